@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { dirname, join, relative, resolve } from "node:path"
 import { rolldown } from "rolldown"
 import { build as buildPages } from "vite"
+import { writeSite } from "./docs.ts"
 import { hashFile, root, sourceHash } from "./source-hash.ts"
 
 /**
@@ -155,6 +156,7 @@ try {
   trimMaps(next)
   declare(next)
   await packInspector(next)
+  writeSite(join(next, "inspector/docs"))
   writeFileSync(join(next, hashFile), hash)
   if (existsSync(dist)) renameSync(dist, last)
   renameSync(next, dist)

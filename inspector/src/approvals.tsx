@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ApprovalAnswer } from "../../src/gateway/admin/answers.ts"
-import { clientName, countdown, moment, shortId, span, speakers, titleOf } from "./format.ts"
+import { clientName, countdown, moment, shortId, shortTitle, span, speakers } from "./format.ts"
 import { browserKey, submitCommand, trustCommand } from "./key.ts"
 import { useKeys } from "./keys.ts"
 import { Icon, Key, LineText } from "./parts.tsx"
@@ -116,7 +116,7 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
           <p class="meta">
             {row !== undefined && (
               <>
-                {clientName(row.client)} · {titleOf(row).slice(0, 80)} ·{" "}
+                {clientName(row.client)} · {shortTitle(row)} ·{" "}
               </>
             )}
             <a href={hrefTo("s", approval.session)}>open the session</a>

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import type { MemoryFound, StandingAnswer } from "../../src/gateway/admin/answers.ts"
-import { moment, shortId, titleOf } from "./format.ts"
+import { moment, shortId, shortTitle } from "./format.ts"
 import { browserKey, type Command, submitCommand, trustCommand } from "./key.ts"
 import { Icon, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, sayProblem } from "./state.ts"
@@ -55,7 +55,7 @@ export function MemoryPage({ query }: { readonly query: string }) {
               <p class="meta">
                 {row.kind} · {moment(row.atMs)} ·{" "}
                 <a href={hrefTo("s", row.session)}>
-                  {session === undefined ? shortId(row.session) : titleOf(session).slice(0, 60)}
+                  {session === undefined ? shortId(row.session) : shortTitle(session)}
                 </a>{" "}
                 {row.sources.map((source) => (
                   <code key={source}>{source} </code>

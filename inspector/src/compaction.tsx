@@ -5,7 +5,7 @@ import { sessionPath } from "./api.ts"
 import { Checks, Flow, Receipt } from "./compaction-figures.tsx"
 import { type DiffPiece, diffLines, foldDiff } from "./diff.ts"
 import { EntryDialog } from "./entry.tsx"
-import { count, moment, reasonWords, shortId, titleOf, whole, whyWords } from "./format.ts"
+import { count, moment, reasonWords, shortId, shortTitle, whole, whyWords } from "./format.ts"
 import { Handoff } from "./handoff.tsx"
 import { browserKey, submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
@@ -77,7 +77,7 @@ export function CompactionPage({ session, id }: { readonly session: string; read
     <main class="content" id="main">
       <nav class="crumbs" aria-label="Where this is">
         <a href={hrefTo()}>Sessions</a> <span aria-hidden="true">/</span>{" "}
-        <a href={hrefTo("s", session)}>{row === undefined ? shortId(session) : titleOf(row).slice(0, 60)}</a>{" "}
+        <a href={hrefTo("s", session)}>{row === undefined ? shortId(session) : shortTitle(row)}</a>{" "}
         <span aria-hidden="true">/</span> Compaction {compaction.number} of {compaction.of}
         <span class="others">
           <button

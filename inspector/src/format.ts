@@ -104,6 +104,12 @@ export const titleOf = (row: SessionListing): string => {
   return row.turns === 0 ? "Nothing was said yet" : "No words of a person in it"
 }
 
+/** A title in a line of other things. */
+export const shortTitle = (row: SessionListing): string => {
+  const title = titleOf(row)
+  return title.length <= 60 ? title : `${title.slice(0, 60).replace(/\s+\S*$/, "")} …`
+}
+
 /** Who speaks, in a word. */
 export const speakers: Readonly<Record<MessageLine["who"], string>> = {
   person: "You",

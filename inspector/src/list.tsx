@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-import type { SessionListing } from "../../src/gateway/admin/answers.ts"
+import type { SessionListing, TotalsAnswer } from "../../src/gateway/admin/answers.ts"
 import {
   ago,
   clientName,
   count,
+  moment,
   money,
   pricesOf,
   type RowState,
@@ -255,7 +256,35 @@ function Today() {
           {calls.denied} denied, {approvals.value.length} waiting
         </dd>
       </div>
+      <Week days={told.days} priced={priced} />
     </dl>
+  )
+}
+
+/** The seven days before this one, each a bar. */
+function Week({ days, priced }: { readonly days: TotalsAnswer["days"]; readonly priced: boolean }) {
+  const figures = days.map((day) => (priced ? day.dollars : day.tokens))
+  const sum = figures.reduce((total, figure) => total + figure, 0)
+  if (sum === 0) return null
+  const largest = Math.max(...figures)
+  const words = (figure: number): string => (priced ? money(figure) : `${short(figure)} tokens`)
+  return (
+    <div class="week">
+      <dt>Seven days before</dt>
+      <dd>
+        <b>{priced ? money(sum) : short(sum)}</b>
+        <small>{priced ? "estimate" : "tokens"}</small>
+      </dd>
+      <dd class="bars">
+        {figures.map((figure, n) => (
+          <span
+            key={n}
+            style={{ height: `${Math.max(6, (100 * figure) / largest)}%` }}
+            title={`${moment(days[n]?.fromMs ?? 0).split(",")[0]}: ${words(figure)}`}
+          />
+        ))}
+      </dd>
+    </div>
   )
 }
 

@@ -184,7 +184,10 @@ function StatusLine({ onHelp }: { readonly onHelp: () => void }) {
           </button>
         )}
       </span>
-      <button type="button" class="link keys-hint" onClick={onHelp}>
+      <a class="link keys-hint" href="/inspector/docs/" target="_blank" rel="noopener">
+        documents
+      </a>
+      <button type="button" class="link" onClick={onHelp}>
         <Key>?</Key> all keys
       </button>
     </footer>

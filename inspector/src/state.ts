@@ -1,18 +1,18 @@
 import { batch, computed, effect, signal } from "@preact/signals"
 import type {
   ApprovalAnswer,
-  PeriodTotals,
   SessionListing,
   SettledApproval,
   StatusAnswer,
   ToldProblem,
+  TotalsAnswer,
 } from "../../src/gateway/admin/answers.ts"
 import { ApiError, connection, get, listen, signedIn } from "./api.ts"
 
 /** Sessions by id. */
 export const rows = signal<ReadonlyMap<string, SessionListing>>(new Map())
 export const moreRows = signal<string | undefined>(undefined)
-export const totals = signal<PeriodTotals | undefined>(undefined)
+export const totals = signal<TotalsAnswer | undefined>(undefined)
 export const status = signal<StatusAnswer | undefined>(undefined)
 export const approvals = signal<readonly ApprovalAnswer[]>([])
 export const settled = signal<readonly SettledApproval[]>([])
@@ -67,7 +67,7 @@ export async function loadRows(path = "/admin/sessions?limit=100"): Promise<void
 const startOfDay = (): number => new Date().setHours(0, 0, 0, 0)
 
 async function loadTotals(): Promise<void> {
-  totals.value = await get<PeriodTotals>(`/admin/totals?from=${startOfDay()}`)
+  totals.value = await get<TotalsAnswer>(`/admin/totals?from=${startOfDay()}&days=7`)
 }
 
 export async function loadApprovals(): Promise<void> {

@@ -4,7 +4,7 @@ import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import type { ToldProblem, TurnSeries, WhatIfAnswer, WhatIfCourse } from "../../src/gateway/admin/answers.ts"
 import { get, sessionPath } from "./api.ts"
-import { count, money, share, short, shortId, titleOf, whole } from "./format.ts"
+import { count, money, share, short, shortId, shortTitle, whole } from "./format.ts"
 import { ProblemBox, useTold } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, theme } from "./state.ts"
 import { cssColour } from "./timeline.tsx"
@@ -62,7 +62,7 @@ export function WhatIfPage({ session }: { readonly session: string }) {
     <main class="content" id="main">
       <nav class="crumbs" aria-label="Where this is">
         <a href={hrefTo()}>Sessions</a> <span aria-hidden="true">/</span>{" "}
-        <a href={hrefTo("s", session)}>{row === undefined ? shortId(session) : titleOf(row).slice(0, 60)}</a>{" "}
+        <a href={hrefTo("s", session)}>{row === undefined ? shortId(session) : shortTitle(row)}</a>{" "}
         <span aria-hidden="true">/</span> What if
       </nav>
       <div class="heading">

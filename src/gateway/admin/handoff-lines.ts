@@ -78,33 +78,16 @@ export function sourcesOf(
   return found.sort((one, other) => other.used.length - one.used.length).slice(0, maxSources)
 }
 
-/** Words, names, numbers, addresses and paths of a line: a run of them begins and ends with one. */
-const tokenShape = /[\p{L}\p{N}](?:[\p{L}\p{N}._@:/-]*[\p{L}\p{N}])?/gu
-
-/** The longest run of a line's words that stands in a text verbatim, with the punctuation behind it. */
+/** The longest piece of a line that stands in a text verbatim. */
 function usedSpan(text: string, line: string): readonly [start: number, end: number] | undefined {
-  const tokens = [...line.matchAll(tokenShape)].map(({ index, 0: word }) => ({ index, end: index + word.length }))
-  let best: { readonly run: string; readonly end: number } | undefined
-  // Where a run is in the text, so is every part of it: both ends only ever move on.
-  let last = 0
-  for (const [first, { index }] of tokens.entries()) {
-    last = Math.max(last, first)
-    for (; last < tokens.length; last++) {
-      const end = tokens[last]?.end ?? 0
-      const run = line.slice(index, end)
-      if (!text.includes(run)) break
-      if (isTelling(run) && run.length > (best?.run.length ?? 0)) best = { run, end }
-    }
+  const bare = line.replace(/^\s*(?:- |\* |Goal: )/, "").replaceAll("`", "")
+  const pieces = [bare, ...bare.split(/(?<=[.!?;])\s+/), ...bare.split(/[,;:()\s=[\]{}…]+/)]
+  const telling = pieces
+    .map((piece) => piece.trim())
+    .filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
+  for (const piece of telling.toSorted((one, other) => other.length - one.length)) {
+    const start = text.indexOf(piece)
+    if (start >= 0) return [start, start + piece.length]
   }
-  if (best === undefined) return undefined
-  const start = text.indexOf(best.run)
-  const behind = /^[^\s\p{L}\p{N}]*/u.exec(line.slice(best.end))?.[0] ?? ""
-  let end = start + best.run.length
-  for (const mark of behind) {
-    if (!text.startsWith(mark, end)) break
-    end += mark.length
-  }
-  return [start, end]
+  return undefined
 }
-
-const isTelling = (run: string): boolean => run.length >= (tellingWord.test(run) ? 4 : tellingLength)

@@ -21,6 +21,7 @@ const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
 }
 
 /**
@@ -57,7 +58,8 @@ export function createInspectorFiles(folder: string | undefined): InspectorFiles
   let files: ReadonlyMap<string, ServedFile> | undefined
   return ({ method, headers }, response, path) => {
     files ??= readFiles(folder)
-    const name = path.replace(/\?.*$/s, "").replace(/^\/(?:inspector\/?)?/, "") || "index.html"
+    const asked = path.replace(/\?.*$/s, "").replace(/^\/(?:inspector\/?)?/, "")
+    const name = asked === "" || asked.endsWith("/") ? `${asked}index.html` : asked
     const found = files.get(name)
     if (found === undefined) {
       const isPage = name === "index.html"
