@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { isWithin, ownWords, quotationsIn } from "../src/rules/own-words.ts"
-import { clausesOf } from "../src/rules/rule-model.ts"
-import { featuresOf, type StatementView, tableSize } from "../src/rules/statement-features.ts"
+import { featuresOf, type StatementView, tableSize } from "../src/rules/rule-model.ts"
 import { statementsIn } from "../src/rules/statements.ts"
+import { halfOf, type Labels, readSet, spansOf } from "./rules-labelled.ts"
 
 /**
  * Trains the rule finder and writes `src/rules/generated/rule-weights.ts`: `node bench/rules-train.ts`. Deterministic. It learns from
@@ -35,9 +35,6 @@ const overlaps = (one: Span, two: Span): boolean =>
   Math.min(one.end, two.end) - Math.max(one.start, two.start) >=
   0.6 * Math.min(one.end - one.start, two.end - two.start)
 
-/** Clauses of what is no rule are none either; what they count. */
-const clauseWeight = 0.6
-
 /** The sentences of a message in the user's own words, each with its label. */
 export function talkExamples({ text, rules, skip = [] }: Labelled, weight: number): readonly Example[] {
   const quotations = quotationsIn(text)
@@ -52,27 +49,29 @@ export function talkExamples({ text, rules, skip = [] }: Labelled, weight: numbe
           overlaps(statement, rule) && statement.end - statement.start >= 0.3 * Math.min(60, rule.end - rule.start),
       )
       if (!isRule && skip.some((span) => overlaps(statement, span))) return []
-      const own = exampleOf(statement.view, isRule, weight)
-      if (isRule) return [own]
-      return [own, ...clausesOf(statement.view).map((clause) => exampleOf(clause, false, weight * clauseWeight))]
+      return [exampleOf(statement.view, isRule, weight)]
     })
 }
 
+/** The sentences of a file of instructions, each with its label. */
+export const fileExamples = ({ text, rules }: Labelled, weight: number): readonly Example[] =>
+  statementsIn(text, { start: 0, end: text.length }, true)
+    .filter(({ block }) => block.kind !== "heading")
+    .map((statement) =>
+      exampleOf(
+        statement.view,
+        rules.some((rule) => overlaps(statement, rule)),
+        weight,
+      ),
+    )
+
 /** Sentences of files of instructions, and whatever of the talk is a rule: it would be one on a page as well. */
-function pageExamples(): readonly Example[] {
+export function pageExamples(): readonly Example[] {
   const files = readFileSync(new URL("pages.txt", folder), "utf8").split("\n").slice(1).join("\n").split("\n===\n")
-  const own = files.flatMap((file) => {
-    const { text, rules } = readMarked(file)
-    return statementsIn(text, { start: 0, end: text.length }, true)
-      .filter(({ block }) => block.kind !== "heading")
-      .map((statement) =>
-        exampleOf(
-          statement.view,
-          rules.some((rule) => overlaps(statement, rule)),
-          2,
-        ),
-      )
-  })
+  const labelled = trainedHalf<Labels & { readonly kind: string }>("instruction-files")
+    .filter(({ kind }) => kind === "instructions")
+    .map((file) => ({ text: file.text, rules: spansOf(file) }))
+  const own = [...files.map(readMarked), ...labelled].flatMap((file) => fileExamples(file, 2))
   const said = ["talk-en.txt", "talk-other.txt"]
     .flatMap(linesOf)
     .flatMap((line) => talkExamples(readMarked(line), 0.3))
@@ -96,7 +95,29 @@ const linesOf = (name: string): readonly string[] =>
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("# "))
 
-const formsOfLead = 10
+const formsOfLead = 12
+
+/** What people ask for before and behind a rule. */
+const tasks = [
+  "Plan a weekend in Porto for two, with a walk and a museum each day.",
+  "There's an error in the second row.",
+  "Compare the three offers and tell me which one is cheapest over five years.",
+  "Rename the columns and drop the empty ones.",
+  "You wrote about his illness.",
+  "We are four people, one of them a child.",
+  "I want to write to the school about the trip in May.",
+  "Fix the failing test in the parser.",
+  "You used the old address.",
+  "Please draft a short bio for the flyer and a note for the neighbours.",
+]
+const questions = [
+  "First question?",
+  "Ready?",
+  "So, which one do you suggest?",
+  "She'll type now.",
+  "What is next?",
+  "Let's start.",
+]
 
 /** Leads and what stands behind them, each lead with some bodies in the forms in which people write them. */
 function announced(): readonly Labelled[] {
@@ -111,18 +132,105 @@ function announced(): readonly Labelled[] {
       const body = chosen.replace(/^[~x] /, "")
       const other = binding[(n * 3 + k) % binding.length] ?? ""
       const upper = `${body.charAt(0).toUpperCase()}${body.slice(1)}.`
-      const forms = [
-        `${lead} ${body}`,
-        `${lead} ${body}.`,
-        `${lead}\n- ${body}\n- ${other}`,
-        `${lead.replace(/\s?[:：]$/, ".")} ${upper}`,
-      ]
+      const sentence = lead.replace(/\s?[:：]$/, ".")
+      const [task = "", question = ""] = [tasks[(n * 5 + k * 3) % tasks.length], questions[(n + k) % questions.length]]
       if (chosen.startsWith("x ")) return [{ text: `${lead} ${body}`, rules: [] }]
-      const text = forms[(n + k) % forms.length] ?? ""
-      return [{ text, rules: [{ start: lead.length - 1, end: text.length }] }]
+      const forms: readonly (readonly [before: string, rule: string, behind: string])[] = [
+        [`${lead} `, body, ""],
+        [`${lead} `, `${body}.`, ""],
+        [`${lead}\n- `, `${body}\n- ${other}`, ""],
+        [`${sentence} `, upper, ""],
+        [`${task} ${lead} `, `${body}.`, ""],
+        [`${sentence} `, upper, ` ${question}`],
+        [`${task} ${sentence} `, upper, ""],
+        [`${lead} `, `${body}.`, ` ${task}`],
+      ]
+      const [before, rule, behind] = forms[(n + k) % forms.length] ?? ["", "", ""]
+      // A lead in the same sentence is read with it.
+      return [
+        {
+          text: before + rule + behind,
+          rules: [{ start: Math.max(0, before.length - 2), end: before.length + rule.length }],
+        },
+      ]
     })
   })
 }
+
+/** Messages of two lines each: people state a rule before, behind and between other things. */
+function composed(name: string): readonly Labelled[] {
+  const lines = linesOf(name)
+  const ends = (line: string): string => (/[.!?。！？\]]$/.test(line) ? line : `${line}.`)
+  const others = lines.filter((line) => !line.includes("[["))
+  const rules = lines.filter((line) => /^\[\[[^\]]*\]\]$/.test(line))
+  return rules.map((rule, n) => {
+    const other = ends(others[(n * 37 + 11) % others.length] ?? "")
+    const own = `[[${ends(rule.slice(2, -2))}]]`
+    return readMarked(n % 3 === 0 ? `${own} ${other}` : `${other} ${own}`)
+  })
+}
+
+/** Frames that make a standing rule of an action, and those that make a request, a question or a story of it. */
+const standing = [
+  "Always $.",
+  "Never $.",
+  "never $",
+  "From now on, $.",
+  "From now on, never $.",
+  "You must always $.",
+  "You must never $.",
+  "Please always $.",
+  "Please never $ without asking me.",
+  "Do not $ without my approval.",
+  "Don't ever $.",
+  "don't $ unless i say so",
+  "I want you to always $.",
+  "I don't want you to $, ever.",
+  "Ask me before you $.",
+  "You are not allowed to $.",
+  "Make sure you always $.",
+  "In this project we never $.",
+  "Remember to $ every time.",
+  "When you finish a task, $.",
+]
+const passing = [
+  "Can you $?",
+  "Could you please $ today?",
+  "Please $ now.",
+  "Did you $?",
+  "Should I $?",
+  "Do we always $?",
+  "Why did you $?",
+  "I forgot to $ yesterday.",
+  "We used to $ all the time.",
+  "Please $, and then tell me when you are done.",
+  "Let's $ first and see.",
+  "I tried to $, but it never works.",
+  "The app should $ when the user logs in.",
+  "The bot must never $.",
+  "My boss told me to never $.",
+  "Don't $ just yet.",
+  "No need to $ this time.",
+  "You can $ if you like.",
+  "What happens if I $?",
+  "Write a script to $.",
+]
+
+/** Every action in some frames of each sort. */
+const framed = (): readonly Labelled[] =>
+  linesOf("actions.txt").flatMap((action, n) =>
+    Array.from({ length: framesOfAction }, (_, k) => k).flatMap((k): readonly Labelled[] => {
+      const [rule = "", other = ""] = [
+        standing[(n * 3 + k * 7) % standing.length]?.replace("$", action),
+        passing[(n * 3 + k * 7) % passing.length]?.replace("$", action),
+      ]
+      return [
+        { text: rule, rules: [{ start: 0, end: rule.length }] },
+        { text: other, rules: [] },
+      ]
+    }),
+  )
+const framesOfAction = 5
 
 type Fixture = { readonly text: string; readonly channel: string; readonly half: string }
 
@@ -150,11 +258,23 @@ function fixtureTalk(): readonly Labelled[] {
   return [...whole, ...framed]
 }
 
+/** The half of a labelled set that is there to learn from. */
+const trainedHalf = <Row extends Labels>(name: string): readonly Row[] =>
+  readSet<Row>(name).filter(({ id }) => halfOf(id) === 0)
+
+const labelledTalk = (): readonly Labelled[] =>
+  ["talk", "announced", "pasted"]
+    .flatMap((name) => trainedHalf(name))
+    .map((item) => ({ text: item.text, rules: spansOf(item) }))
+
 /** All that was written for the finder. */
 export const ownExamples = (): readonly Example[] => [
   ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
-  ...announced().flatMap((item) => talkExamples(item, 0.3)),
+  ...announced().flatMap((item) => talkExamples(item, 0.15)),
+  ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
+  ...framed().flatMap((item) => talkExamples(item, 0.15)),
   ...fixtureTalk().flatMap((item) => talkExamples(item, 1)),
+  ...labelledTalk().flatMap((item) => talkExamples(item, 1)),
 ]
 
 /** Sorts of features, and how much a step of each counts: what a word does tells more than which word it is. */
@@ -171,12 +291,20 @@ const scales: Readonly<Record<number, number>> = {
   15: 1.3,
   16: 1.3,
   19: 2.5,
-  20: 8,
+  20: 50,
 }
 const baseScale = 0.2
 
 export type Model = { readonly weights: Float64Array; readonly bias: number }
-type TrainOptions = { readonly decay: number; readonly epochs: number }
+type TrainOptions = {
+  readonly decay: number
+  readonly epochs: number
+  /** Share of the words that an example is read without: what a sentence does has to tell by itself. */
+  readonly dropped: number
+}
+
+/** Sorts of features that are words, and not what words do. */
+const lexical: ReadonlySet<number> = new Set([1, 2, 3, 4, 11, 14, 16, 18])
 
 /** How far each feature reaches: by its sort, and by how unevenly rules and others have it. */
 function scaleOf(examples: readonly Example[]): Float64Array {
@@ -197,21 +325,38 @@ function scaleOf(examples: readonly Example[]): Float64Array {
 }
 
 /** Numbers that look random and are the same every time. */
-function createDice(): (below: number) => number {
-  let seed = 12_345
+function createDice(start: number): (below: number) => number {
+  let seed = start
   return (below) => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((seed / 2 ** 32) * below)
   }
 }
 
+/** The mean of several models that read the examples in other orders and drop other words: steadier than each of them. */
+export function train(examples: readonly Example[], trainOptions: TrainOptions): Model {
+  const models = seeds.map((seed) => trainOne(examples, trainOptions, seed))
+  const mean = (valueIn: (model: Model) => number): number =>
+    models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
+  return {
+    weights: new Float64Array(tableSize).map((_, id) => mean(({ weights }) => weights[id] ?? 0)),
+    bias: mean(({ bias }) => bias),
+  }
+}
+const seeds = [12_345, 777, 90_210]
+
 /** Logistic regression by steps that get smaller for what was stepped on before. */
-export function train(examples: readonly Example[], { decay, epochs }: TrainOptions): Model {
+function trainOne(examples: readonly Example[], { decay, epochs, dropped }: TrainOptions, seed: number): Model {
   const scale = scaleOf(examples)
+  const isWord = new Uint8Array(tableSize)
+  for (const { ids, sorts } of examples)
+    for (const [k, id] of ids.entries()) if (lexical.has(sorts[k] ?? 0)) isWord[id] = 1
+  const read = new Uint32Array(4096)
+  const chance = Math.round(dropped * 1000)
   const [weights, squares] = [new Float64Array(tableSize), new Float64Array(tableSize).fill(1e-6)]
   let [bias, biasSquare] = [0, 1e-6]
   const rate = 0.3
-  const dice = createDice()
+  const dice = createDice(seed)
   const order = examples.map((_, n) => n)
   for (let epoch = 0; epoch < epochs; epoch++) {
     for (let at = order.length - 1; at > 0; at--) {
@@ -223,10 +368,15 @@ export function train(examples: readonly Example[], { decay, epochs }: TrainOpti
     for (const n of order) {
       const example = examples[n]
       if (example === undefined) continue
-      let score = bias
-      for (const id of example.ids) score += (weights[id] ?? 0) * (scale[id] ?? 0)
-      const miss = (1 / (1 + Math.exp(-score)) - Number(example.isRule)) * example.weight
+      let [score, count] = [bias, 0]
       for (const id of example.ids) {
+        if (isWord[id] === 1 && dice(1000) < chance) continue
+        read[count++] = id
+        score += (weights[id] ?? 0) * (scale[id] ?? 0)
+      }
+      const miss = (1 / (1 + Math.exp(-score)) - Number(example.isRule)) * example.weight
+      for (let k = 0; k < count; k++) {
+        const id = read[k] ?? 0
         const step = miss * (scale[id] ?? 0) + decay * (weights[id] ?? 0)
         squares[id] = (squares[id] ?? 0) + step * step
         weights[id] = (weights[id] ?? 0) - (rate * step) / Math.sqrt(squares[id] ?? 1)
@@ -235,7 +385,10 @@ export function train(examples: readonly Example[], { decay, epochs }: TrainOpti
       bias -= (rate * miss) / Math.sqrt(biasSquare)
     }
   }
-  return { weights: weights.map((weight, id) => weight * (scale[id] ?? 0)), bias }
+  return {
+    weights: weights.map((weight, id) => weight * (scale[id] ?? 0) * (isWord[id] === 1 ? 1 - dropped : 1)),
+    bias,
+  }
 }
 
 /** Weights are written as roots on so many levels either way; heavier ones than the heaviest level are as heavy as that. */
@@ -292,8 +445,8 @@ export const realLines = (): ReturnType<typeof readLines> =>
   readLines(gunzipSync(readFileSync(new URL("real-lines.bin.gz", folder))))
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
-  talk: { decay: 4e-3, epochs: 20 },
-  page: { decay: 1e-3, epochs: 12 },
+  talk: { decay: 2e-3, epochs: 20, dropped: 0.2 },
+  page: { decay: 1e-3, epochs: 12, dropped: 0.3 },
 }
 
 export function trainAll(): { readonly talk: Model; readonly page: Model } {

@@ -176,9 +176,9 @@ function withoutNumbers(lines: readonly Line[]): readonly Line[] {
 /** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
 const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
 
-/** A stop behind these is no end: list numbers, single letters, usual abbreviations. */
+/** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
 const noEnd =
-  /(?:^|[\s(])(?:\d{1,3}|\p{Lu}|e\.?g|i\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|No|Inc|approx|incl|resp|p\. ?ej|z\. ?B|Sr|Sra)$/u
+  /^\W*\d{1,3}$|\b(?:am|vom|zum|der|den|dem|die|das|bis|im|seit) \d{1,2}$|(?:^|[\s(])(?:\p{Lu}|e\.?g|i\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|No|Inc|approx|incl|resp|p\. ?ej|z\. ?B|Sr|Sra)$/u
 
 /** A line shorter than this ends its sentence: nobody wraps that early. */
 const wrapLength = 46

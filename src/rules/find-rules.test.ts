@@ -70,6 +70,15 @@ describe("where a rule starts and ends", () => {
   })
 })
 
+test("a number at the end of a sentence ends it, one at its start or before a month does not", () => {
+  const lines = [
+    ["Question 0. Never delete the table of region 0.", ["Never delete the table of region 0."]],
+    ["We met in room 12. Always lock the door.", ["Always lock the door."]],
+    ["Ab dem 3. März darfst du niemals Rechnungen löschen.", ["Ab dem 3. März darfst du niemals Rechnungen löschen."]],
+  ] as const
+  for (const [text, rules] of lines) expect(texts(text, "user"), text).toEqual(rules)
+})
+
 describe("what is no rule", () => {
   test.each([
     ["code between fences", "```sh\n# never run this as root\nmake install\n```\n"],

@@ -3,7 +3,7 @@ import { present } from "../message/present.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
-import { type Register, scoreWithClauses, statementScore } from "./rule-model.ts"
+import { isStandingCommand, type Register, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
 import { type Statement, statementsIn } from "./statements.ts"
 import { classesIn } from "./word-classes.ts"
@@ -23,7 +23,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.1, page: 0.2 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.45, page: 0 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -89,9 +89,14 @@ function draftsIn(statements: readonly Statement[], register: Register): readonl
   for (const statement of statements) {
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
     const { view, start, end, at } = statement
-    const score = register === "talk" ? scoreWithClauses(view) : statementScore(view, register)
+    const score = statementScore(view, register)
     const isRule =
-      opensSteps(statement, register) || (score > thresholds[register] && !isLead(statement) && !code.test(view.text))
+      opensSteps(statement, register) ||
+      (score > thresholdOf(statement, register) &&
+        !isLead(statement) &&
+        !code.test(view.text) &&
+        !isDefinition(statement) &&
+        !(register === "page" && /[?？]$/.test(view.text)))
     const before = drafts.at(-1)
     if (
       before !== undefined &&
@@ -106,6 +111,27 @@ function draftsIn(statements: readonly Statement[], register: Register): readonl
 
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
+
+/** What is announced as a rule or has the form of a standing command needs to be less sure, an item of a list of rules much less. */
+const easedTalk = 0
+const listedTalk = -1
+
+function thresholdOf({ view }: Statement, register: Register): number {
+  if (register !== "talk") return thresholds[register]
+  if (view.isItem && classesIn(view.over).has("rule")) return listedTalk
+  const isAnnounced = [view.over, view.before, leadIn.exec(view.text)?.[0] ?? ""].some(
+    (lead) => lead !== "" && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
+  )
+  return isAnnounced || isStandingCommand(view) ? easedTalk : thresholds.talk
+}
+const leadIn = /^[^:：]{1,120}[:：](?=\s|\p{L})/u
+
+/** A name in code and what it is for; it is a rule only if it says what must or must not be. */
+const isDefinition = ({ view }: Statement): boolean =>
+  /^qcode\W{0,4}[:：–—]/.test(view.text) &&
+  !["never", "always", "must", "dont", "forbid", "only", "not", "before", "ask"].some((name) =>
+    classesIn(view.text).has(name),
+  )
 
 /** A line that only leads into what follows it is no rule by itself, unless it forbids or says when the steps below are taken. */
 const isLead = ({ view }: Statement): boolean =>

@@ -1,6 +1,6 @@
 import { trust } from "../message/message.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
-import { topicOf, valuesOf } from "./rule-topic.ts"
+import { namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
 
 /** What two rules are compared by. */
 export type RuleText = {
@@ -45,6 +45,9 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   if (shared.length === 0 || fewest === 0) return false
   const [own, other] = [one.length - shared.length, two.length - shared.length]
   const share = shared.length / fewest
+  // Two bans on things of one kind both hold, whatever the later one says of the time.
+  if (earlier.kind === "prohibition" && later.kind === "prohibition" && namesAnother(earlier.text, later.text))
+    return false
   if (changesValue(earlier, later))
     return share >= minSharedWithValues && ((own === 0 && other === 0) || replaces.test(later.text))
   if (own > 0 && other > 0) return replaces.test(later.text) && share >= minShared

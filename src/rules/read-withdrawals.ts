@@ -3,7 +3,7 @@ import type { Span } from "../message/message.ts"
 import { sentencesIn } from "./find-blocks.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
-import { topicOf, valuesOf } from "./rule-topic.ts"
+import { namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
 
 /** A sentence that takes a rule back, and what the rule is about. */
 type Withdrawal = {
@@ -182,11 +182,16 @@ export function readReplacements<Rule extends Pin>(
         return []
       if (!changes.test(seen) || uncertain.test(seen)) return []
       const said = topicOf(text)
-      const meant = pins.filter((pin) => isReplaced(pin.text, said, seen))
+      const meant = pins.filter(
+        (pin) => isReplaced(pin.text, said, seen) && !(bans.test(seen) && forbids(pin) && namesAnother(pin.text, text)),
+      )
       const [pin] = meant
       return pin !== undefined && meant.length === 1 ? [{ ...span, text, pin }] : []
     })
 }
+
+/** A ban on another thing of the same kind takes nothing back. */
+const bans = /\b(?:never|do not|don't|must not|no)\b/
 
 function isReplaced(rule: string, said: readonly string[], seen: string): boolean {
   if (seen.includes(normalize(rule).text.replace(/[.!]$/, ""))) return false

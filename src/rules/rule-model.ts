@@ -1,5 +1,296 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
-import { featuresOf, type StatementView, tableSize } from "./statement-features.ts"
+import { classNames, hashOf, type Reading, readWords } from "./word-classes.ts"
+
+/** A sentence of a speaker as the model reads it, with what stands around it. */
+export type StatementView = {
+  /** Folded, in lower case, with code, links, quotations and numbers put aside. */
+  readonly text: string
+  /** The line or heading that it stands under, folded. */
+  readonly over: string
+  /** The sentence before it in the same breath, folded. */
+  readonly before: string
+  readonly isItem: boolean
+  /** It opens or closes what the speaker says; the only sentence does both. */
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+/** Features of one sentence: their places in the table of weights. */
+type Features = {
+  readonly ids: Uint32Array
+  /** What each feature is of, as the training weighs words and classes differently. */
+  readonly sorts: Uint8Array
+  readonly length: number
+}
+
+/** Places in the table of weights, a power of two. */
+export const tableSize: number = 1 << 16
+const mask = tableSize - 1
+
+/** Features of one sentence; what is longer is no sentence. */
+const maxFeatures = 2048
+
+const mix = (one: number, two: number): number => {
+  const mixed = Math.imul(one ^ (two + 0x9e3779b9 + (one << 6) + (one >>> 2)), 0x85ebca6b)
+  return mixed ^ (mixed >>> 13)
+}
+
+const tag = {
+  word: 1,
+  pair: 2,
+  first: 3,
+  stem: 4,
+  kind: 5,
+  kindPair: 6,
+  kindTriple: 7,
+  both: 8,
+  clause: 9,
+  over: 10,
+  overOwn: 11,
+  before: 12,
+  shape: 13,
+  wide: 14,
+  opening: 15,
+  last: 16,
+  mixed: 17,
+  clauseWord: 18,
+  lead: 19,
+  order: 20,
+} as const
+
+/** What a set of features is made in: one for all sentences, as they are read one after another. */
+const ids = new Uint32Array(maxFeatures)
+const sorts = new Uint8Array(maxFeatures)
+const seen = new Uint32Array(tableSize)
+let turn = 0
+let length = 0
+
+function add(kind: number, value: number): void {
+  const id = mix(Math.imul(kind, 0x27d4eb2f), value) & mask
+  if (seen[id] === turn || length >= maxFeatures) return
+  seen[id] = turn
+  sorts[length] = kind & 31
+  ids[length++] = id
+}
+
+/** What a sentence says of itself, as numbers. The array is used again for the next sentence. */
+export function featuresOf(view: StatementView): Features {
+  turn = (turn + 1) >>> 0
+  length = 0
+  kindCount = 0
+  classCount = 0
+  const reading = readWords(view.text)
+  wordFeatures(reading)
+  kindFeatures()
+  leadFeatures(reading)
+  aroundFeatures(view)
+  shapeFeatures(view, reading)
+  return { ids, sorts, length }
+}
+
+/** The classes of the words in their order: the class, whether its word opens a clause, and whether other words stand before it. */
+const maxKinds = 4096
+const kinds = new Uint16Array(maxKinds)
+const [opening, behindGap, kindBits] = [1, 2, 2]
+let kindCount = 0
+/** The same classes, each once. */
+const classes = new Uint8Array(classNames.length)
+let classCount = 0
+
+function addKind(of: number, flags: number): void {
+  if (kindCount === maxKinds) return
+  kinds[kindCount++] = (of << kindBits) | flags
+  for (let at = 0; at < classCount; at++) if (classes[at] === of) return
+  classes[classCount++] = of
+}
+
+const classAt = (at: number): number => (kinds[at] ?? 0) >> kindBits
+
+/** Words that stand before what a sentence starts with and say nothing of it. */
+const openers: ReadonlySet<string> = new Set(
+  "please and but so also ok okay oh well then just yes no hey hi yeah btw y e und et bitte also aber mais pero mas kindly".split(
+    " ",
+  ),
+)
+
+function wordFeatures({ words, places: classesOf }: Reading): void {
+  let [before, opens, gap, places] = [0, true, false, 0]
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]
+    const own = classesOf[at]
+    if (word === undefined || own === undefined) break
+    const { text, hash, stem } = word
+    if (word.isJoint) {
+      opens = true
+      before = 0
+      add(tag.word, hash)
+      continue
+    }
+    if (word.isUnspaced) {
+      wideFeatures(text)
+      for (const of of own) addKind(of, 0)
+      opens = false
+      continue
+    }
+    const isOpener = openers.has(text)
+    add(tag.word, hash)
+    if (before !== 0) add(tag.pair, mix(before, hash))
+    if (stem !== undefined) add(tag.stem, stem)
+    if (places < 3 && !(opens && isOpener)) add(tag.first + 32 * ++places, hash)
+    if (opens) add(tag.clauseWord, hash)
+    for (const of of own) addKind(of, (opens ? opening : 0) | (gap ? behindGap : 0))
+    gap = own.length === 0
+    before = hash
+    if (!isOpener) opens = false
+  }
+}
+
+/** Pairs of signs. */
+function wideFeatures(run: string): void {
+  for (let at = 0; at < run.length; at++) {
+    add(tag.wide, run.charCodeAt(at))
+    if (at + 2 <= run.length) add(tag.wide + 32, mix(run.charCodeAt(at), run.charCodeAt(at + 1)))
+  }
+  add(tag.last, hashOf(run.slice(-3)))
+}
+
+function kindFeatures(): void {
+  for (let at = 0; at < kindCount; at++) {
+    const of = classAt(at)
+    const opens = ((kinds[at] ?? 0) & opening) !== 0
+    add(tag.kind, of)
+    if (opens) add(tag.clause, of)
+    if (at < 2) add(tag.opening, of * 2 + at)
+    if (at + 1 < kindCount) {
+      const pair = of * 64 + classAt(at + 1)
+      add(tag.kindPair, pair)
+      if (((kinds[at + 1] ?? 0) & behindGap) === 0) add(tag.kindPair + 32, pair)
+      if (at + 2 < kindCount) add(tag.kindTriple, pair * 64 + classAt(at + 2))
+    }
+    if (opens && ((kinds[at] ?? 0) & behindGap) !== 0) add(tag.clause + 32, of)
+    for (let n = 0; n < classCount; n++) {
+      const other = classes[n] ?? 0
+      if (other > of) add(tag.both, of * 64 + other)
+    }
+  }
+}
+
+/** Words with which a sentence announces that a rule comes, and those with which the rest of it binds. */
+const placesOf = (names: string): readonly number[] => names.split(" ").map((name) => classNames.indexOf(name))
+const announcing = placesOf("rule stress remember lasting scope always must")
+const binding = placesOf("never always must dont forbid only limit every ask not lasting")
+
+/** Words of a lead: what is longer is a sentence of its own. */
+const maxLead = 18
+const leadEnd = /^[:：—–-]/
+
+/** What stands before a colon or a dash, and what behind. */
+function leadFeatures({ words, places }: Reading): void {
+  const end = words.findIndex(({ text, isJoint }, at) => at > 0 && isJoint && leadEnd.test(text))
+  if (end < 0 || end > maxLead || end >= words.length - 1) return
+  const [lead, rest] = [new Set(places.slice(0, end).flat()), new Set(places.slice(end + 1).flat())]
+  const isAnnounced = announcing.some((of) => lead.has(of))
+  const isBinding = binding.some((of) => rest.has(of))
+  add(tag.lead, Number(isAnnounced) * 2 + Number(isBinding))
+  for (const of of lead) add(tag.lead, 16 + of)
+  for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
+}
+
+function aroundFeatures({ over, before, isItem }: StatementView): void {
+  if (over !== "") neighbourFeatures(over, tag.over, isItem)
+  if (before === "") return
+  neighbourFeatures(before, tag.before, isItem)
+  const { places } = readWords(before)
+  if (isLongLead(places) || !places.some((own) => own.some((of) => heralding.includes(of)))) return
+  add(tag.lead, 400)
+  for (let n = 0; n < classCount; n++) add(tag.lead, 401 + (classes[n] ?? 0))
+}
+
+/** Words of a sentence that says that a rule comes in the next one, which is short. */
+const heralding = placesOf("rule limit stress remember")
+const isLongLead = (places: Reading["places"]): boolean => places.length > maxLead
+
+function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
+  const isOver = kind === tag.over
+  add(kind, 0)
+  const { words, places } = readWords(text)
+  for (let at = 0; at < words.length; at++) {
+    if (isOver) add(tag.overOwn, words[at]?.hash ?? 0)
+    for (const of of places[at] ?? []) {
+      add(kind, of + 1)
+      if (isOver) for (let n = 0; n < classCount; n++) add(tag.mixed, of * 64 + (classes[n] ?? 0))
+    }
+  }
+  const last = text.slice(-1)
+  if (last === ":" || last === "：") add(kind, isItem ? 101 : 100)
+  if (last === "?" || last === "？") add(kind, 102)
+}
+
+/** The signs behind the last letter or digit of ASCII. */
+function tailOf(text: string): string {
+  let start = text.length
+  while (start > 0 && /\W/.test(text.charAt(start - 1))) start--
+  return text.slice(start)
+}
+
+const innerColon = /[:：](?=\s|$)|：/
+const number = /\p{N}/u
+
+function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
+  const tail = tailOf(text)
+  if (/[?？]/.test(tail)) add(tag.shape, 0)
+  if (/[!！]/.test(tail)) add(tag.shape, 1)
+  if (/[:：]/.test(tail)) add(tag.shape, 2)
+  if (isItem) add(tag.shape, 3)
+  if (isFirst && isLast) add(tag.shape, 4)
+  if (isFirst) add(tag.shape, 5)
+  if (isLast) add(tag.shape, 6)
+  if (text.includes("qcode")) add(tag.shape, 7)
+  if (text.includes("qquote")) add(tag.shape, 8)
+  if (innerColon.test(text)) add(tag.shape, 9)
+  if (number.test(text)) add(tag.shape, 10)
+  if (text.startsWith("(")) add(tag.shape, 11)
+  const order = orderOf(reading)
+  if (order !== undefined) add(tag.order, order)
+  const { length: count } = reading.words
+  add(tag.shape + 32, count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4)
+}
+
+/** Words behind "never" that tell of the past or of somebody, and command nothing. */
+const telling = placesOf("past i we you this the now maybe wh aux thanks shall not every")
+/** Words behind "never" and "always" that are no verbs, or verbs of a story or a saying. */
+const noCommand: ReadonlySet<string> = new Set(
+  "a an in on at one mind saw seen had has have got knew came went heard said say thought felt ran told took gave made did was were been ever again quite really bom good nice great fun un une ein eine um uma wieder gut schon gern bien leuk fijn happy glad happens works fails fail comes ends cease ceases".split(
+    " ",
+  ),
+)
+const definite = placesOf("this the i")
+const [never, always, dont] = placesOf("never always dont")
+
+/** The same in Chinese, where no blank stands between the word and what it forbids. */
+const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
+
+/** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
+function orderOf({ words, places }: Reading): number | undefined {
+  const start = words.findIndex(({ text, isJoint }) => !isJoint && !openers.has(text))
+  if (start < 0) return undefined
+  const first = places[start] ?? []
+  if (forbidsFirst.test(words[start]?.text ?? "")) return 3
+  const length = words[start]?.text === "do" || words[start]?.text === "does" ? 2 : 1
+  const verb = words[start + length]
+  if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
+  if (noCommand.has(verb.text) || !/^\p{L}/u.test(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
+  if (places[start + length]?.some((of) => telling.includes(of))) return undefined
+  if (first.some((of) => of === never || of === always)) return 0
+  if (!first.some((of) => of === dont)) return undefined
+  return places[start + length + 1]?.some((of) => definite.includes(of)) === true ? 1 : 2
+}
+
+/** Does a sentence start as a plain standing command: "never" or "always" before a verb? */
+export function isStandingCommand(view: StatementView): boolean {
+  const order = orderOf(readWords(view.text))
+  return order === 0 || order === 3
+}
 
 /** What is read: what a person says in a conversation, or a page that was written to be followed. */
 export type Register = "talk" | "page"
@@ -31,32 +322,4 @@ export function statementScore(view: StatementView, register: Register): number 
   let score = bias
   for (let at = 0; at < length; at++) score += weights[ids[at] ?? 0] ?? 0
   return score
-}
-
-/** Where a sentence of talk parts into clauses that may bind by themselves: "fix it, and never push". */
-const clauseEnd = /[,;] (?:and |but |so |then )?|(?<=\S) (?:but|because|that|-|–|—) |\? /
-/** Shorter sentences have one point, shorter clauses none. */
-const minParted = 50
-const minClauseWords = 4
-const maxClauses = 8
-/** A clause lacks what stands around it, and has to be surer. */
-const clauseMargin = 1
-
-/** How sure the model is of a sentence or of the surest of its clauses. */
-export function scoreWithClauses(view: StatementView): number {
-  const whole = statementScore(view, "talk")
-  let best = whole
-  for (const clause of clausesOf(view)) best = Math.max(best, statementScore(clause, "talk") - clauseMargin)
-  return best
-}
-
-/** The clauses of a longer sentence, each as if it stood alone. */
-export function clausesOf(view: StatementView): readonly StatementView[] {
-  if (view.text.length < minParted) return []
-  return view.text
-    .split(clauseEnd)
-    .map((clause) => clause.trim())
-    .filter((clause) => clause.split(" ").length >= minClauseWords && clause.length < view.text.length - 3)
-    .slice(0, maxClauses)
-    .map((text) => ({ ...view, text, before: "", isFirst: false, isLast: false }))
 }

@@ -156,6 +156,18 @@ describe("what two rules must share for the later to take the earlier one's plac
   })
 })
 
+test("a ban on another thing of the same kind stands beside the first", () => {
+  const noun = fc.constantFrom("region", "table", "server", "customer", "building")
+  const verb = fc.constantFrom("delete", "touch", "rename", "restart", "open")
+  fc.assert(
+    fc.property(noun, verb, fc.nat(9999), fc.nat(9999), (kind, act, one, two) => {
+      fc.pre(one !== two)
+      const [first, later] = [one, two].map((n) => ruleIn(`From now on, never ${act} the lock of ${kind} ${n}.`))
+      if (first !== undefined && later !== undefined) expect(sameSubject(first, later)).toBe(false)
+    }),
+  )
+})
+
 describe("a rule says that it takes another's place", () => {
   const replaces = (text: string): boolean =>
     sameSubject(

@@ -137,6 +137,24 @@ function isIdentifier(before: string): boolean {
 const beforeQuantity =
   /^(?:than|over|under|above|below|most|least|to|of|is|are|be|was|at|in|by|for|within|every|until|after|before|between|and|or|from|max|maximum|min|minimum|limit|cap|budget|exceed|exceeds|exceeding|reach|about|around|only|just|exactly|up|down|with|the|a|an|no|not|now|de|a|hasta|mas|más|menos|por|es|en|cada|auf|uber|über|unter|bis|hochstens|höchstens|plus|moins|jusqu'|use|keep|allow|set|have|need|take|wait|run|retry|spend|spending|pay|paying|buy)$|[\p{Script=Han}]/u
 
+/** Does the later text name a thing of the same kind under another number: "region 1" beside "region 0"? */
+export function namesAnother(earlier: string, later: string): boolean {
+  const [before, after] = [numberedThings(earlier), numberedThings(later)]
+  return [...before].some(([kind, names]) => {
+    const others = after.get(kind)
+    return others !== undefined && !names.some((name) => others.includes(name))
+  })
+}
+
+/** The things of a text that a number tells apart, by the noun before it: "table 4", "issue #12". */
+function numberedThings(text: string): ReadonlyMap<string, readonly string[]> {
+  const things = new Map<string, string[]>()
+  for (const [, noun = "", number = ""] of text.toLowerCase().matchAll(numbered))
+    if (isIdentifier(`${noun} `)) things.set(noun, [...(things.get(noun) ?? []), number])
+  return things
+}
+const numbered = /(\p{L}{3,30}) #?(\d{1,9})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
+
 const languages =
   /\b(?:english|spanish|german|french|chinese|japanese|portuguese|ingles|espanol|aleman|frances|englisch|deutsch|anglais|francais)\b|英文|英语|中文|汉语|日语|法语|德语/g
 

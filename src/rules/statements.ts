@@ -1,7 +1,7 @@
 import { normalize, survey } from "../language/normalize.ts"
 import type { Span } from "../message/message.ts"
 import { blocksIn, linesOfText, sentencesIn, type TextBlock } from "./find-blocks.ts"
-import type { StatementView } from "./statement-features.ts"
+import type { StatementView } from "./rule-model.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {

@@ -63,6 +63,15 @@ const table: Readonly<Record<string, string>> = {
   shall: "can't won't couldn't wouldn't didn't wasn't weren't haven't hasn't hadn't",
   product:
     "user users customer customers visitor visitors button buttons form forms field page pages screen menu modal dashboard app endpoint api server database table column function method class component test tests input output password login website feature button usuario usuarios cliente clientes boton formulario pagina pantalla nutzer benutzer kunden kunde knopf formular seite utilisateur utilisateurs client clients bouton formulaire botao formulario tela pagina",
+  artifact:
+    "poster sign notice flyer leaflet sheet banner handbook manual faq prompt chatbot robot game application website plugin widget cli script program parser validator service dialog device firmware machine elevator gate bridge pump sensor alarm importer exporter crawler scraper compiler module library daemon scheduler queue job worker form bot agent's story poem song novel character plakat aushang schild merkblatt spiel programm maschine ampel brucke fahrstuhl affiche panneau jeu programme machine pont cartel letrero juego programa maquina puente cartaz aviso jogo programa maquina cartello gioco programma bord spel brug poster",
+  output:
+    "answer answers reply replies response responses summary summaries explanation explanations report reports draft drafts email emails mail mails message messages commit commits diff diffs comment comments code snippet snippets chart charts plot plots plan plans list lists table tables recipe recipes slide slides translation translations text texts letter letters estimate estimates protocol protocols minutes note notes suggestion suggestions review reviews variable names headline headlines caption captions paragraph paragraphs sentence sentences quote quotes figures amounts prices dates times numbers antworten antwort zusammenfassungen berichte entwurfe mails betrage zahlen preise daten texte ubersetzungen kommentare reponses reponse resumes rapports montants chiffres textes respuestas respuesta resumenes informes importes cifras textos respostas resumos relatorios valores risposte risposta riassunti rapporti importi cifre antwoorden antwoord samenvattingen rapporten bedragen",
+  third:
+    "he she they him her his hers their theirs someone somebody people boss manager auditor auditors consultant lawyer teacher doctor landlord neighbour neighbor colleague colleagues contract law article author er ihm chef prufer gesetz vertrag il elle ils elles lui leur leurs ellos ellas auditor jefe ele ela eles elas chefe capo revisore wet baas",
+  usual:
+    "whatever however ever shop anyone's habit habits customarily | for me | with me | to me | for us | with us | around here | in here | that's how | that is how | the way i | the way we | how i want | how we | as agreed | as always | as usual | like always | we're a | in this house | on our side | bei uns | bei mir | fur mich | mit mir | wie immer | wie vereinbart | chez nous | chez moi | pour moi | pour nous | avec moi | comme toujours | comme convenu | para mi | para nosotros | conmigo | como siempre | entre nosotros | para mim | para nos | comigo | como sempre | como combinado | da noi | per me | per noi | con me | come sempre | bij ons | voor mij | voor ons | zoals altijd | when it comes to | as to | as for | in terms of",
+  swap: "instead rather anstatt statt anstelle plutot invece plaats lugar vez | rather than | instead of | and not | not the other | en lugar de | en vez de | em vez de | au lieu de | invece di | in plaats van",
   thanks:
     "thanks thank great perfect awesome nice cool ok okay yes yeah yep sure sorry hello hi hey gracias perfecto hola vale danke super hallo gut genau merci parfait bonjour oui obrigado obrigada perfeito ola sim grazie",
   say: "says say said claims according told writes wrote mentioned heard asked dice dijo segun sagt laut schrieb dit selon diz disse segundo",
@@ -103,7 +112,7 @@ const wideTable: Readonly<Record<string, string>> = {
 }
 
 /** The names of the classes in order: a class is known by its place. */
-export const classNames: readonly string[] = [...new Set([...Object.keys(table), ...Object.keys(wideTable)])]
+export const classNames: readonly string[] = [...new Set([...Object.keys(table), ...Object.keys(wideTable), "plural"])]
 
 const placeOf = (name: string): number => classNames.indexOf(name)
 
@@ -181,9 +190,18 @@ function makeWord(text: string): Word {
     ...(text.length < minStemmed ? {} : { stem: hashOf(text.slice(0, stemLength)) }),
     isJoint: joint.test(text),
     isUnspaced,
-    places: isUnspaced ? wideClasses(text) : (words.get(text) ?? none),
+    places: isUnspaced ? wideClasses(text) : placesOfWord(text),
     phrases: isUnspaced ? none : (phrases.get(text) ?? none),
   }
+}
+
+/** Things of a kind, as most languages of the table mark them: "keep summaries short" speaks of all of them. */
+const plural = /^[a-z]{3,}[^su\W\d]s$/
+const pluralPlace = placeOf("plural")
+
+function placesOfWord(text: string): readonly number[] {
+  const known = words.get(text) ?? none
+  return plural.test(text) ? [...known, pluralPlace] : known
 }
 
 /** Words that are kept, all let go when there are so many. A longer one would keep the text alive that it was cut from. */

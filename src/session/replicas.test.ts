@@ -47,7 +47,7 @@ async function converse(replicas: readonly [Session, Session], turns: readonly T
   const recording: Promise<unknown>[] = []
   const rules: string[] = []
   for (const [n, { replica, record, keeps, hasRule }] of turns.entries()) {
-    const rule = `Never delete a table of region ${n} without asking me.`
+    const rule = `From now on, never delete the table of region ${n}.`
     if (hasRule) rules.push(rule)
     history.push({ role: "user", content: hasRule ? `Question ${n}. ${rule}` : `Question ${n}.` })
     const { wire } = await replicas[replica].prepare({
