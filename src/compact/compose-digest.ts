@@ -122,7 +122,7 @@ function candidatesIn({ sections }: Summary, { shown, meter, rules }: DigestNeed
   return sections.flatMap(({ name, lines }) =>
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text, sources } = line
-      const isSeen = sources.length > 0 && sources.every((source) => shown.has(source))
+      const isSeen = sources.length > 0 && (sources.every((source) => shown.has(source)) || saysAll(line, shown))
       const key = `${name}\n${text}`
       const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
       if (isSeen || said.has(key) || (name === rulesSection && !isRule)) return []
@@ -131,6 +131,10 @@ function candidatesIn({ sections }: Summary, { shown, meter, rules }: DigestNeed
     }),
   )
 }
+
+/** An answer of the user with a figure in it says enough where it still stands, without the question before it. */
+const saysAll = ({ channel, sources, text }: SummaryLine, shown: ReadonlySet<string>): boolean =>
+  channel === "user" && shown.has(sources.at(-1) ?? "") && /\d/.test(text.replace(/ \(asked: .*\)$/s, ""))
 
 const costOf = (section: string, line: SummaryLine, meter: DigestNeeds["meter"]): number =>
   meter.text(lineText(line, isUsersSection(section) && line.channel === "user")) + 1
@@ -214,7 +218,7 @@ function fill(
   takeTier("work", held.values)
   // What acts and words leave belongs to values, but for a little of the rest.
   const rest = costOfAll(candidates, ({ tier }) => tier === "rest")
-  const room = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
+  const room = left - (brief ? 0 : Math.min(rest, left * restShare)) - (facts.length === 0 ? 0 : headCost(factsSection))
   const values = fitValues(
     facts.map(({ line }) => line),
     room,

@@ -5,9 +5,9 @@ import { ownWords } from "../../rules/own-words.ts"
 const shortest = 4
 const longest = 120
 
-/** Paths, e-mails and ids inside a longer argument; a call in code such as `r.json()` is none. */
+/** Paths, e-mails and ids inside a longer argument; a call in code such as `r.json()` is none, nor are the escapes of a pattern (`\n\s`). */
 const named =
-  /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|(?:[A-Za-z]:|~|\.{1,2})?(?:[\\/][\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b(?!\()|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
+  /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z]:(?:[\\/][\w.@+$~-]+){2,}|(?:~|\.{1,2})?(?:\/[\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b(?!\()|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
 
 /** The exact values that a message's tool calls pass on: each with the tool that gets it. */
 export function valuesPassed({ parts }: Message): ReadonlyMap<string, string> {

@@ -41,11 +41,18 @@ type Filling = {
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, "")
 
+/** `reservations` holds what `reservation_id` takes. */
+function isTaken(key: string, taken: ReadonlySet<string>): boolean {
+  const name = plainName(key)
+  const one = name.replace(/s$/, "")
+  return taken.has(name) || taken.has(`${one}id`) || taken.has(`${one}number`)
+}
+
 /** How likely a value is passed on later, by what it looks like. */
 function weightOf(key: string, value: string, taken: ReadonlySet<string>): number {
   const inner = pieceOf(value)
   if (inner.parts.length > 0) return Math.max(...partsOf(inner).map(([name, part]) => weightOf(name, part, taken)))
-  const asked = taken.has(plainName(key)) ? 0.7 : 0
+  const asked = isTaken(key, taken) ? 0.7 : 0
   if (/^(?:true|false|yes|no)$/i.test(value)) return 0.15 + asked / 4
   if (/^-?[\d.,]{1,5}%?$/.test(value)) return 0.2 + asked / 2
   if (/^\d{4}-\d\d-\d\d/.test(value)) return /_at$|At$|time|stamp|created|updated/i.test(key) ? 0.2 : 0.7 + asked
