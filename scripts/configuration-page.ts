@@ -56,6 +56,11 @@ const sentences: Readonly<Record<string, string>> = {
   "operator.keys": "Public keys whose commands are obeyed, beside those of the folder.",
   "operator.audience": "The name for which commands have to be signed.",
   "guard.askTimeoutMs": "How long a call waits for a person before it is refused.",
+  "guard.mode":
+    "`enforce` gives effect to the operator's policies; `observe` lets every call through and logs what they would have refused.",
+  "guard.fromRules": "What becomes of policies that are made from the rules of a session.",
+  "rules.find":
+    "Whose words are searched for standing rules: the user's, those of instruction files, both, or nobody's.",
   redact: "What is made unreadable before anything is stored: regular expressions, or `{ pattern, by }`.",
   "log.level": "What is told.",
   "log.format": "How it is told.",

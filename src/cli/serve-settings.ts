@@ -57,7 +57,7 @@ export const settingOptions: Options = {
   },
   summarizer: {
     value: "NAME",
-    help: "who writes summaries: no model, nobody, or each session's own with the client's key; extractive unless given",
+    help: "who writes summaries; session: each session's own model, with the client's key",
     oneOf: namedSummarizers,
   },
   "token-env": { value: "NAME", help: "environment variable that holds the token which requests have to carry" },

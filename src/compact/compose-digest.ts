@@ -5,7 +5,7 @@ import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords } from "./state/fit-records.ts"
-import { behindMark, excerptOf, isExcerpt, readStatement } from "./state/value-statements.ts"
+import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
 import {
   type Digest,
@@ -265,7 +265,7 @@ const untold = (
 
 /** What the assistant itself wrote into files and programs: it waits for room that is left over. */
 const isOwnWork = ({ channel, text }: SummaryLine): boolean =>
-  channel === "assistant" && readStatement(text) === undefined
+  channel === "assistant" && readValueStatement(text) === undefined
 
 /** The values that fit, in their order. */
 function fitValues(

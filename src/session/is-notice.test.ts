@@ -42,6 +42,7 @@ test.each([
 test("the form of one response is not a rule together with its request, and is one by itself", () => {
   const shapes = (text: string): readonly boolean[] =>
     findRules(text, { channel: "user" }).map((rule) => shapesOneAnswer(rule, text))
-  expect(shapes("Extract the names of all ships. Respond only with XML.")).toContain(true)
+  expect(shapes("Extract the names of all ships. Always respond only with XML.")).toEqual([true])
+  expect(shapes("Extract the names of all ships. Respond only with XML.")).not.toContain(false)
   expect(shapes("Answer only in Dutch from here on.")).toEqual([false])
 })

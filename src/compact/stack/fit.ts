@@ -26,7 +26,7 @@ export type StackEvent = {
 }
 
 /** How texts are counted and cut; a meter does both. */
-export type Measure = { readonly text: Count; readonly truncate: Truncate }
+type Measure = { readonly text: Count; readonly truncate: Truncate }
 
 export type FittedStack = { readonly stack: Stack; readonly events: readonly StackEvent[] }
 

@@ -8,7 +8,7 @@ import { addValues, programValues, type SourceState, settingsIn, sourceRecord, s
 import {
   printedIn,
   printedInFile,
-  readStatement,
+  readValueStatement,
   replaces,
   statementLine,
   toldIn,
@@ -239,7 +239,7 @@ function remember(
 ): void {
   if (statement.text.length > longestStated) return
   const text = statementLine(speaker, statement.text)
-  if (readStatement(text) === undefined) return
+  if (readValueStatement(text) === undefined) return
   const key = statement.values.map(({ value }) => value).join(" ")
   statements.delete(key)
   statements.set(key, { text, statement, at, source, channel })

@@ -9,7 +9,7 @@ import {
   markReplaced,
   printedIn,
   printedInFile,
-  readStatement,
+  readValueStatement,
   replaces,
   statementLine,
   toldIn,
@@ -84,8 +84,8 @@ test("the assistant's list items state nothing by themselves", () => {
 
 test("a printed statement reads back", () => {
   const line = statementLine("assistant", 'The "mail" queue is MLS-320937.')
-  expect(readStatement(line)).toMatchObject({ speaker: "assistant", text: "The 'mail' queue is MLS-320937." })
-  expect(readStatement("order W1: status=open")).toBeUndefined()
+  expect(readValueStatement(line)).toMatchObject({ speaker: "assistant", text: "The 'mail' queue is MLS-320937." })
+  expect(readValueStatement("order W1: status=open")).toBeUndefined()
 })
 
 const meter = createMeter()

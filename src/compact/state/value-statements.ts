@@ -204,7 +204,7 @@ export const statementLine = (speaker: string, text: string): string =>
 const printed = /^([^"=]{1,48}) said "([^"]+)"$/
 
 /** Read a printed statement; nothing if the line is none. */
-export function readStatement(line: string): (ValueStatement & { readonly speaker: string }) | undefined {
+export function readValueStatement(line: string): (ValueStatement & { readonly speaker: string }) | undefined {
   const [, speaker = "", text = ""] = printed.exec(line) ?? []
   const statement = text === "" ? undefined : statementOf(text)
   return statement === undefined ? undefined : { ...statement, speaker }
