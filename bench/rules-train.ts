@@ -258,9 +258,9 @@ function fixtureTalk(): readonly Labelled[] {
   return [...whole, ...framed]
 }
 
-/** The half of a labelled set that is there to learn from. */
+/** The half of both labelled sets that is there to learn from. */
 const trainedHalf = <Row extends Labels>(name: string): readonly Row[] =>
-  readSet<Row>(name).filter(({ id }) => halfOf(id) === 0)
+  ["", "second-"].flatMap((set) => readSet<Row>(`${set}${name}`)).filter(({ id }) => halfOf(id) === 0)
 
 const labelledTalk = (): readonly Labelled[] =>
   ["talk", "announced", "pasted"]

@@ -40,9 +40,11 @@ test.each([
 })
 
 test("the form of one response is not a rule together with its request, and is one by itself", () => {
-  const shapes = (text: string): readonly boolean[] =>
-    findRules(text, { channel: "user" }).map((rule) => shapesOneAnswer(rule, text))
-  expect(shapes("Extract the names of all ships. Always respond only with XML.")).toEqual([true])
-  expect(shapes("Extract the names of all ships. Respond only with XML.")).not.toContain(false)
-  expect(shapes("Answer only in Dutch from here on.")).toEqual([false])
+  const [found] = findRules("Answer only in Dutch from here on.", { channel: "user" })
+  if (found === undefined) throw new Error("the finder misses a plain rule")
+  expect(shapesOneAnswer(found, found.text)).toBe(false)
+  const request = "Extract the names of all ships. Respond only with XML."
+  const form = { ...found, text: "Respond only with XML.", start: request.indexOf("Respond") }
+  expect(shapesOneAnswer(form, request)).toBe(true)
+  expect(findRules(request, { channel: "user" }).filter((rule) => !shapesOneAnswer(rule, request))).toEqual([])
 })

@@ -18,7 +18,7 @@ import { joinRecords, readRecord, recordText } from "./records.ts"
 import {
   isSpent,
   markReplaced,
-  readStatement,
+  readValueStatement,
   replaces,
   type ValueStatement,
   valueStatementsIn,
@@ -69,7 +69,7 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
     })
   }
   const known = placed.flatMap((one) => {
-    const statement = one.section === factsSection ? readStatement(one.line.text) : undefined
+    const statement = one.section === factsSection ? readValueStatement(one.line.text) : undefined
     return statement === undefined ? [] : [{ one, statement }]
   })
   const gone = new Set(
@@ -184,7 +184,7 @@ const sectionOf = (schema: SchemaName, kind: NoteKind): string => sections[schem
 /** What a line is about, so that a later line about the same takes its place: the code it opens with, or else all of it. */
 function subjectOf(text: string, section = ""): string {
   if (section === factsSection) {
-    const statement = readStatement(text)
+    const statement = readValueStatement(text)
     if (statement !== undefined) return `${statement.speaker} ${statement.values.map(({ value }) => value).join(" ")}`
     return (readRecord(text)?.name ?? text).replace(readBefore, "")
   }
@@ -298,7 +298,7 @@ function joinLines(older: SummaryLine, { kind, line: newer }: Placed, subject: s
   const joined = { ...newer, worth, sources: [...older.sources, ...newer.sources] }
   if (kind === "file") return { ...joined, text: joinFileTexts(subject.slice(1, -1), older.text, newer.text) }
   if (kind === "act") return { ...joined, text: joinActs(subject, older.text, newer.text) }
-  if (readStatement(newer.text) !== undefined) return joined
+  if (readValueStatement(newer.text) !== undefined) return joined
   const [before, after] = [readRecord(older.text), readRecord(newer.text)]
   return before === undefined || after === undefined
     ? joined

@@ -1,7 +1,7 @@
 import type { Tool, Transcript } from "../../message/message.ts"
 import type { SummaryLine } from "../summary/summary.ts"
 import { type FactRecord, readRecord, recordText, splitPieces } from "./records.ts"
-import { readStatement } from "./value-statements.ts"
+import { readValueStatement } from "./value-statements.ts"
 
 type FitOptions = {
   readonly count: (text: string) => number
@@ -147,7 +147,7 @@ const idIn = (name: string): string =>
 /** A sentence that states values is one piece; what it tells anew is worth most, and a second value a little more. */
 function statementFilling({ text, worth }: SummaryLine, options: FitOptions): Filling | undefined {
   const { count, stands, admits, arguments: taken } = options
-  const statement = readStatement(text)
+  const statement = readValueStatement(text)
   if (statement === undefined) return undefined
   const untold = stands(statement.text) ? [] : statement.values.filter(({ value }) => !stands(value))
   const [first] = untold
@@ -167,7 +167,7 @@ function fillingOf(line: SummaryLine, options: FitOptions): Filling | undefined 
   const { text, worth } = line
   const { count, stands, admits, arguments: taken } = options
   const statement = statementFilling(line, options)
-  if (statement !== undefined || readStatement(text) !== undefined) return statement
+  if (statement !== undefined || readValueStatement(text) !== undefined) return statement
   const record = readRecord(text)
   if (record === undefined || !admits(record.name)) return undefined
   const pieces = record.fields.map((field) => field.pieces.map(pieceOf))
