@@ -183,6 +183,9 @@ const noEnd =
 /** A line shorter than this ends its sentence: nobody wraps that early. */
 const wrapLength = 46
 
+/** So does one longer than this: nobody wraps that late. */
+const maxWrapLength = 140
+
 /** What runs on without a stop is read in pieces of this length: no rule is longer. */
 const maxSentence = 2000
 
@@ -227,7 +230,7 @@ function endsSentence(text: string, start: number, at: number, signs: string, ty
 function endsLine(text: string, lineStart: number, at: number, next: number): boolean {
   const before = text.slice(Math.max(lineStart, at - 400), at).trim()
   const after = text.slice(next, next + 60).trimStart()
-  if (/[:;]$/.test(before)) return true
+  if (/[:;]$/.test(before) || before.length > maxWrapLength) return true
   if (/^[a-z(`'"]/.test(after) && !/^[a-z]\w{0,20}: /.test(after)) return before.length < 24
   const wide = /[\u2e80-\u9fff]/.test(before)
   return before.length < (wide ? wrapLength / 2 : wrapLength) || /^\p{Lu}[\p{L} ]{1,24}: /u.test(after)

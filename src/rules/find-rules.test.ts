@@ -249,3 +249,9 @@ describe("limits", () => {
     ])
   })
 })
+
+test("a rule behind a long line that ends without a stop is a sentence of its own", () => {
+  const long = "we looked at the crates in the hall and at the list of what was sold and what is left over, ".repeat(2)
+  const rule = "Customer data must never leave the eu-central region."
+  expect(findRules(`${long}two,\n${rule}`, { channel: "user" }).map(({ text }) => text)).toEqual([rule])
+})
