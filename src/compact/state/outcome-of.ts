@@ -50,14 +50,16 @@ function lastLine(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
 }
 
-/** A line such as `ERROR:` says what follows it. */
-const bareHead = 12
+/** A line such as `ERROR:`, or a heading that ends in a colon, says what follows it. */
+const isBareHead = (line: string): boolean => line.length <= 12 || (line.length <= 60 && /[:：]$/.test(line))
 
 function firstLine(text: string, wanted: RegExp): string | undefined {
   const lines = text.split("\n")
   const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)))
   const found = lines[at]
-  return found !== undefined && found.trim().length <= bareHead ? `${found.trim()} ${lines[at + 1] ?? ""}` : found
+  if (found === undefined || !isBareHead(found.trim())) return found
+  const next = lines.slice(at + 1, at + 4).find((line) => line.trim() !== "")
+  return `${found.trim()} ${next ?? ""}`.trim()
 }
 
 const quoted = (line: string | undefined): { readonly line?: string } =>
