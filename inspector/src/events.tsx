@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
 import { memo } from "preact/compat"
 import { useCallback, useEffect, useRef } from "preact/hooks"
 import type { EventsAnswer, JudgedDecision, ListedEvent } from "../../src/gateway/admin/answers.ts"
@@ -177,37 +178,31 @@ function ShownEvent({
       )
     case "checkpoint-undone":
       return (
-        <div class="event">
-          {head}
-          <span class="event-what">
-            <Icon name="undo" /> The compaction {event.checkpoint} was taken back
-          </span>
-        </div>
+        <PlainEvent head={head}>
+          <Icon name="undo" /> The compaction {event.checkpoint} was taken back
+        </PlainEvent>
       )
     case "rule-pinned":
       return (
-        <div class="event">
-          {head}
-          <span class="event-what">
-            <Icon name="pin" /> Rule {event.by === "found" ? "found" : "given"}: <span class="said">{event.text}</span>
-          </span>
-        </div>
+        <PlainEvent head={head}>
+          <Icon name="pin" /> Rule {event.by === "found" ? "found" : "given"}: <span class="said">{event.text}</span>
+        </PlainEvent>
       )
     case "rule-unpinned":
       return (
-        <div class="event">
-          {head}
-          <span class="event-what">
-            <Icon name="pin" /> The rule {event.pin} was taken back
-          </span>
-        </div>
+        <PlainEvent head={head}>
+          <Icon name="pin" /> The rule {event.pin} was taken back
+        </PlainEvent>
       )
     case "branch-opened":
-      return (
-        <div class="event">
-          {head}
-          <span class="event-what">The client went another way from {event.from} on</span>
-        </div>
-      )
+      return <PlainEvent head={head}>The client went another way from {event.from} on</PlainEvent>
   }
 }
+
+/** An event that is told in one line and leads nowhere. */
+const PlainEvent = ({ head, children }: { readonly head: ComponentChildren; readonly children: ComponentChildren }) => (
+  <div class="event">
+    {head}
+    <span class="event-what">{children}</span>
+  </div>
+)
