@@ -139,7 +139,7 @@ export async function failedSettings(
   return {
     ...told,
     sentence: `The configuration has ${faults.length} faults, and nothing was started.`,
-    next: "Mend them; holdfast serve --print-schema prints all that a configuration may say.",
+    next: "Fix them; holdfast serve --print-schema prints all that a configuration may say.",
   }
 }
 

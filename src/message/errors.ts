@@ -309,7 +309,7 @@ const describers: Describe = {
   }),
   "policy-invalid": ({ policy, line, expected, found }) => ({
     sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line},`} has ${found}, where ${expected} was expected.`,
-    next: "Mend the policy; until then nothing that it says is in force, and what was in force before stays.",
+    next: "Fix the policy; until then nothing that it says is in force, and what was in force before stays.",
   }),
   "policy-missing": ({ directory, found }) => ({
     sentence: `No model call is served: rules or policies are in force, and the policy folder ${directory} that they come from ${found}.`,
@@ -325,7 +325,7 @@ const describers: Describe = {
   }),
   "finder-failed": ({ reason }) => ({
     sentence: `The finder of rules gave no answer: ${reason}.`,
-    next: "Mend it or leave it out: what the built-in finder found is pinned in any case.",
+    next: "Fix it or leave it out: what the built-in finder found is pinned in any case.",
   }),
   "pin-unknown": ({ pin }) => ({
     sentence: `No rule ${pin} stands that could be taken back here.`,

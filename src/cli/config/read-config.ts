@@ -151,11 +151,11 @@ export function parseConfig(text: string, source: string, kind: "json" | "yaml")
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" })
   if (kind === "json") {
     if (!isJson(text))
-      return syntax(at(jsonFault(text)), "is no JSON from here on", "Mend the file. YAML has fewer signs.")
+      return syntax(at(jsonFault(text)), "is no JSON from here on", "Fix the file. YAML has fewer signs.")
   } else {
     const [error] = document.errors
     if (error !== undefined)
-      return syntax(at(error.pos[0]), yamlWords[error.code] ?? "is no YAML from here on", "Mend the file.")
+      return syntax(at(error.pos[0]), yamlWords[error.code] ?? "is no YAML from here on", "Fix the file.")
   }
   const lineOf = (path: Path): number | undefined => {
     for (let length = path.length; length > 0; length--) {

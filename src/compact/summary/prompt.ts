@@ -190,7 +190,7 @@ const guides: Readonly<Record<string, Guide>> = {
     heads: /\b(?:file|code|artifact|resource)/,
   },
   errors_and_fixes: {
-    holds: "what went wrong, what was tried, and what mended it or did not",
+    holds: "what went wrong, what was tried, and what fixed it or did not",
     heads: /\b(?:error|fix|fail|problem|bug|issue)/,
   },
   status: {
