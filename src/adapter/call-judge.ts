@@ -3,15 +3,18 @@ import { approvedVerdict, costOf, type JudgedCall, judgedCall, verdictOn } from 
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 
-/** What judges the calls of one turn before they run, and keeps account of what they have spent. */
+/** Judges the tool calls of one turn before they run, and adds up what they spend. */
 export type CallJudge = {
-  /** Judge a call by what its tool will be given. What a purchase names counts as spent from here on, so that calls side by side cannot each have the whole. */
+  /**
+   * Judges a call by the input that its tool will get. The amount of a purchase counts as spent from this moment, so that parallel calls
+   * cannot each use the whole budget.
+   */
   readonly judge: (call: ToolCallPart, input: unknown, signal: AbortSignal | undefined) => Promise<JudgedCall>
-  /** The call came to nothing: what it would have spent was not. */
+  /** The call failed: subtract the amount that it would have spent. */
   readonly giveBack: (judged: JudgedCall) => void
-  /** Calls that the provider has run: they can be told, and no longer stopped. */
+  /** Judges calls that the provider has already run: they can be reported, but not stopped. */
   readonly judgeRun: (format: Format, parts: readonly Part[]) => Promise<readonly JudgedCall[]>
-  /** Hundredths spent so far, with what the caller said was spent before. */
+  /** Amount spent so far in hundredths of the currency, including what the caller reported as spent before the turn. */
   readonly spentMinor: () => number
 }
 

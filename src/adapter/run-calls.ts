@@ -15,15 +15,15 @@ import { isObject } from "../wire/json.ts"
 import type { CallJudge } from "./call-judge.ts"
 import type { TurnTool } from "./turn-tool.ts"
 
-/** What a result shows where the tool said nothing: some APIs refuse an empty text. */
+/** The text of a result when the tool returned nothing: some APIs refuse an empty text. */
 export const noOutput = "(no output)"
 
-/** More parts than any tool's answer has. */
+/** The most parts that one tool result may have. */
 const maxParts = 100
-/** Of a text that is too long, so much of what stays is its beginning. */
+/** When a text is too long, this share of the kept text is its beginning and the rest its end. */
 const headShare = 0.7
 
-/** A tool's output as parts that the format can carry, its texts together no longer than the limit. */
+/** Converts a tool's output to parts that the format can carry; its texts together are at most `limitLength` long. */
 export function readToolOutput(output: unknown, format: Format, limitLength: number): readonly Part[] {
   const parts = isParts(output) ? output.slice(0, maxParts) : [textPart(textFrom(output))]
   let left = limitLength
@@ -39,7 +39,7 @@ export function readToolOutput(output: unknown, format: Format, limitLength: num
 
 const textPart = (text: string): Part => ({ type: "text", text })
 
-/** Only what says its type is a part. */
+/** Only an object with a `type` is a part. */
 const isParts = (output: unknown): output is readonly Part[] =>
   Array.isArray(output) &&
   output.every((part: unknown) => {
@@ -48,13 +48,13 @@ const isParts = (output: unknown): output is readonly Part[] =>
     return "wire" in part && typeof part.wire === "string"
   })
 
-/** Tools are written in JavaScript, too: what is no text is told as JSON. */
+/** A tool written in plain JavaScript may return anything: a value that is no text becomes JSON. */
 function textFrom(output: unknown): string {
   if (typeof output === "string") return output
   return output === undefined ? "" : (JSON.stringify(output) ?? String(output))
 }
 
-/** A part that the format cannot carry is the tool's mistake, and is told as such. */
+/** A part that the format cannot carry is an error of the tool, and is reported as one. */
 function requireWritable(parts: readonly Part[], format: Format): void {
   const result = { type: "tool-result", callId: callId("call"), kind: "function", content: parts } as const
   try {
@@ -65,7 +65,7 @@ function requireWritable(parts: readonly Part[], format: Format): void {
   }
 }
 
-/** The beginning and the end of a text, with a word on how much is not shown between them. */
+/** Keeps the beginning and the end of a text, with a note between them that says how much was left out. */
 export function cutOutput(text: string, limitLength: number): string {
   if (text.length <= limitLength) return text
   const room = limitLength - noteLength
@@ -73,7 +73,7 @@ export function cutOutput(text: string, limitLength: number): string {
   return cutMiddle(text, room, (leftOut) => `\n[${leftOut} characters are not shown]\n`, headShare)
 }
 
-/** The note on what is left out, with a number of up to 15 digits. */
+/** Length of the note on what is left out, with a number of up to 15 digits. */
 const noteLength = 44
 
 export type CallRunning = {
@@ -84,20 +84,20 @@ export type CallRunning = {
   /** The longest text of one result, in characters. */
   readonly maxResultLength: number
   readonly signal: AbortSignal | undefined
-  /** Why none of them is to be run, if so. */
+  /** If set, none of the calls is run, for this reason. */
   readonly refusal?: string
   readonly judge?: CallJudge | undefined
   readonly onJudged?: (call: ToolCallPart, judged: JudgedCall) => void
   readonly onResult: (call: ToolCallPart, result: ToolResultPart) => void
 }
 
-/** A tool's own words on why it failed, in characters: a message, not a page. */
+/** The longest error message of a tool that is shown to the model, in characters. */
 const longestReason = 2_000
-/** An unknown name may be of any length; so many known ones are told in return. */
+/** The most known tool names that are listed when the model calls an unknown one. */
 const maxNames = 50
 const longestName = 100
 
-/** Run calls side by side, at most so many at a time. Every call gets its result, in the order of the calls, whatever happens. */
+/** Runs calls in parallel, at most `maxParallelTools` at a time. Every call gets a result, in the order of the calls, whatever happens. */
 export async function runCalls(
   calls: readonly ToolCallPart[],
   running: CallRunning,
@@ -117,7 +117,7 @@ export async function runCalls(
   return results
 }
 
-/** The result of a call that is not run, or that came to nothing. */
+/** The result of a call that was not run, or that failed. */
 export const failedResult = ({ callId, kind, tool }: ToolCallPart, reason: string): ToolResultPart => ({
   type: "tool-result",
   callId,
@@ -127,7 +127,7 @@ export const failedResult = ({ callId, kind, tool }: ToolCallPart, reason: strin
   failed: true,
 })
 
-/** The guard's words stand as they are: the model has to tell them from an error of the tool's. */
+/** The guard's words are not wrapped: the model must be able to tell a denial from an error of the tool. */
 const deniedCall = ({ callId, kind, tool }: ToolCallPart, text: string): ToolResultPart => ({
   type: "tool-result",
   callId,
@@ -173,7 +173,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, TurnTool>): string
 
 type Ran = { readonly type: "value"; readonly value: unknown } | { readonly type: "ended"; readonly reason: string }
 
-/** What the tool gives back, or why it was not waited for any longer: it may have done its work all the same. */
+/** The tool's output, or the reason why the turn stopped waiting for it; the tool may still have done its work. */
 async function runWithin(
   tool: TurnTool,
   input: unknown,
@@ -199,15 +199,15 @@ async function runWithin(
 
 type ToolInput =
   | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
-  /** In words for the model, so that it can fix its call. */
+  /** Written for the model, so that it can correct its call. */
   | { readonly ok: false; readonly reason: string }
 
-/** So many faults are told at once: enough to fix a call, too few to fill a page. */
+/** The most faults reported at once: enough to correct a call. */
 const maxFaults = 8
-/** A member's name in a message may be of the model's making. */
+/** A member's name comes from the model, so a message shows at most this many characters of it. */
 const longestToolName = 80
 
-/** The input of a call, if it is an object with the members that its schema asks for, each of the type that it names. */
+/** Reads the input of a call: an object that has the members its schema requires, each of the declared type. */
 export function readToolInput(input: unknown, schema: Readonly<Record<string, unknown>>): ToolInput {
   const given = input === undefined || input === null || input === "" ? {} : input
   if (typeof given === "string") return { ok: false, reason: "The input is not valid JSON." }

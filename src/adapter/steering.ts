@@ -1,9 +1,9 @@
 import type { Message } from "../message/message.ts"
 
-/** Words that someone puts in while a turn is under way. */
+/** A user message that arrives while a turn is running. */
 export type SteeringMessage = string | Message
 
-/** Where a turn takes them from: what has come since it last asked, oldest first. */
+/** Where a turn takes such messages from: all that arrived since the last time it asked, oldest first. */
 export type Steer = (() => readonly SteeringMessage[]) | { readonly take: () => readonly SteeringMessage[] }
 
 export type Steering = {
@@ -11,10 +11,10 @@ export type Steering = {
   readonly take: () => readonly SteeringMessage[]
 }
 
-/** Words held for the next model call; a person types fewer in an hour. */
+/** The most messages kept for the next model call. */
 const maxHeld = 1_000
 
-/** Holds what is pushed until the turn takes it, the newest thousand. */
+/** Keeps pushed messages until the turn takes them; at most the newest thousand. */
 export function createSteering(): Steering {
   let held: readonly SteeringMessage[] = []
   return {

@@ -2,10 +2,10 @@ import { type TurnResult, turn } from "./turn.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import type { TurnOptions } from "./turn-options.ts"
 
-/** A turn whose events are looped over; its result, or the error that ended it, comes after the last of them. */
+/** The events of a turn as an async iterable; `result` resolves or rejects after the last event. */
 export type TurnStream = AsyncIterable<TurnEvent> & { readonly result: Promise<TurnResult> }
 
-/** Run a turn and hand out its events as they come. It begins at once; leaving the loop early stops it. */
+/** Runs a turn and yields its events as they happen. It starts at once; leaving the loop early stops it. */
 export function streamTurn(options: TurnOptions): TurnStream {
   const controller = new AbortController()
   const { signal, onEvent } = options
@@ -25,7 +25,7 @@ export function streamTurn(options: TurnOptions): TurnStream {
     ended = true
     wake()
   })
-  // Whoever loops is told of the error at the end of the loop; nobody has to ask for the result as well.
+  // The loop throws the error as well, so an unread `result` must not become an unhandled rejection.
   result.catch(() => {})
 
   async function* events(): AsyncGenerator<TurnEvent, void, undefined> {

@@ -5,11 +5,11 @@ import type { Trace } from "../session/log/trace.ts"
 import type { Report } from "../session/one-shot/report.ts"
 
 /**
- * What happens in a turn, as it happens. An answer that is not streamed is told by the same events, each text as one delta. Calls are
- * numbered from 1.
+ * The events of a turn, in the order in which they happen. An answer that is not streamed gives the same events, each text as one delta.
+ * Model calls are numbered from 1.
  */
 export type TurnEvent =
-  /** `report` where the turn itself compacted, and not a session. */
+  /** `report` is set if the turn itself compacted, not a session. */
   | { readonly type: "context-compacted"; readonly call: number; readonly trace: Trace; readonly report?: Report }
   | { readonly type: "steering-taken"; readonly messages: Transcript }
   | { readonly type: "model-call-begun"; readonly call: number }
@@ -30,7 +30,7 @@ export type TurnEvent =
       readonly stop: StopReason
       readonly usage?: Usage
     }
-  /** With a guard: a call before it runs, or one that the provider has run. */
+  /** With a guard: the decision on a call before it runs, or on one that the provider has run. */
   | { readonly type: "call-judged"; readonly callId: CallId; readonly tool: string; readonly judged: JudgedCall }
   | {
       readonly type: "tool-result"

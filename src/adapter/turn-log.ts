@@ -4,8 +4,8 @@ import { readJson } from "../wire/json.ts"
 import type { SteeringMessage } from "./steering.ts"
 
 /**
- * Messages as they stand behind those before them: in the format's own words, with ids and calls unlike any earlier one. One message
- * may become several, where the format wants a message for each result.
+ * Messages as they will stand after the earlier ones: in the format's own shape, with message and call ids that differ from all earlier
+ * ones. One message may become several where the format has a message for each result.
  */
 export function placeMessages(format: Format, earlier: Transcript, messages: Transcript): Transcript {
   const codec = codecOf(format)
@@ -15,7 +15,7 @@ export function placeMessages(format: Format, earlier: Transcript, messages: Tra
   return all.slice(earlier.length)
 }
 
-/** The user's words as messages. */
+/** User messages from texts or messages. */
 export function userMessages(said: readonly SteeringMessage[]): Transcript {
   return said.map(
     (one): Message =>

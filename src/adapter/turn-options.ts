@@ -13,11 +13,11 @@ import type { TurnEvent } from "./turn-event.ts"
 import type { TurnSession } from "./turn-session.ts"
 import type { TurnTool } from "./turn-tool.ts"
 
-/** The model that a turn speaks with, and the limits on a call to it, which have defaults. */
+/** The model that a turn calls, and the limits of a call, which have defaults. */
 export type TurnModel = Whereabouts &
   Partial<Omit<CallOptions, keyof Whereabouts>> & {
     readonly maxOutputTokens?: number
-    /** Whatever else the body is to say, in the format's own words: `{ temperature: 0 }`, `{ thinking: { … } }`. */
+    /** Further members of the request body, in the format's own names: `{ temperature: 0 }`, `{ thinking: { … } }`. */
     readonly parameters?: Readonly<Record<string, unknown>>
   }
 
@@ -27,53 +27,53 @@ export type TurnAgent = {
   readonly instructions?: string
 }
 
-/** How large a whole request may be: system, tools and messages. Characters are UTF-16 code units. */
+/** The largest size of a whole request: system, tools and messages. Characters are UTF-16 code units. */
 export type ContextBudget = number | { readonly tokens: number } | { readonly characters: number }
 
-/** A summarizer of the user's own: of the messages that are left out, and of the same as text with everything else it may need. */
+/** A summarizer of your own: it gets the messages that are left out, and the same as text with everything else it may need. */
 export type SummarizeDropped = (
   dropped: Transcript,
   input: SummarizeInput,
 ) => Promise<string | SummaryDraft> | string | SummaryDraft
 
-/** Who writes the summary of what is left out: nobody but the built-in writer, no one at all, a function, a model, a `.prompty` file. */
+/** Who writes the summary of the messages that are left out: the built-in writer, nobody, a function, a model, or a `.prompty` file. */
 export type TurnCompaction =
   | "extractive"
   | "none"
   | SummarizeDropped
   | ModelSummarizer
-  /** The text of the file; asked of the turn's own model unless another is named. */
+  /** The text of a `.prompty` file; it is sent to the turn's own model unless another one is named. */
   | { readonly prompty: string; readonly model?: Omit<ModelSummarizer, "prompty"> }
 
 export type TurnOptions = {
   readonly agent: TurnAgent
-  /** The user's words, or messages. */
+  /** The user's words as a text, or as messages. */
   readonly inputs: string | Transcript
-  /** What was said before; a turn remembers nothing of another. */
+  /** The conversation before this turn; a turn remembers nothing of earlier ones. */
   readonly messages?: Transcript
   readonly tools?: readonly TurnTool[]
-  /** The prompt stack, read once: it stands behind the instructions in every call of the turn, byte for byte the same. */
+  /** The prompt stack. It is read once and follows the instructions in every call of the turn, byte for byte the same. */
   readonly stack?: StackOption
-  /** The model's own window, less room for the answer, unless given. */
+  /** By default the model's window less room for the answer. */
   readonly contextBudget?: ContextBudget
   readonly compaction?: TurnCompaction
   readonly compactionOptions?: Pick<
     CompactOptions,
     "strategy" | "strategyOptions" | "schema" | "focus" | "language" | "pins" | "maxWaitMs" | "policy" | "toolBudgets"
   >
-  /** Remembers, and sees to the budget, in place of the turn. */
+  /** A session that keeps the history and the budget instead of the turn. */
   readonly session?: TurnSession
   /**
-   * Judges each call before its tool runs; a call that is refused is not run, and the model is told why. A session's own guard judges
-   * with or without it, and a call has to pass both.
+   * Judges each call before its tool runs. A denied call is not run, and the model is told why. A session's own guard judges as well, and a
+   * call must pass both.
    */
   readonly guard?: Guarding
-  /** Whether answers are streamed; they are if someone listens. */
+  /** Whether answers are streamed; by default they are if `onEvent` is set. */
   readonly stream?: boolean
   readonly onEvent?: (event: TurnEvent) => void
-  /** Words put in while the turn is under way: they stand before the next model call, never between a call and its result. */
+  /** Messages that arrive during the turn: they are placed before the next model call, never between a call and its result. */
   readonly steer?: Steer
-  /** Stops the model call and the tools. */
+  /** Stops the model call and the running tools. */
   readonly signal?: AbortSignal
   readonly maxIterations?: number
   readonly maxParallelTools?: number
@@ -82,21 +82,21 @@ export type TurnOptions = {
   readonly maxResultLength?: number
 }
 
-/** The limits of a turn where nobody sets them. */
+/** The default limits of a turn. */
 export const usualTurnLimits = {
-  /** Long tasks take some dozens of calls; one that takes more is more often going round in circles, and each round costs. */
+  /** Long tasks take some dozens of calls; a turn that takes more usually repeats itself, and each call costs. */
   maxIterations: 50,
-  /** More at once gains little, and a model may ask for a hundred. */
+  /** More parallel calls gain little, and a model may ask for a hundred. */
   maxParallelTools: 8,
-  /** A build or a test run may take minutes; a tool that takes longer hangs. */
+  /** A build or a test run may take minutes; a tool that takes longer is considered hung. */
   toolTimeoutMs: 600_000,
-  /** About 25,000 tokens: more than that of one result is seldom read. */
+  /** About 25,000 tokens: models seldom read more of one result. */
   maxResultLength: 100_000,
-  /** As long as the vendors' own clients wait. */
+  /** The same time limit as the vendors' own clients. */
   timeoutMs: 600_000,
-  /** Many times the longest answer that any model gives. */
+  /** Many times the longest answer of any model. */
   maxResponseBytes: 64_000_000,
-  /** Where an API wants a limit on the answer and nobody gave one: some pages. */
+  /** Used where an API requires an output limit and none is given: some pages of text. */
   maxOutputTokens: 8_192,
 } as const
 
@@ -149,7 +149,7 @@ const compactionNames = optionNames<NonNullable<TurnOptions["compactionOptions"]
   toolBudgets: true,
 })
 
-/** Refuse names that are none of ours. */
+/** Refuses option names that do not exist. */
 export function checkTurnNames(options: TurnOptions): void {
   const owner = "turn"
   checkOptionNames(options, turnNames, owner)

@@ -4,31 +4,31 @@ import type { Format, ModelResponse, Transcript, Usage } from "../message/messag
 import type { Trace } from "../session/log/trace.ts"
 import type { StackOption } from "../session/stack/stack-options.ts"
 
-/** What a session is told of the call that it prepares the context for. */
+/** What a session learns about the call that it prepares a context for. */
 export type TurnRequest = {
   readonly format: Format
   readonly model: string
   readonly system?: string
-  /** In the wire's own shape. */
+  /** In the wire format's own shape. */
   readonly tools?: readonly unknown[]
   readonly stream: boolean
   readonly maxOutputTokens?: number
   readonly stack?: StackOption
-  /** The provider found the last body too long. */
+  /** `refused`: the provider answered that the last body is too long. */
   readonly occasion?: { readonly refused: boolean }
 }
 
-/** A guard, and who is to hear of what it decides. */
+/** A guard, and a listener for its decisions. */
 export type TurnGuarding = Guarding & Pick<StreamGuardUse, "onJudged">
 
-/** All that a turn asks of a session: it takes in what was said, and gives the body of each model call, within its own budget. */
+/** The part of a session that a turn uses: it takes the messages, and returns the body of each model call within its own budget. */
 export type TurnSession = {
   readonly append: (messages: Transcript) => Promise<unknown>
-  /** The body as text, or as the value that it stands for. */
+  /** Returns the body as text, or as a value. */
   readonly prepare: (
     request: TurnRequest,
   ) => Promise<{ readonly wire?: string; readonly body: unknown; readonly trace: Trace }>
   readonly record: (response: ModelResponse, usage: Usage | undefined) => Promise<unknown>
-  /** Who judges the calls of the next answer, if the session has a say in that. Asked for each answer: it may have changed. */
+  /** The guard for the calls of the next answer, if the session has one. It is asked before each answer, because it may change. */
   readonly guarding?: () => Promise<TurnGuarding | undefined>
 }

@@ -1,19 +1,19 @@
 import type { Transcript, Usage } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
 
-/** What a turn has come to at some point. */
+/** The state of a turn at some moment. */
 export type TurnSoFar = {
-  /** The model's latest words; of a turn that broke off, as much of its last answer as had come. */
+  /** The model's latest text; after an error, as much of its last answer as arrived. */
   readonly text: string
-  /** Everything that was said since the turn began, every call with its result: good to begin another turn with. */
+  /** All messages since the turn began, every call with its result: another turn can start from them. */
   readonly messages: Transcript
-  /** Of all model calls together. */
+  /** The sum over all model calls. */
   readonly usage: Usage
-  /** How many model calls were answered. */
+  /** Number of model calls that were answered. */
   readonly iterations: number
-  /** What was done to the context and why, call by call; ids are those of the request that was made to fit. */
+  /** What was done to the context and why, for each call; ids are those of the request that was compacted. */
   readonly trace: Trace
-  /** With a guard: hundredths spent by the purchases that ran, and before; good to begin another turn's circumstances with. */
+  /** With a guard: hundredths spent by purchases that ran, and before the turn. Pass it to the next turn. */
   readonly spentMinor?: number
 }
 
@@ -21,12 +21,12 @@ const known = new WeakMap<object, TurnSoFar>()
 
 const isKey = (error: unknown): error is object => typeof error === "object" && error !== null
 
-/** Keep what a turn had come to when this error ended it. */
+/** Attaches the state of the turn to the error that ended it. */
 export function keepSoFar(error: unknown, soFar: TurnSoFar): void {
   if (isKey(error)) known.set(error, soFar)
 }
 
-/** What a turn had come to when it threw this error; nothing for an error of anyone else's. */
+/** The state of the turn that threw this error; undefined for any other error. */
 export function turnSoFar(error: unknown): TurnSoFar | undefined {
   return isKey(error) ? known.get(error) : undefined
 }

@@ -1,22 +1,22 @@
 import type { CallId, Format, Part } from "../message/message.ts"
 
-/** What a tool knows of the call that it runs for. */
+/** What a tool learns about the call that it runs for. */
 export type ToolRun = {
-  /** Aborts when the turn is stopped or the tool's time is up; what it gives back after that is not looked at. */
+  /** Aborts when the turn is stopped or the tool's time limit is reached; output after that is ignored. */
   readonly signal: AbortSignal
   readonly callId: CallId
 }
 
-/** What a tool gives back: text, or parts in the words of the model's format. */
+/** The output of a tool: a text, or parts in the shape of the model's format. */
 export type ToolOutput = string | readonly Part[]
 
-/** Something that the model may call. */
+/** A tool that the model may call. */
 export type TurnTool = {
   readonly name: string
   readonly description: string
-  /** A JSON Schema of an object. Required members and the types of members are checked before a call is run. */
+  /** A JSON Schema of an object. Required members and the types of members are checked before a call runs. */
   readonly inputSchema: Readonly<Record<string, unknown>>
-  /** What it throws is told to the model, as a failed result. */
+  /** An error that it throws is shown to the model as a failed result. */
   run(input: unknown, call: ToolRun): Promise<ToolOutput> | ToolOutput
 }
 
@@ -28,7 +28,7 @@ const shapes: Readonly<Record<Format, (tool: Declared) => unknown>> = {
     type: "function",
     function: { name, description, parameters: inputSchema },
   }),
-  // Strict is the default here, and refuses most schemas that were not written for it.
+  // Strict mode is the API's default, and it refuses most schemas that were not written for it.
   "openai-responses": ({ name, description, inputSchema }) => ({
     type: "function",
     name,
@@ -39,7 +39,7 @@ const shapes: Readonly<Record<Format, (tool: Declared) => unknown>> = {
   gemini: ({ name, description, inputSchema }) => ({ name, description, parametersJsonSchema: inputSchema }),
 }
 
-/** The list of tools as a request of the format declares it, behind those that the caller declares in the format's own words. */
+/** The tool list in the format's shape, after the tools that the caller declares in the format's own words. */
 export function declareTools(
   { format, parameters = {} }: { readonly format: Format; readonly parameters?: Readonly<Record<string, unknown>> },
   tools: readonly Declared[],

@@ -40,14 +40,14 @@ import type { TurnRequest, TurnSession } from "./turn-session.ts"
 import type { TurnSoFar } from "./turn-so-far.ts"
 import { declareTools, type TurnTool } from "./turn-tool.ts"
 
-/** A turn under way. */
+/** A running turn. */
 export type TurnWork = {
   readonly options: TurnOptions
   readonly stream: boolean
   readonly context: TurnContext
   readonly emit: (event: TurnEvent) => void
   judge: CallJudge | undefined
-  /** Everything said, from before the turn on; the turn's own begins at `from`. */
+  /** All messages, including those before the turn; the turn's own begin at index `from`. */
   log: Transcript
   from: number
   text: string
@@ -75,7 +75,7 @@ export function startWork(options: TurnOptions): TurnWork {
     context,
     judge: options.guard === undefined ? undefined : createCallJudge(options.guard),
     emit: (event) => {
-      // What had come of an answer is not lost if the rest of it never does.
+      // Keep the partial text of an answer that may break off.
       if (event.type === "model-call-begun") work.text = ""
       if (event.type === "text-delta") work.text += event.text
       onEvent?.(event)
@@ -115,7 +115,7 @@ export async function takeIn(work: TurnWork, messages: Transcript): Promise<Tran
   return placed
 }
 
-/** Take in what someone said meanwhile; was there anything? */
+/** Adds the messages that arrived meanwhile; returns whether there were any. */
 export async function takeSaid(work: TurnWork): Promise<boolean> {
   const said = takeSteering(work.options.steer)
   if (said.length === 0) return false
@@ -134,7 +134,7 @@ export function addUsage(work: TurnWork, usage: Usage | undefined): void {
   }
 }
 
-/** Wait for something until the signal says stop; what it still does after that is nobody's concern. */
+/** Waits for a promise until the signal aborts; what the promise does afterwards is ignored. */
 async function untilStopped<Value>(
   work: Promise<Value>,
   signal: AbortSignal | undefined,
@@ -152,7 +152,7 @@ async function untilStopped<Value>(
   }
 }
 
-/** The context of a session: it remembers and sees to the budget, and only the settings of the call are laid over its body. */
+/** A context kept by a session: the session has the history and the budget, and only the settings of the call are merged into its body. */
 function createSessionContext(
   session: TurnSession,
   { agent: { model, instructions }, tools = [], stack }: TurnOptions,
@@ -188,7 +188,7 @@ function createSessionContext(
   }
 }
 
-/** Of the two names for the output limit only the one that the server knows. */
+/** Of the two names of the output limit, only the one that the server knows. */
 function settingsOver(settings: Readonly<Record<string, unknown>>): Fields {
   const fields = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, write(value)]))
   return "max_tokens" in settings ? { max_completion_tokens: undefined, ...fields } : fields
@@ -212,7 +212,7 @@ const outputLimits: Readonly<Record<Format, (model: TurnModel) => Body>> = {
 
 type Opening = (system: string | undefined) => Body
 
-/** The system part, and the list of messages, which stands last. */
+/** The system part, followed by the empty list of messages. */
 const openings: Readonly<Record<Format, Opening>> = {
   "anthropic-messages": (system) => ({ ...present({ system }), messages: [] }),
   "openai-chat": (system) => ({ messages: system === undefined ? [] : [{ role: "system", content: system }] }),
@@ -223,16 +223,16 @@ const openings: Readonly<Record<Format, Opening>> = {
   }),
 }
 
-/** OpenAI's models that think before they answer; others refuse to be asked for their thoughts. */
+/** OpenAI's reasoning models; other models refuse a request for reasoning. */
 const reasons = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d))(?!.*-chat)/
 
-/** Nothing is held for us: what the model thought comes back sealed, and goes back with the next request. */
+/** The provider stores nothing: reasoning comes back encrypted and is sent again with the next request. */
 const responsesState = ({ model }: TurnModel): Body => ({
   store: false,
   ...(reasons.test(plainId(model)) ? { include: ["reasoning.encrypted_content"] } : {}),
 })
 
-/** What a body says beside system, tools and messages. */
+/** The members of a body other than system, tools and messages. */
 function turnSettings(model: TurnModel, stream: boolean): Body {
   const { format, parameters = {} } = model
   const { tools: _, ...others } = parameters
@@ -245,7 +245,7 @@ function turnSettings(model: TurnModel, stream: boolean): Body {
   }
 }
 
-/** The request that every call of a turn begins as: all but the conversation. */
+/** The request that every call of a turn starts from: all but the conversation. */
 export function turnBody(
   { model, instructions }: TurnAgent,
   tools: readonly TurnTool[],
@@ -261,28 +261,28 @@ export function turnBody(
   return decodeRequest(format, JSON.stringify(body))
 }
 
-/** How a body asks for a stream; on Gemini the path does. */
+/** The members that ask for a stream; on Gemini the path does. */
 function streamFields(format: Format, stream: boolean): Body {
   if (!stream || format === "gemini") return {}
   return { stream: true, ...(format === "openai-chat" ? { stream_options: { include_usage: true } } : {}) }
 }
 
-/** The body of the next call. `trace` has something to say only if the context was changed for it. */
+/** The body of the next call. `trace` has events only if the context was changed for it. */
 type Prepared = { readonly body: string; readonly trace: Trace; readonly report?: Report }
 
-/** What the model is shown: takes in what was said, and gives the body of each call. */
+/** The context of a turn: it takes messages, and returns the body of each call. */
 type TurnContext = {
-  /** What the caller, the user or a tool said. */
+  /** Messages of the caller, the user or a tool. */
   readonly take: (messages: Transcript) => Promise<void>
-  /** What the model said: the answer, and its messages in their place. */
+  /** The model's answer, and its messages as placed in the log. */
   readonly record: (response: ModelResponse, messages: Transcript) => Promise<void>
-  /** `refused`: the provider found the last body too long. */
+  /** `refused`: the provider answered that the last body is too long. */
   readonly prepare: (occasion: { readonly refused: boolean }) => Promise<Prepared>
 }
 
 /**
- * A context of the turn's own. What was compacted stays so: later calls go on from the smaller context, whose beginning only grows
- * until the budget is reached again, so that the provider's cache is reset once for each compaction.
+ * A context that the turn keeps itself. A compaction stays in force: later calls continue from the smaller context, whose beginning only
+ * grows until the budget is reached again, so that each compaction resets the provider's cache once.
  */
 function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContext {
   let request = skeleton
@@ -310,7 +310,7 @@ function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContex
   }
 }
 
-/** What the calls of a turn begin with, its stack read and in place. */
+/** The request that the calls of a turn start from, with its prompt stack resolved and placed. */
 type Opened = { readonly request: ModelRequest; readonly bringUnder: Fit; readonly events: Trace }
 
 async function openTurn(skeleton: ModelRequest, options: TurnOptions): Promise<Opened> {
@@ -323,7 +323,7 @@ async function openTurn(skeleton: ModelRequest, options: TurnOptions): Promise<O
   return { request, bringUnder: fitter(options, request, stack), events }
 }
 
-/** Brings a request under the budget; nothing if there is nothing to do. */
+/** Brings a request under the budget; undefined if nothing has to change. */
 type Fit = (request: ModelRequest, refused: boolean) => Promise<CompactResult<string> | undefined>
 
 function fitter(options: TurnOptions, skeleton: ModelRequest, stack?: Stack): Fit {
@@ -338,20 +338,20 @@ function fitter(options: TurnOptions, skeleton: ModelRequest, stack?: Stack): Fi
   const mayCountOnly = base.pins === undefined && base.policy === undefined
   let looked = false
   return async (request, refused) => {
-    // Once it was looked at as a whole, what only grows need only be counted.
+    // After the first full check, a request that only grew need only be counted.
     if (looked && mayCountOnly && !refused && gauge.fits(request)) return undefined
     looked = true
     return compactRequest(request.wire, { ...base, ...gauge.limits(request), occasion: { refused } })
   }
 }
 
-/** How a budget is measured: what surely fits it, and the limits to compact to. */
+/** How a budget is measured: a check that a request surely fits, and the limits to compact to. */
 type Gauge = {
   readonly fits: (request: ModelRequest) => boolean
   readonly limits: (request: ModelRequest) => Pick<CompactOptions, "meter" | "windowTokens" | "reserveTokens">
 }
 
-/** The answer may take up to half of a window; of less than that much nobody has to think. */
+/** The answer may take up to half of the window; a request below the other half surely fits. */
 const surelyFree = 0.5
 
 function gaugeOf(budget: ContextBudget | undefined, skeleton: ModelRequest, base: CompactOptions): Gauge {
@@ -365,7 +365,7 @@ function gaugeOf(budget: ContextBudget | undefined, skeleton: ModelRequest, base
   }
 }
 
-/** Counted to the character: what fits is left alone, and what does not is brought under the budget in fours of them. */
+/** A budget in characters: a request is counted exactly, and one that is too large is compacted with four characters counted as one token. */
 function characterGauge(characters: number, { model, pins = [] }: CompactOptions): Gauge {
   const meter = createCharacterMeter(model)
   const fits = (request: ModelRequest): boolean => meter.characters(request) <= characters

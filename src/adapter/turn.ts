@@ -39,13 +39,13 @@ import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
 import type { TurnTool } from "./turn-tool.ts"
 import { addUsage, soFar, startWork, stoppable, type TurnWork, takeIn, takeSaid } from "./turn-work.ts"
 
-/** A turn that came to its end, and why the model stopped. */
+/** A finished turn, and why the model stopped. */
 export type TurnResult = TurnSoFar & { readonly stop: StopReason }
 
 /**
- * Let a model work with tools until it has answered, inside a context budget. Before each call the context is brought under the budget:
- * instructions stay verbatim, the newest messages stay, older ones go in whole groups, and one summary stands for them. Whatever
- * ends it early is thrown, usually as a `HoldfastError`, and `turnSoFar(error)` has all that was said until then.
+ * Lets a model work with tools until it has answered, within a context budget. Before each call the context is brought under the budget:
+ * instructions stay verbatim, the newest messages stay, older ones are left out in whole groups and replaced by one summary. If the turn
+ * ends early it throws, usually a `HoldfastError`, and `turnSoFar(error)` has all messages until then.
  */
 export async function turn(options: TurnOptions): Promise<TurnResult> {
   await checkTurn(options)
@@ -77,18 +77,18 @@ async function runTurn(work: TurnWork): Promise<StopReason> {
     const { stop, calls } = await nextAnswer(work)
     if (calls.length > 0) await answerCalls(work, calls, stop)
     if (stop === "refusal") return stop
-    const over = calls.length === 0 && !goesOn.has(stop)
+    const over = calls.length === 0 && !continuingStops.has(stop)
     if (over && !(await takeSaid(work))) return stop
   }
 }
 
-/** The model has more to say and only waits to be called again. */
-const goesOn: ReadonlySet<StopReason> = new Set<StopReason>(["pause", "compaction"])
+/** Stop reasons after which the model continues when it is called again. */
+const continuingStops: ReadonlySet<StopReason> = new Set<StopReason>(["pause", "compaction"])
 
-/** Answers that broke off: a call in one of them may not be what the model meant. */
+/** Stop reasons of answers that broke off: a call in such an answer may be incomplete. */
 const brokenOff: ReadonlySet<StopReason> = new Set<StopReason>(["length", "context-window", "refusal"])
 
-/** Every call gets its result, even if whoever listens breaks off on hearing of one. */
+/** Every call gets its result, even if a listener throws. */
 async function answerCalls(work: TurnWork, calls: readonly ToolCallPart[], stop: StopReason): Promise<void> {
   const { tools = [], signal, agent, ...limits } = work.options
   const broken = new AbortController()
@@ -119,7 +119,7 @@ async function answerCalls(work: TurnWork, calls: readonly ToolCallPart[], stop:
   await stoppable(work, work.context.take(placed))
 }
 
-/** Results as one message; where the format wants one for each, it becomes several. */
+/** Adds the results as one message; it becomes several where the format has a message for each result. */
 function placeResults(work: TurnWork, results: readonly ToolResultPart[]): TurnWork["log"] {
   const message: Message = { id: messageId("results"), role: "user", parts: results }
   const placed = placeMessages(work.options.agent.model.format, work.log, [message])
@@ -127,7 +127,7 @@ function placeResults(work: TurnWork, results: readonly ToolResultPart[]): TurnW
   return placed
 }
 
-/** Calls that a broken turn left open get a result, so that what was said until then can be sent again. */
+/** Calls that a broken turn left open get a result, so that the messages can be sent again. */
 function settleCalls(work: TurnWork): void {
   const own = work.log.slice(work.from)
   const open = pairCalls(own).open.flatMap(({ message, part }) => {
@@ -150,7 +150,7 @@ function describeFound(found: unknown): string {
   return typeof found === "number" ? String(found) : found === null ? "null" : typeof found
 }
 
-/** Refuse what cannot be meant, by name, before any model is called. */
+/** Refuses invalid options by name, before any model is called. */
 async function checkTurn(options: TurnOptions): Promise<void> {
   checkTurnNames(options)
   const { agent, inputs, messages = [], tools = [], session } = options
@@ -208,11 +208,11 @@ async function checkCompaction({ compaction }: TurnOptions): Promise<void> {
   if (compaction === undefined || compaction === "extractive" || compaction === "none") return
   if (typeof compaction === "function") return
   if (!isObject(compaction)) refuse("compaction", "extractive, none, a function, a model or { prompty }", compaction)
-  // A mistake in the file is told before the first call and not in the midst of the work.
+  // An error in the file is reported before the first call, not during the work.
   if (typeof compaction.prompty === "string") await parsePrompty(compaction.prompty)
 }
 
-/** What every provider takes for a tool's name. */
+/** The tool names that every provider accepts. */
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 
 function checkTools(tools: readonly TurnTool[]): void {
@@ -231,15 +231,15 @@ function checkTools(tools: readonly TurnTool[]): void {
 type Asking = {
   readonly body: string
   readonly stream: boolean
-  /** Which call of the turn this is, from 1. */
+  /** The number of this call in the turn, from 1. */
   readonly call: number
-  /** How many messages there are: where the answer will stand. */
+  /** Number of messages so far: the index at which the answer will stand. */
   readonly place: number
   readonly signal: AbortSignal | undefined
   readonly emit: (event: TurnEvent) => void
 }
 
-/** One model call, told as it goes. Nothing of an answer is given back before all of it has come. */
+/** One model call that emits events while it runs. It returns only a complete answer. */
 async function askModel(model: TurnModel, asking: Asking): Promise<ModelResponse> {
   const { body, stream, call, signal, emit } = asking
   emit({ type: "model-call-begun", call })
@@ -281,13 +281,13 @@ function tellWhole({ messages }: ModelResponse, { emit, place }: Asking): void {
   }
 }
 
-/** Calls without an id are named by their place: in the answer alone, and among all messages another. */
+/** Calls without an id are named by their index: within the answer first, then within the whole log. */
 const placed = (id: CallId, place: number): CallId => callId(id.replace(/^m0(?=\.\d+$)/, `m${place}`))
 
-/** What the model answered, as far as the turn has to act on it. */
+/** The part of an answer that the turn acts on. */
 type NextAnswer = { readonly stop: StopReason; readonly calls: readonly ToolCallPart[] }
 
-/** One model call: the context made to fit, the answer in its place. */
+/** One model call: fits the context, calls the model, places its answer in the log. */
 async function nextAnswer(work: TurnWork): Promise<NextAnswer> {
   const { emit } = work
   const call = work.iterations + 1
@@ -308,17 +308,17 @@ async function nextAnswer(work: TurnWork): Promise<NextAnswer> {
   return { stop, calls }
 }
 
-/** What the provider has run itself is past stopping; whoever listens hears what the guard says to it. */
+/** Calls that the provider ran itself cannot be stopped; listeners hear the guard's decision on them. */
 async function tellRun({ judge, emit }: TurnWork, { format, messages }: ModelResponse): Promise<void> {
   const parts = messages.flatMap((message) => message.parts)
   for (const judged of (await judge?.judgeRun(format, parts)) ?? [])
     emit({ type: "call-judged", callId: idOf(judged.callId), tool: judged.tool, judged })
 }
 
-/** How often a request that the provider finds too long is made smaller: each time it is less than half of what it was. */
+/** How often a request is made smaller after the provider refused it as too long; each time it shrinks to less than half. */
 const maxRefusals = 3
 
-/** Our count may be off, or the model's window smaller than anyone told us: what the provider refuses as too long is compacted further. */
+/** Our count may be wrong, or the window smaller than configured: a request that the provider refuses as too long is compacted further. */
 async function askUntilFits(work: TurnWork, call: number): Promise<ModelResponse> {
   let body = await prepareCall(work, call)
   for (let refusals = 0; ; refusals++) {
@@ -343,7 +343,7 @@ async function prepareCall(work: TurnWork, call: number, refused = false): Promi
   return body
 }
 
-/** Nothing, if there is nothing left to leave out: then what the provider said is the better answer. */
+/** Undefined if nothing is left to leave out: then the provider's refusal is the better answer. */
 async function prepareSmaller(work: TurnWork, call: number): Promise<string | undefined> {
   try {
     return await prepareCall(work, call, true)
@@ -354,10 +354,10 @@ async function prepareSmaller(work: TurnWork, call: number): Promise<string | un
   }
 }
 
-/** Was the context changed for this call, and not only looked at? */
+/** Whether the context was changed for this call, not only checked. */
 const changes = (trace: Trace): boolean => trace.some((event) => event.type === "remedy-installed" || "step" in event)
 
-/** The calls that are ours to run: a provider runs its own, and a person has to see to an approval. */
+/** The calls that the turn has to run: a provider runs its own, and an approval is for a person. */
 const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
@@ -368,7 +368,7 @@ const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
 const wordsOf = (messages: Transcript): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("")
 
-/** Let the session's guard, as it stands now, judge the calls of this answer, beside the turn's own. */
+/** Sets the judge for the calls of this answer: the session's guard of this moment together with the turn's own. */
 async function seatJudge(work: TurnWork): Promise<void> {
   const { session, guard: own } = work.options
   const ofSession = await stoppable(work, session?.guarding?.() ?? Promise.resolve(undefined))
@@ -378,7 +378,7 @@ async function seatJudge(work: TurnWork): Promise<void> {
   work.judge = createCallJudge({ ...both, circumstances: { ...both.circumstances, spentMinor } })
 }
 
-/** Two that judge together. One that only observes has no say, and takes none from the other. */
+/** Two guards that judge together. A guard in observe mode decides nothing, and does not weaken the other. */
 const joined = (own: TurnGuarding, ofSession: TurnGuarding): TurnGuarding => ({
   ...ofSession,
   ...own,
