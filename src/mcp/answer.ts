@@ -1,13 +1,13 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 
-/** Told of errors that are no Problem; what they say goes no further. */
+/** Called with errors that are not a Problem; their messages are not shown to the client. */
 export type OnFault = (error: unknown) => void
 
-/** Characters of stored text in one answer: about 6,000 tokens, so that calling something back does not fill the context anew. */
+/** The most characters of stored text in one answer: about 6,000 tokens, so that a recall does not fill the context again. */
 export const maxAnswerCharacters = 24_000
 
-/** What went wrong and what to do, in words that name nothing of our insides. */
+/** What went wrong and what to do, without internal names. */
 export function faultWords(error: unknown, onFault: OnFault): string {
   if (error instanceof HoldfastError) {
     const { sentence, next } = describe(error.problem)
@@ -17,7 +17,7 @@ export function faultWords(error: unknown, onFault: OnFault): string {
   return "This is a fault of holdfast itself. Go on without this answer, and report it to whoever runs the server."
 }
 
-/** Run a tool; whatever is thrown becomes an answer that the model can read. */
+/** Runs a tool; an error becomes an answer that the model can read. */
 export async function answer(run: () => Promise<CallToolResult>, onFault: OnFault): Promise<CallToolResult> {
   try {
     return await run()
@@ -26,7 +26,7 @@ export async function answer(run: () => Promise<CallToolResult>, onFault: OnFaul
   }
 }
 
-/** An argument that its schema allows and that still cannot be meant. */
+/** Refuses an argument that its schema allows but that makes no sense. */
 export function refuseArgument(path: string, expected: string, found: string): never {
   const problem: Problem = { code: "request-invalid", path, expected, found }
   throw new HoldfastError(problem)

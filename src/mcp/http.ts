@@ -16,26 +16,26 @@ import { loadSdk, type Sdk } from "./load-sdk.ts"
 import type { McpSource } from "./source.ts"
 
 export type HttpOptions = McpServerOptions & {
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number
   readonly host?: string
-  /** What every request has to carry; a must where others than this machine can reach the port. */
+  /** The token that every request must carry; required if other machines can reach the port. */
   readonly token?: string
-  /** Names by which the server may be called, beside addresses and `localhost`. */
+  /** Host names that requests may use, beside IP addresses and `localhost`. */
   readonly allowedHosts?: readonly string[]
-  /** Web pages that may call it; none unless given. */
+  /** Origins of web pages that may call the server; none by default. */
   readonly allowedOrigins?: readonly string[]
 }
 
-/** A server that answers at `url` until it is closed; requests that are worked on then get their answer first. */
+/** A running server. `close` waits for requests in progress. */
 export type HttpServing = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
 
-/** A shorter token could be guessed. */
+/** The shortest token accepted: a shorter one could be guessed. */
 const leastToken = 16
 const tokenShape = /^[\x21-\x7e]+$/
 const maxPort = 65_535
 
-/** Serve MCP over streamable HTTP at /mcp, on this machine alone unless told otherwise. */
+/** Serves MCP over streamable HTTP at /mcp, by default on the loopback address only. */
 export async function serveHttp(source: McpSource, options: HttpOptions): Promise<HttpServing> {
   const { port, token, allowedHosts = [], allowedOrigins = [], onFault = () => {} } = options
   const host = (options.host ?? "127.0.0.1").replace(/^\[|\]$/g, "")
@@ -65,9 +65,9 @@ const mcpPath = "/mcp"
 
 /** A call has a few hundred bytes. */
 export const maxBodyBytes = 1_000_000
-/** Requests that are worked on at once. */
+/** The most requests in progress at once. */
 const maxRequests = 64
-/** Every question to the source has ended by then. */
+/** Every query to the source has ended by then. */
 const maxRequestMs = maxAnswerMs + 5000
 
 type HttpTransport = InstanceType<Sdk["HttpTransport"]>
@@ -81,8 +81,8 @@ type HandlerOptions = McpServerOptions & {
 }
 
 /**
- * MCP over streamable HTTP as a function. Each request stands for itself: there are no sessions to guess, to run out of or to lose when
- * the server starts anew, and every answer is one JSON body, so that no stream is held open.
+ * MCP over streamable HTTP as a function. Each request stands alone: there are no sessions to guess, exhaust or lose at a restart, and
+ * every answer is one JSON body, so that no stream is held open.
  */
 export async function createMcpHandler(source: McpSource, options: HandlerOptions): Promise<Handle> {
   const { admission, maxRequests: most = maxRequests, maxRequestMs: ms = maxRequestMs } = options
@@ -124,11 +124,11 @@ const preflight = {
   "access-control-max-age": "600",
 }
 
-/** An error as the protocol writes one that belongs to no request. */
+/** An error of the protocol that belongs to no request. */
 const refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response =>
   Response.json({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, { status, headers })
 
-/** A server for this request alone; it ends with the answer, when the client has gone, or when time is up. */
+/** A server for this request only; it ends with the answer, when the client disconnects, or at the time limit. */
 async function answerOnce(
   request: Request,
   server: McpServer,
@@ -159,21 +159,21 @@ type Handle = (request: Request) => Promise<Response>
 type ListenOptions = {
   readonly port: number
   readonly host: string
-  /** More of a body is not kept; the handler is not asked. */
+  /** A longer body is refused before the handler is called. */
   readonly maxBodyBytes: number
   readonly onFault: (error: unknown) => void
 }
 
-/** Connections at once: each agent has a few, and one more is cut without a word. */
+/** The most connections at once; further ones are closed. */
 const maxConnections = 1000
-/** For the headers, for a whole request, and between two requests: a client on the same machine needs milliseconds. */
+/** Time limits for the headers, for a whole request, and between two requests: a client on the same machine needs milliseconds. */
 const headersMs = 10_000
 const requestMs = 30_000
 const idleMs = 60_000
-/** Until requests that are worked on are cut off when the server closes. */
+/** How long `close` waits for requests in progress before it cuts them off. */
 const graceMs = 5000
 
-/** Answer HTTP on a port with a function. Whatever goes wrong with one request, the next one is answered. */
+/** Answers HTTP requests on a port with a function. An error in one request does not affect the next. */
 export async function listenHttp(handle: Handle, options: ListenOptions): Promise<Listening> {
   const { port, host, onFault } = options
   const server = createServer((incoming, outgoing) => {
@@ -206,10 +206,10 @@ export async function listenHttp(handle: Handle, options: ListenOptions): Promis
   }
 }
 
-/** Methods that a Request cannot have. */
+/** Methods that a Request object cannot have. */
 const unwritable = /^(?:CONNECT|TRACE|TRACK)$/
 
-/** What was said in a session is for whoever asked, and is what it says it is. */
+/** Answers contain a session's texts: they must not be cached, and their type must not be guessed. */
 const everywhere = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 async function exchange(
@@ -252,7 +252,7 @@ function headersOf({ headers }: IncomingMessage): Headers {
 
 type Body = { readonly bytes: Uint8Array<ArrayBuffer> } | "too-large" | "cut"
 
-/** The rest of a body that is too large is left to Node, which reads it away until the time for a request is up. */
+/** Node reads and discards the rest of a body that is too large, until the request's time limit. */
 function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Body> {
   return new Promise((resolve) => {
     if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) return resolve("too-large")

@@ -2,17 +2,17 @@ import { HoldfastError } from "../message/errors.ts"
 import { withinMs } from "../model/within-ms.ts"
 import type { McpSource } from "./source.ts"
 
-/** Questions that a source answers at once. An agent asks a few at a time; more is a runaway. */
+/** The most queries that a source answers at once. An agent asks a few at a time. */
 const maxAtOnce = 64
 
-/** Longer than any store takes; a client's own patience ends after a minute (the SDK's default). */
+/** Longer than any store takes, and shorter than the SDK's default timeout of a minute. */
 export const maxAnswerMs = 30_000
 
 type SourceLimits = { readonly atOnce?: number; readonly answerMs?: number }
 
 const unavailable = (reason: string) => ({ code: "store-unavailable", store: "session", reason }) as const
 
-/** The same source, which says no rather than pile up work, and which never keeps anyone waiting for good. */
+/** The same source with limits: it refuses rather than queue work, and every query ends. */
 export function limitSource(
   source: McpSource,
   { atOnce = maxAtOnce, answerMs = maxAnswerMs }: SourceLimits = {},
@@ -21,7 +21,7 @@ export function limitSource(
   const limited = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
     if (running >= atOnce) throw new HoldfastError(unavailable(`${atOnce} questions are being answered already`))
     running++
-    // A question that comes too late still runs, and counts until it has ended.
+    // A query that reached its time limit still runs, and counts until it has ended.
     const counted = async (): Promise<Value> => {
       try {
         return await ask()

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 
-/** The official SDK and its schema library, as far as the server uses them. */
+/** The parts of the official SDK and its schema library that the server uses. */
 export type Sdk = {
   readonly McpServer: typeof import("@modelcontextprotocol/sdk/server/mcp.js").McpServer
   readonly ResourceTemplate: typeof import("@modelcontextprotocol/sdk/server/mcp.js").ResourceTemplate
@@ -30,7 +30,7 @@ async function importAll(): Promise<Sdk> {
   }
 }
 
-/** Load them at first use: who never serves MCP need not have them. */
+/** Loads them at first use: they are optional for users who do not serve MCP. */
 export async function loadSdk(): Promise<Sdk> {
   try {
     return await importAll()

@@ -12,19 +12,19 @@ import { refuseArgument } from "./answer.ts"
 import type { FoundMemory, ListedTrace, McpMemorySearch, McpSource } from "./source.ts"
 
 /**
- * Whose record is served. `memory` says whether a search sees what was noted in this session alone or all that its agent remembers. An
- * agent's tenant may be left out where all sessions of agents of that name are one tenant's.
+ * Whose record is served. `memory` says whether a search covers the notes of this session only or everything that its agent remembers. The
+ * tenant of an agent may be left out if all sessions of agents with that name belong to one tenant.
  */
 export type McpScope =
   | { readonly session: string; readonly memory?: "session" | "agent" }
   | { readonly agent: string; readonly tenant?: string }
 
-/** A handle says in which session it was printed only to that session: so many of an agent's newest are asked. */
+/** Only the session that printed a handle accepts it, so this many of an agent's newest sessions are asked. */
 const maxAsked = 100
 
 /**
- * What a scope may see of a store, and nothing else of it: it only reads, and no argument leads out. The store is asked for with every
- * question, so that one that is made later is found.
+ * The part of a store that a scope may see, read-only; no argument can reach anything else. The store is opened with every query, so that
+ * one that is created later is found.
  */
 export function createMcpSource(scope: McpScope, openStore: () => Promise<Store>): McpSource {
   if ("agent" in scope) {
@@ -39,7 +39,7 @@ export function createMcpSource(scope: McpScope, openStore: () => Promise<Store>
 type Opened = { readonly store: Store; readonly holdfast: Holdfast }
 type Open = () => Promise<Opened>
 
-/** One Holdfast for as long as the store is the same. */
+/** One Holdfast while the store stays the same. */
 function shared(openStore: () => Promise<Store>): Open {
   let last: Opened | undefined
   return async () => {
@@ -50,7 +50,7 @@ function shared(openStore: () => Promise<Store>): Open {
 }
 
 function sessionSource(id: string, memory: "session" | "agent", open: Open): McpSource {
-  // A session goes on without its store; whoever only reads it is told that the store is away.
+  // A session continues without its store, but a reader is told that the store is away.
   const session = async () => {
     const { store, holdfast } = await open()
     await store.head(id)
@@ -97,10 +97,10 @@ function agentSource(scope: Partial<MemoryOwner> & { readonly agent: string }, o
 
 const ownerOf = ({ tenant, agent }: MemoryOwner): MemoryOwner => ({ tenant, agent })
 
-/** So many of an agent's newest sessions are looked at to know whose it is. */
+/** How many of an agent's newest sessions are read to find its tenant. */
 const maxLooked = 10_000
 
-/** The agent of that name, if it is one tenant's: which of several is for whoever starts the server to say. */
+/** The agent of that name, if it belongs to one tenant; with several, the operator has to name one. */
 async function onlyOwner(
   store: Store,
   { tenant, agent }: Partial<MemoryOwner> & { readonly agent: string },
@@ -130,8 +130,8 @@ async function search(store: Store, owner: MemoryOwner, query: McpMemorySearch):
 }
 
 /**
- * A handle of any session of the agent, as it was printed, or behind the session's name: `name/hf-…`. A handle proves itself to the one
- * session that printed it, so asking several gives nothing away; a session of another agent or tenant is never asked.
+ * Resolves a handle of any session of the agent, as printed or with the session's name before it: `name/hf-…`. Only the session that
+ * printed a handle accepts it, so asking several reveals nothing; sessions of another agent or tenant are never asked.
  */
 async function recallAnywhere(
   owner: MemoryOwner,
@@ -163,7 +163,7 @@ async function recallIn(
     return await open().recall(handle, range)
   } catch (error) {
     const code = error instanceof HoldfastError ? error.problem.code : undefined
-    // A session whose name nobody could have given has printed nothing.
+    // A session with an invalid name has printed no handle.
     if (code === "handle-unknown" || code === "option-invalid") return undefined
     throw error
   }

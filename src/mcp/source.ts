@@ -9,7 +9,7 @@ export type McpMemorySearch = {
   readonly limit?: number
 }
 
-/** A line of memory that was found. */
+/** A line of memory that a search found. */
 export type FoundMemory = {
   readonly text: string
   readonly kind: string
@@ -26,7 +26,7 @@ export type ListedPin = { readonly id: string; readonly text: string; readonly c
 export type ListedTrace = { readonly id: string; readonly title: string; readonly atMs: number }
 
 /**
- * All that the MCP server may see: one session or one agent, chosen when the source was made. Nothing in it can name another one. An
+ * Everything that the MCP server may see: one session or one agent, chosen when the source is made. No argument can name another one. An
  * unknown handle is a `handle-unknown` Problem.
  */
 export type McpSource = {

@@ -10,11 +10,11 @@ import type { McpSource } from "./source.ts"
 
 type StdioOptions = McpServerOptions &
   StdioPipes & {
-    /** Ends the server before its input does. */
+    /** Ends the server before its input ends. */
     readonly stop?: AbortSignal
   }
 
-/** Serve MCP on two pipes until the input ends and everything asked is answered. Nothing but the protocol is written. */
+/** Serves MCP on two pipes until the input has ended and every request is answered. Only protocol messages are written. */
 export async function serveStdio(source: McpSource, options: StdioOptions): Promise<void> {
   const { stop, onFault = () => {} } = options
   const { transport, ended } = createStdioTransport(await loadSdk(), options, onFault)
@@ -35,26 +35,26 @@ const stopped = (signal: AbortSignal): Promise<void> =>
 
 /** A call has a few hundred bytes. */
 const maxLineBytes = 1_000_000
-/** Requests that are worked on at once; the rest waits in the pipe. */
+/** The most requests in progress at once; further ones wait in the pipe. */
 const maxOpen = 64
-/** Every question to the source has ended by then. */
+/** Every query to the source has ended by then. */
 const maxWaitMs = maxAnswerMs + 5000
 
-/** As JSON-RPC numbers them. */
+/** JSON-RPC error codes. */
 const parseError = -32700
 const invalidRequest = -32600
 
 type StdioPipes = {
   readonly input: AsyncIterable<Uint8Array>
-  /** Writes a text whole, one after the other. */
+  /** Writes complete texts, one after the other. */
   readonly write: (text: string) => Promise<void>
 }
 
-/** Requests that have no answer yet. */
+/** Requests without an answer yet. */
 type OpenRequests = {
   readonly add: (id: string | number) => void
   readonly remove: (id: string | number) => void
-  /** Until fewer than so many are open. */
+  /** Waits until fewer than `count` are open. */
   readonly fewerThan: (count: number) => Promise<void>
 }
 
@@ -78,8 +78,8 @@ function createOpenRequests(): OpenRequests {
 }
 
 /**
- * MCP over two pipes, a message a line. What is no message is answered as such, and the next line is read. `ended` comes when the input
- * has ended and everything that was asked is answered.
+ * MCP over two pipes, one message per line. A line that is no message is answered with an error, and reading continues. `ended` resolves
+ * when the input has ended and every request is answered.
  */
 function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPipes, onFault: OnFault) {
   const open = createOpenRequests()
@@ -97,7 +97,7 @@ function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPip
     if ("method" in message && "id" in message) open.add(message.id)
     const cancelled = cancelledBy(message)
     transport.onmessage?.(message)
-    // Nobody answers a request that was called off.
+    // A cancelled request gets no answer.
     if (cancelled !== undefined) open.remove(cancelled)
   }
   const room = (count: number): Promise<void> =>
@@ -128,7 +128,7 @@ function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPip
     },
     close: async () => {
       closed = true
-      // A pipe that is still waited for would keep the process.
+      // An open pipe would keep the process alive.
       if (input instanceof Readable) input.destroy()
       transport.onclose?.()
     },
@@ -152,7 +152,7 @@ function cancelledBy(message: JSONRPCMessage): string | number | undefined {
 
 const lineBreak = 0x0a
 
-/** Lines of a stream of bytes, without blank ones. One that is longer than `maxBytes` is `undefined`, and is never held. */
+/** The non-blank lines of a byte stream. A line longer than `maxBytes` is `undefined` and is not kept in memory. */
 export async function* linesOf(input: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | undefined> {
   let pieces: Uint8Array[] = []
   let length = 0

@@ -1,13 +1,13 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 
-/** Which model, where it is, and by what key. */
+/** A model, its address and its key. */
 export type Whereabouts = {
   readonly format: Format
   /** With or without the version at its end: `https://api.openai.com` and `https://api.openai.com/v1` are the same. */
   readonly baseUrl: string
   readonly apiKey?: string
-  /** Sent as they are, over our own of the same name. */
+  /** Sent as given; they replace our own headers of the same name. */
   readonly headers?: Readonly<Record<string, string>>
   readonly model: string
 }
@@ -19,7 +19,7 @@ const anthropicVersion = "2023-06-01"
 
 type Scheme = {
   readonly path: (model: string, stream: boolean) => string
-  /** What a base URL may end with already. */
+  /** The version that a base URL may already end with. */
   readonly version: string
   readonly keyHeader: (key: string) => Readonly<Record<string, string>>
 }
@@ -38,7 +38,7 @@ const schemes: Readonly<Record<Format, Scheme>> = {
   },
 }
 
-/** The address that a base URL stands for; one that is none is a Problem that does not repeat it, for it may hold a key. */
+/** Parses a base URL. An invalid one is a Problem that does not repeat it, because it may contain a key. */
 export function readBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -51,7 +51,7 @@ export function readBaseUrl(text: string): URL {
   return url
 }
 
-/** Where a model's API takes a request, whole or streamed, and the headers that go with it. */
+/** The URL of a model's API for a whole or streamed answer, and the headers to send. */
 export function addressOf({ format, baseUrl, apiKey, headers, model }: Whereabouts, stream: boolean): Address {
   const { path, version, keyHeader } = schemes[format]
   const url = readBaseUrl(baseUrl)
@@ -72,5 +72,5 @@ export function addressOf({ format, baseUrl, apiKey, headers, model }: Whereabou
 const lowerCased = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** OpenAI's own reasoning models take the new name of the output limit only; servers that speak its format know the old one. */
+/** OpenAI's own reasoning models accept only the new name of the output limit; other servers of its format know only the old one. */
 export const isOpenai = ({ hostname }: URL): boolean => /(^|\.)openai\.(azure\.)?com$/.test(hostname)

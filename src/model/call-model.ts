@@ -9,10 +9,10 @@ import { causeOf, createTelling, fail, failureIn, readModelResponse } from "./fa
 import { readLimited } from "./read-limited.ts"
 import { longestMs } from "./within-ms.ts"
 
-/** Where a model is, the limits on a call to it, and what a test may put in place of clock, chance and waiting. */
+/** A model, the limits of a call, and replacements for clock, random numbers and waiting in tests. */
 export type CallOptions = Whereabouts &
   Partial<RetryPolicy> & {
-    /** For each attempt, the last byte of its answer included. */
+    /** Time limit of each attempt, from the request to the last byte of the answer. */
     readonly timeoutMs: number
     readonly maxResponseBytes: number
     readonly now?: () => number
@@ -20,7 +20,7 @@ export type CallOptions = Whereabouts &
     readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
   }
 
-/** A body as it is to be sent. `stream` must say what the body says: on Gemini it decides the path. */
+/** A body to send. `stream` must agree with the body: on Gemini it decides the path. */
 export type ModelCall = {
   readonly body: string
   readonly stream: boolean
@@ -28,10 +28,13 @@ export type ModelCall = {
   readonly onRetry?: (retry: Retry) => void
 }
 
-/** An attempt that came to nothing, and how long until the next. */
+/** A failed attempt, and the wait before the next one. */
 export type Retry = { readonly attempt: number; readonly waitMs: number; readonly problem: Problem }
 
-/** A server may answer whole what was asked for as a stream. Events are there to be looped over once: until then the connection stays. */
+/**
+ * The answer to a call; a server may answer a streaming request with a whole body. The events can be read once, and the connection stays
+ * open until then.
+ */
 export type Called = { readonly status: number; readonly headers: Readonly<Record<string, string>> } & (
   | { readonly type: "whole"; readonly response: ModelResponse }
   | { readonly type: "stream"; readonly events: AsyncIterable<StreamEvent> }
@@ -45,8 +48,8 @@ type Refused = {
 }
 
 /**
- * Send one body to a model. A call that came to nothing before the first byte of an answer, because of the connection, too many
- * requests or the server's own fault, is made again. Whatever goes wrong is a `HoldfastError`, and no key is ever in it.
+ * Sends one body to a model. A call that fails before the first byte of an answer (connection error, too many requests, server error) is
+ * retried. Every failure is a `HoldfastError`, and none contains a key.
  */
 export async function callModel(options: CallOptions, call: ModelCall): Promise<Called> {
   const { wait = pause, random = Math.random } = options
@@ -76,21 +79,21 @@ async function send(options: CallOptions, call: ModelCall, host: string): Promis
     const { url, headers } = addressOf(options, call.stream)
     const { body } = call
     if (deadline.signal.aborted) fail(deadline.problem() ?? { code: "upstream-stopped", host })
-    // A redirect would carry the key to wherever it points.
+    // Following a redirect would send the key to another address.
     const asked = { method: "POST", headers, body, signal: deadline.signal, redirect: "manual" } as const
     const response = await fetch(url, asked).catch((cause: unknown) => broken(deadline, host, cause))
-    // Not by its class: servers such as Hono's put their own Response in the place of the global one.
+    // No instanceof check: servers such as Hono's replace the global Response class.
     if ("problem" in response) return response
     const answer = await read(response, options, call, { deadline, host })
     streams = answer.type === "stream"
     return answer
   } finally {
-    // A stream has its time limit until its end.
+    // The time limit of a stream runs until its end.
     if (!streams) deadline.end()
   }
 }
 
-/** No connection, or none any more: ours to end was no failure of the server's. */
+/** The connection failed or broke. If we ended it ourselves, that reason is reported instead. */
 function broken(deadline: Deadline, host: string, cause: unknown): Refused {
   const problem = deadline.problem()
   if (problem !== undefined) throw new HoldfastError(problem)
@@ -109,7 +112,7 @@ async function read(
   const tell = createTelling(options)
   const { status } = response
   const headers = Object.fromEntries(response.headers)
-  // Some servers forget to say that it is a stream of events; one that sends JSON or a page says so.
+  // Some servers omit the content type of an event stream; one that sends JSON or HTML declares it.
   const isEvents = !/\b(?:json|html)\b/i.test(response.headers.get("content-type") ?? "")
   if (stream && response.ok && response.body !== null && isEvents) {
     const events = readStream(response.body, { format, host, limitBytes, deadline, tell })
@@ -125,24 +128,24 @@ async function read(
   return { type: "refused", problem, passing: isPassing(status), ...present({ askedMs }) }
 }
 
-/** When a call that came to nothing is made again. */
+/** When a failed call is made again. */
 type RetryPolicy = {
-  /** How often at most, beside the first time. */
+  /** The most repetitions after the first attempt. */
   readonly retries: number
-  /** A server that asks for a longer wait is not waited for. */
+  /** If the server asks for a longer wait, the call is not repeated. */
   readonly maxRetryWaitMs: number
 }
 
-/** Two more attempts outlast a short overload; an outage is for the caller to know of. */
+/** Two repetitions outlast a short overload; a longer outage is reported to the caller. */
 const usualRetry: RetryPolicy = { retries: 2, maxRetryWaitMs: 30_000 }
 
-/** The first wait, doubled each time, where the server names none. */
+/** The first wait if the server names none; it doubles with each attempt. */
 const firstWaitMs = 500
 
-/** Too many requests, and whatever is the server's own fault: the same request may be answered in a moment. */
+/** Too many requests or a server error: the same request may succeed later. */
 const isPassing = (status: number): boolean => status === 429 || (status >= 500 && status <= 599)
 
-/** How long to wait before attempt number `attempt` (the first repetition is 1), or nothing if that is too long. */
+/** The wait before attempt number `attempt` (the first repetition is 1); undefined if it is longer than allowed. */
 function retryWaitMs(
   { maxRetryWaitMs }: RetryPolicy,
   { attempt, askedMs, random }: { readonly attempt: number; readonly askedMs?: number; readonly random: () => number },
@@ -152,7 +155,7 @@ function retryWaitMs(
   return waitMs > maxRetryWaitMs ? undefined : Math.ceil(waitMs)
 }
 
-/** The wait that a server asks for: in milliseconds, in seconds, or as the hour at which to come again. */
+/** The wait that a server asks for: in milliseconds, in seconds, or as a date. */
 function askedWaitMs(headers: Headers, now: () => number): number | undefined {
   const ms = headers.get("retry-after-ms")?.trim() ?? ""
   if (/^\d{1,12}(?:\.\d{1,9})?$/.test(ms)) return Number(ms)
@@ -162,7 +165,7 @@ function askedWaitMs(headers: Headers, now: () => number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now())
 }
 
-/** Let time pass; a signal ends it early. */
+/** Waits; the signal ends the wait early. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const end = (): void => resolve()
@@ -183,8 +186,8 @@ type StreamReading = {
 }
 
 /**
- * The events of a streamed answer as they come. What the server says went wrong, and a stream that is cut, are `error` events; a stop,
- * the time limit and an answer that is too large are thrown. Leaving the loop ends the connection.
+ * The events of a streamed answer. An error that the server reports and a stream that breaks off are `error` events; an abort, the time
+ * limit and an answer that is too large are thrown. Leaving the loop closes the connection.
  */
 async function* readStream(
   body: AsyncIterable<Uint8Array>,
@@ -217,7 +220,7 @@ async function* readStream(
   }
 }
 
-/** The chunks up to where the connection dies: what that means, the reader of the stream knows. Only our own end to it is thrown. */
+/** The chunks until the connection breaks; the reader of the stream decides what that means. Only our own abort is thrown. */
 async function* unbroken(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk
@@ -228,19 +231,19 @@ async function* unbroken(body: AsyncIterable<Uint8Array>, deadline: Deadline): A
   }
 }
 
-/** Servers like to repeat what they were sent: the words of an error hold no secret. */
+/** Servers may repeat what they were sent: secrets are removed from error messages. */
 function told(event: StreamEvent, tell: (text: string) => string): StreamEvent {
   if (event.type !== "error" || event.problem.code !== "upstream-error") return event
   const { type, message } = event.problem
   return { ...event, problem: { ...event.problem, type: tell(type), message: tell(message) || "no message" } }
 }
 
-/** A signal that aborts when the time is up or the caller says stop, and remembers which it was. */
+/** A signal that aborts at the time limit or when the caller aborts, and knows which of the two it was. */
 type Deadline = {
   readonly signal: AbortSignal
-  /** Why it aborted; nothing if it did not. */
+  /** Why it aborted; undefined if it did not. */
   readonly problem: () => Problem | undefined
-  /** Let go of the timer and the caller's signal. */
+  /** Clears the timer and the listener on the caller's signal. */
   readonly end: () => void
 }
 

@@ -5,10 +5,10 @@ import { isObject, tryParse } from "../wire/json.ts"
 import { readBaseUrl, type Whereabouts } from "./address.ts"
 import { createMask } from "./secret.ts"
 
-/** Of an error's words so much is told: enough for a person, too little for a page of HTML. */
+/** The longest error message that is reported: enough for a person, too short for a page of HTML. */
 const longestMessage = 300
 
-/** Makes any text of a server fit to be told: on one line, short, and without the secrets of the call. */
+/** Makes a server's text fit for a message: one line, short, and without the secrets of the call. */
 export function createTelling({ baseUrl, apiKey, headers }: Whereabouts): (text: string) => string {
   const { password, searchParams } = readBaseUrl(baseUrl)
   const mask = createMask([apiKey, password, ...searchParams.values(), ...Object.values(headers ?? {})])
@@ -19,14 +19,14 @@ export function fail(problem: Problem): never {
   throw new HoldfastError(problem)
 }
 
-/** The system's own word for what broke. Never the error's message: it may quote a header. */
+/** The system's error code. Never the error's message: it may quote a header. */
 export function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined
   return typeof code === "string" && /^[A-Z_]{2,40}$/.test(code) ? code : "the connection failed or could not be made"
 }
 
-/** What the API says went wrong, by its status or, as some proxies do it, in an answer of status 200. */
+/** The error that the API reports, by its status or, as some proxies do, in a body with status 200. */
 export function failureIn(
   text: string,
   { ok, status }: Response,
@@ -46,12 +46,12 @@ export function failureIn(
   }
 }
 
-/** Read a whole answer; text that is none is a Problem that does not quote it. */
+/** Reads a whole answer; text that is not JSON is a Problem that does not quote it. */
 export function readModelResponse(format: Format, text: string): ModelResponse {
   try {
     return decodeResponse(format, text)
   } catch (error) {
-    // The parser's own words quote the body.
+    // The JSON parser's message quotes the body.
     if (!(error instanceof HoldfastError) || !error.problem.code.startsWith("json-")) throw error
     return fail({ code: "response-invalid", path: "the body", expected: "JSON", found: "text that is not JSON" })
   }

@@ -7,15 +7,15 @@ import { fail } from "./failure.ts"
 import { type ModelOptions, type Question, questionBody } from "./question.ts"
 import { isModelRefusal, isRefusalPart } from "./refusal.ts"
 
-/** A model's words, whole and not empty. */
+/** The model's complete, non-empty text. */
 export type ModelAnswerText = { readonly text: string; readonly stop: StopReason; readonly usage?: Usage }
 
-/** A model that answers one question at a time; whatever goes wrong is a `HoldfastError`, and no key is ever in it. */
+/** A model that answers one question at a time. Every failure is a `HoldfastError`, and none contains a key. */
 export type Model = {
   readonly ask: (question: Question & { readonly signal?: AbortSignal }) => Promise<ModelAnswerText>
 }
 
-/** Asks as `callModel` does, once: whoever asks has something else to do if it fails. */
+/** Calls the model as `callModel` does, but without retries: every caller has a fallback. */
 export function createModel(options: ModelOptions): Model {
   readBaseUrl(options.baseUrl)
   return {

@@ -1,12 +1,12 @@
 import type { Format } from "../message/message.ts"
 import { isOpenai, readBaseUrl, type Whereabouts } from "./address.ts"
 
-/** What a model is asked: one question, no history, no tools. */
+/** A question for a model: no history, no tools. */
 export type Question = { readonly system: string; readonly user: string }
 
-/** Where a model is, and how to speak to it. */
+/** A model's address and the settings of a question. */
 export type ModelOptions = Whereabouts & {
-  /** For the whole answer, its last byte included. */
+  /** Time limit of the whole answer, its last byte included. */
   readonly timeoutMs: number
   readonly maxResponseBytes: number
   readonly maxOutputTokens: number
@@ -43,6 +43,6 @@ const writers: Readonly<Record<Format, WriteBody>> = {
   }),
 }
 
-/** A question as a model's API takes it. */
+/** The request body of a question. */
 export const questionBody = (options: ModelOptions, question: Question): unknown =>
   writers[options.format](options, question, readBaseUrl(options.baseUrl))

@@ -1,4 +1,4 @@
-/** The body of a response as text, or nothing if it is larger than the limit; no more than that is ever read. */
+/** Reads the body of a response as text; undefined if it is larger than the limit, beyond which nothing is read. */
 export async function readLimited(response: Response, limitBytes: number): Promise<string | undefined> {
   const announced = Number(response.headers.get("content-length") ?? 0)
   if (announced > limitBytes) {

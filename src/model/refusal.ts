@@ -1,7 +1,7 @@
 import type { ModelResponse, Part } from "../message/message.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 
-/** Does the model refuse? OpenAI says so where the text would be: in a field of the message, or a part of a type of its own. */
+/** Whether the model refuses. OpenAI reports that in place of the text: in a field of the message, or in a part of its own type. */
 export function isModelRefusal({ stop, messages }: ModelResponse): boolean {
   return (
     stop === "refusal" ||

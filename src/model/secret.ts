@@ -1,10 +1,10 @@
-/** What hides a secret in a text. */
+/** Replaces a secret in a text. */
 const secretMark = "[key]"
 
-/** A shorter one is no secret, and hiding it would hide words. */
+/** A shorter value is no secret, and masking it would mask words. */
 const shortestSecret = 6
 
-/** Takes the secrets of a call out of any text that comes back from it: servers like to repeat what they were sent. */
+/** Removes the secrets of a call from texts that come back: servers may repeat what they were sent. */
 export function createMask(secrets: readonly (string | undefined)[]): (text: string) => string {
   const spellings = secrets
     .flatMap((secret) => (secret === undefined ? [] : [secret, ...secret.split(/\s+/), encodeURIComponent(secret)]))

@@ -3,21 +3,21 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 
-/** Statuses that a refused request comes with; an error in a stream has none. */
+/** The statuses of such a refusal; an error in a stream has none. */
 const statuses: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 422])
 
 const words =
   /\b(?:prompt|input|request|context|message) (?:is |was )?too (?:long|large)|\bcontext[ _](?:length|window|size|limit)|\bmaximum context|\bmaximum number of (?:input )?tokens|\btoo many (?:input )?tokens|\btoken (?:count|limit) .{0,40}exceed|\brequest_too_large\b/i
 
-/** Does the provider say that the request is longer than the model can read? Each says it in words of its own, and those change. */
+/** Whether the provider says that the request is longer than the model's window. Each provider has its own wording, and wordings change. */
 export const saysTooLong = (problem: Problem): boolean =>
   problem.code === "upstream-error" && statuses.has(problem.status) && words.test(`${problem.type} ${problem.message}`)
 
-/** An error is a few lines; what is longer is something else. */
+/** An error has a few lines; a longer body is something else. */
 const maxBodyLength = 1_000_000
 const maxReadLength = 4000
 
-/** Read an upstream's refusal of a request that is too long, in whichever provider's words; nothing if it says something else. */
+/** Reads an upstream's refusal of a request that is too long, in any provider's wording; undefined for other errors. */
 export function readContextError(
   format: Format,
   status: number | undefined,
@@ -31,7 +31,7 @@ export function readContextError(
   return saysTooLong(problem) ? {} : undefined
 }
 
-/** The words of an error in any of the shapes that errors come in; what is no JSON is taken as it is. */
+/** The message of an error in any of the known shapes; a body that is not JSON is the message itself. */
 function errorIn(format: Format, bodyText: string): { readonly type: string; readonly message: string } {
   const parsed = tryParse(bodyText)
   const body = Array.isArray(parsed) ? parsed[0] : parsed
@@ -45,17 +45,17 @@ function errorIn(format: Format, bodyText: string): { readonly type: string; rea
   return { type: type.slice(0, maxReadLength), message: message.slice(0, maxReadLength) }
 }
 
-/** What an upstream says of a request that it found too long, as far as it says it. */
+/** The figures in such a refusal, as far as it has them. */
 type ContextRefusal = {
   readonly windowTokens?: number
   readonly neededTokens?: number
-  /** The input fits, and only the answer that it allows, of so many tokens, does not. */
+  /** The input fits; only the requested answer of this many tokens does not. */
   readonly answerTokens?: number
 }
 
 /**
- * The wordings that are known, most telling first: `window`, `input` and `output` are token counts, `total` is input and output.
- * Gaps between words are bounded, so that no text makes one of them slow.
+ * The known wordings, most specific first: `window`, `input` and `output` are token counts, `total` is input and output. Gaps between words
+ * are bounded, so that no text makes a pattern slow.
  */
 const wordings: readonly RegExp[] = [
   // Anthropic: input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000
@@ -84,7 +84,7 @@ const wordings: readonly RegExp[] = [
   /maximum context length (?:is|of) (?<window>\d+)/i,
 ]
 
-/** The numbers in an error message that says, in one of these wordings, that a request is too long. */
+/** The figures in an error message with one of these wordings. */
 function numbersIn(message: string): ContextRefusal | undefined {
   const plain = message.replace(/(\d)[,_](?=\d{3})/g, "$1")
   for (const wording of wordings) {

@@ -1,11 +1,11 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 
-/** The longest wait that a timer takes (2^31 - 1 ms); a longer one would fire at once. */
+/** The longest time that a timer accepts (2^31 - 1 ms); a longer one would fire at once. */
 export const longestMs = 2_147_483_647
 
 /**
- * Run something for at most `ms`. When the time is up, or `stop` says so first, its signal aborts and the promise is rejected with what
- * `onLate` or `onStop` says, whether or not the thing heeds the signal; what it still does after that is nobody's concern.
+ * Runs a function for at most `ms`. At the time limit, or when `stop` aborts, its signal aborts and the promise rejects with the error of
+ * `onLate` or `onStop`, even if the function ignores the signal; what it does afterwards is ignored.
  */
 export async function withinMs<Value>(
   run: (signal: AbortSignal) => Promise<Value> | Value,
@@ -26,7 +26,7 @@ export async function withinMs<Value>(
   stop?.signal.addEventListener("abort", stopped, { once: true })
   if (stop?.signal.aborted === true) stopped()
   try {
-    // A function that throws before it promises anything is caught here as well.
+    // Also catches a function that throws synchronously.
     const work = controller.signal.aborted ? promise : Promise.resolve().then(() => run(controller.signal))
     return await Promise.race([promise, work])
   } finally {

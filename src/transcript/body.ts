@@ -21,7 +21,7 @@ import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, Trans
 import { firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
 import { type ConvertedConversation, convertConversation, messagesAsSystem, systemAsMessage } from "./write-session.ts"
 
-/** Where a body stands: the kind of its file, the line that it starts at, what follows it there, and its format if that is known. */
+/** Where a body was found: the kind of file, its first line, the text that follows it, and its format if known. */
 type Place = {
   readonly kind: FileKind
   readonly line: number
@@ -53,7 +53,7 @@ const opening = (format: Format): string => `{${JSON.stringify(codecs[format].na
 const wrap = (format: Format, list: string): string => `${opening(format)}${list}}`
 const unwrap = (format: Format, body: string): string => body.slice(opening(format).length, -1)
 
-/** What a conversation says in fields of its own, and what else is not worth carrying twice. */
+/** Members that the conversation has fields for, and members not worth keeping. */
 const told: ReadonlySet<string> = new Set([
   "id",
   "title",
@@ -110,7 +110,7 @@ function decodeAt(format: Format, text: string, line: number): ModelRequest {
   }
 }
 
-/** Where the message stands that a path like `messages[3].content` leads into. */
+/** The position of the message that a path like `messages[3].content` points into. */
 function startOf(format: Format, text: string, path: string): number {
   const index = /^\w+\[(\d+)\]/.exec(path)?.[1]
   const list = memberOf(readJson(text, "request"), codecs[format].names.messages)
@@ -130,7 +130,7 @@ export function readPlain(file: string, format?: Format): TranscriptFile {
   return body ? { kind, conversations: [readBody(text, place)], skipped: [] } : readMessageLines(file, format)
 }
 
-/** Each line becomes a line of a list, so that a message that cannot be read is found at its own line. */
+/** Each line becomes a line of a list, so that an unreadable message is reported with its own line number. */
 function readMessageLines(file: string, format: Format | undefined): TranscriptFile {
   const items: string[] = []
   const { all, cut } = readLines(file, () => {})
@@ -178,7 +178,7 @@ export function writePlain(conversation: Conversation, options: ExportOptions): 
   if (kept !== undefined) return kept
   const ready = arrange(conversation, format)
   const list = listOf(ready, format)
-  // A list whose messages could be of another format says by its name whose they are.
+  // If the messages could be of another format, the name of the list tells which one it is.
   const telling = format === "anthropic-messages" || formatOfMessages(ready.messages.map(parsed)) === format
   const bare = ready.system.length === 0 && ready.tools.length === 0 && telling
   return {
@@ -188,7 +188,7 @@ export function writePlain(conversation: Conversation, options: ExportOptions): 
   }
 }
 
-/** The conversation as one line: its id, where it is from, and the body of a request. */
+/** The conversation as one line: its id, its source, and the request body. */
 export function writeTrace(conversation: Conversation, options: ExportOptions): Exported {
   const format = options.format ?? conversation.format
   const kept = keep(conversation, format, "trace")
@@ -209,7 +209,7 @@ const optional = (fields: Readonly<Record<string, unknown>>): Fields =>
     Object.entries(fields).map(([name, value]) => [name, value === undefined ? undefined : write(value)]),
   )
 
-/** The text that it came from with no more than the messages changed, if it is still of that kind and format. */
+/** The original text with only the messages replaced, if kind and format are still the same. */
 function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind"]): Exported | undefined {
   const { origin, messages, system, tools } = conversation
   if (origin?.type !== "body" || origin.kind !== kind || origin.request.format !== format) return undefined
@@ -220,7 +220,7 @@ function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind
   return { text: `${bare ? unwrap(format, text) : text}${after}`, lost: [], lostTools: [] }
 }
 
-/** With the system prompt where the format wants it: among the messages on chat, apart everywhere else. */
+/** Puts the system prompt where the format has it: among the messages on Chat, apart on the others. */
 const arrange = (conversation: Conversation, format: Format): ConvertedConversation =>
   convertConversation(format === "openai-chat" ? systemAsMessage(conversation) : messagesAsSystem(conversation), format)
 
@@ -237,7 +237,7 @@ function bodyFields(ready: ConvertedConversation, format: Format): Fields {
   }
 }
 
-/** On Gemini functions are declared in a list inside of one tool. */
+/** Gemini declares functions in a list inside one tool. */
 function writeTools(tools: readonly Tool[], format: Format): Wire {
   if (format !== "gemini") return writeList(tools.map(({ wire }) => wire))
   const isFunction = ({ wire }: Tool): boolean => {

@@ -37,7 +37,7 @@ import { messagesAlong, offshoots, pathTo } from "./tree.ts"
 
 const kind = "claude-code"
 
-/** Line types that are known and say nothing to the model. */
+/** Known line types that the model never sees. */
 // biome-ignore format: one list, read as such
 const bookkeeping: ReadonlySet<string> = new Set([
   "summary", "progress", "system", "attachment", "file-history-snapshot", "queue-operation", "last-prompt",
@@ -47,22 +47,22 @@ const bookkeeping: ReadonlySet<string> = new Set([
   "tools-used", "cost-state", "atis-latch",
 ])
 
-/** What is gathered while the lines go by. */
+/** State while the lines are read. */
 type Session = {
   readonly main: Map<string, Entry>
-  /** The threads of subagents: by their id, or by their first entry where older versions gave none. */
+  /** The threads of subagents: by agent id, or by first entry where older versions wrote no id. */
   readonly sides: Map<string, Map<string, Entry>>
   readonly sideOf: Map<string, string>
   readonly skipped: SkippedLine[]
   readonly titles: { readonly type: string; readonly title: string; readonly leaf?: string }[]
   readonly shapes: Shapes
   meta: Readonly<Record<string, unknown>>
-  /** The newest leaf that a line names, and the newest entry that says something. */
+  /** The newest leaf that a line names, and the newest entry with a message. */
   named?: string | undefined
   last?: Entry
 }
 
-/** A Claude Code session: the thread that is current, its branches and compactions, and its subagents beside it. */
+/** Reads a Claude Code session: the current thread, its branches and compactions, and its subagents. */
 export function readClaudeCode(text: string): TranscriptFile {
   const session: Session = {
     main: new Map(),
@@ -106,7 +106,7 @@ function place(entry: Entry, session: Session): void {
     session.sideOf.set(entry.id, key)
     return
   }
-  // A compaction whose parent is in another file, or gone, still follows what stands before it.
+  // A compaction whose parent is missing still follows the entry before it in the file.
   const adrift = entry.boundary !== undefined && (entry.parent === undefined || !session.main.has(entry.parent))
   const before = adrift ? session.last : undefined
   session.main.set(entry.id, before === undefined ? entry : { ...entry, parent: before.id })
@@ -133,14 +133,14 @@ const metaOf = (json: Json): Readonly<Record<string, unknown>> =>
     gitBranch: stringIn(json, "gitBranch"),
   })
 
-/** The newest entry, unless a line names a leaf that is no ancestor of it: then the user went back to that. */
+/** The newest entry, unless a line names a leaf that is not its ancestor: then the user went back to that leaf. */
 function leafOf({ main, last, named }: Session): string | undefined {
   if (named === undefined || !main.has(named)) return last?.id
   const ancestors = new Set(pathTo(main, last?.id).map(({ id }) => id))
   return ancestors.has(named) ? last?.id : named
 }
 
-/** The user's own title, then the generated one, then the summary of this very thread. */
+/** The user's own title, else the generated one, else the summary of this thread. */
 function titleOf({ titles }: Session, path: ReadonlySet<string>): string | undefined {
   const newest = (type: string): string | undefined => titles.findLast((title) => title.type === type)?.title
   const summary = titles.findLast(({ type, leaf }) => type === "summary" && leaf !== undefined && path.has(leaf))
@@ -156,7 +156,7 @@ function mainConversation(session: Session, lines: Lines): Conversation {
   return { ...conversation, ...present({ title: titleOf(session, thread.path) }) }
 }
 
-/** A subagent's thread; of a file that holds only that, the whole file is its text. */
+/** A subagent's thread; if the file holds nothing else, the whole file is its text. */
 function sideConversation(entries: ReadonlyMap<string, Entry>, session: Session, lines: Lines): Conversation {
   const leaf = [...entries.values()].findLast(({ message }) => message !== undefined)?.id
   const only = session.main.size === 0 && session.sides.size === 1
@@ -204,13 +204,13 @@ function conversationOf(
   }
 }
 
-/** A line that is part of the tree of a session: what it hangs on, and what it says. */
+/** A line of the session tree: its parent and its message. */
 type Entry = {
   readonly id: string
   readonly parent?: string
-  /** Its place among the lines of the file. */
+  /** Its index among the lines of the file. */
   readonly index: number
-  /** The subagent that it belongs to, if to one. */
+  /** The subagent that it belongs to, if any. */
   readonly agent?: string
   readonly message?: Message
   /** The id that the API gave the answer: its blocks may be spread over several lines. */
@@ -221,7 +221,7 @@ type Entry = {
   readonly boundary?: Boundary
 }
 
-/** Where Claude Code compacted, and which earlier lines it kept word for word. */
+/** Where Claude Code compacted, and which earlier lines it kept verbatim. */
 type Boundary = {
   readonly trigger?: string
   readonly tokensBefore?: number
@@ -229,7 +229,7 @@ type Boundary = {
   readonly keptRange?: { readonly head: string; readonly tail: string }
 }
 
-/** The line as an entry of the tree; nothing for a line that has no place in it. */
+/** Reads a line as an entry of the tree; undefined for a line that is none. */
 function readEntry({ json, index }: Line): Entry | undefined {
   const id = stringIn(json, "uuid")
   if (id === undefined) return undefined
@@ -263,7 +263,7 @@ function readSaid(json: Json, inner: Json): Pick<Entry, "message" | "answer" | "
   }
 }
 
-/** A reminder or attached file, as the model was told of it; older versions did not keep that. */
+/** A reminder or attached file as the model saw it; older versions did not store that. */
 function readRendered(json: Json): Pick<Entry, "message" | "note"> | undefined {
   const rendered = stringIn(json, "type") === "attachment" ? member(json, "rendered") : undefined
   const blocks = (rendered === undefined ? [] : elements(rendered)).flatMap((piece): readonly Wire[] => {
@@ -277,7 +277,7 @@ function readRendered(json: Json): Pick<Entry, "message" | "note"> | undefined {
   return { message, note: "client-written" }
 }
 
-/** The message as it goes to the API: an answer is stored with its id, model and usage, which no request may carry. */
+/** The message as the API takes it: a stored answer also has an id, model and usage, which a request must not contain. */
 function sendable(inner: Json): NonNullable<Message["wire"]> {
   const names = Object.keys(isObject(inner.value) ? inner.value : {})
   if (names.every((name) => name === "role" || name === "content")) return wireOf(inner)
@@ -315,12 +315,12 @@ type Thread = {
   readonly path: ReadonlySet<string>
 }
 
-/** Lines that are one message: as a rule one, several for an answer that was stored block by block. */
+/** The lines of one message: usually one, several for an answer that was stored block by block. */
 type Slot = readonly Entry[]
 
 type Cut = { readonly at: number; readonly boundary?: Boundary; readonly summary?: Entry }
 
-/** Read the thread that ends at the leaf; what else hangs on it are branches. */
+/** Reads the thread that ends at the leaf; the other entries are branches. */
 function readThread(entries: ReadonlyMap<string, Entry>, leaf: string | undefined): Thread {
   const path = pathTo(entries, leaf)
   const chosen = withParallels(entries, new Set(path.map(({ id }) => id)))
@@ -344,8 +344,8 @@ const noteOf = ([first]: Slot, message: MessageId): readonly MessageNote[] =>
   first?.note === undefined ? [] : [{ message, note: first.note }]
 
 /**
- * Parallel calls fork the tree: each call's line carries its own result, and only one of them leads on. The rest of the same answer,
- * and results that a call on the path would otherwise lack, belong to the path too.
+ * Parallel calls fork the tree: each call's line carries its own result, and only one of them continues the path. The rest of the same
+ * answer, and results for calls on the path that have none, belong to the path too.
  */
 function withParallels(entries: ReadonlyMap<string, Entry>, path: ReadonlySet<string>): ReadonlySet<string> {
   const chosen = new Set(path)
@@ -370,7 +370,7 @@ function withParallels(entries: ReadonlyMap<string, Entry>, path: ReadonlySet<st
   return chosen
 }
 
-/** Entries as messages and compactions, in file order: lines of one answer come together where the first of them stands. */
+/** Entries as messages and compactions, in file order: the lines of one answer are joined at the place of the first. */
 function gather(entries: readonly Entry[]): { readonly slots: readonly Slot[]; readonly cuts: readonly Cut[] } {
   const slots: Entry[][] = []
   const cuts: Cut[] = []
@@ -406,7 +406,7 @@ function join(slot: Slot, id: MessageId): Message {
 
 const blockOf = (part: Part): Wire => part.wire ?? write({ type: "text", text: part.type === "text" ? part.text : "" })
 
-/** Some versions stored the answer so far again with each block: a call stands once. */
+/** Some versions stored the answer so far with each new block: keep each call once. */
 function withoutRepeats(parts: readonly Part[]): readonly Part[] {
   const seen = new Set<string>()
   return parts.filter((part) => {
@@ -455,7 +455,7 @@ function readBranches(
   })
 }
 
-/** What newer versions keep of their requests beside the messages: the system prompt and the tools, and the line it stands on. */
+/** The system prompt and tools that newer versions store beside the messages, and the line they are on. */
 type Shape = {
   readonly system: readonly Part[]
   readonly tools: readonly Tool[]
@@ -463,10 +463,10 @@ type Shape = {
   readonly hash?: string
 }
 
-/** The shapes of a session, the one that its main thread last asked with, and what that thread calls itself. */
+/** The request shapes of a session, the last one of its main thread, and the name of that thread. */
 type Shapes = { readonly all: Shape[]; current?: string | undefined; source?: string | undefined }
 
-/** Subagents and side questions have shapes of their own: the first request in the file is the main thread's. */
+/** Subagents and side questions have their own shapes: the first request in the file belongs to the main thread. */
 function noteShape(shapes: Shapes, line: Line, type: string | undefined): void {
   if (type === "api-request-shape") shapes.all.push(readShape(line))
   if (type !== "api-request") return

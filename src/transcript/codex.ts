@@ -27,7 +27,7 @@ import type {
 import { type Line, type Lines, readLines } from "./lines.ts"
 import { type SessionHeader, writeSession } from "./write-session.ts"
 
-/** How texts begin that Codex writes in the user's name. */
+/** Prefixes of texts that Codex writes with the user's role. */
 const contextMarks: readonly string[] = [
   "<environment_context>",
   "<user_instructions>",
@@ -38,7 +38,7 @@ const contextMarks: readonly string[] = [
   "<skill>",
 ]
 
-/** A message of the user's role that the client wrote. */
+/** A message with the user's role that the client wrote. */
 function isContext({ role, parts }: Message): boolean {
   const [first] = parts
   return (
@@ -46,13 +46,13 @@ function isContext({ role, parts }: Message): boolean {
   )
 }
 
-/** Something that the user said: where a turn begins. */
+/** A message of the user: a turn begins here. */
 const isUserTurn = (message: Message): boolean =>
   message.role === "user" && message.parts.every(({ type }) => type !== "tool-result") && !isContext(message)
 
 const kind = "codex"
 
-/** Line types that are known and say nothing to the model, or say it only to the user. */
+/** Known line types that the model never sees. */
 const bookkeeping: ReadonlySet<string | undefined> = new Set([
   "session_meta",
   "event_msg",
@@ -64,10 +64,10 @@ const bookkeeping: ReadonlySet<string | undefined> = new Set([
   "realtime_item",
 ])
 
-/** Items that are stored among the others and never sent. */
+/** Items that are stored but never sent. */
 const unsent: ReadonlySet<string | undefined> = new Set(["ghost_snapshot", "other"])
 
-/** What is gathered while the lines go by. */
+/** State while the lines are read. */
 type Rollout = {
   readonly messages: Message[]
   readonly owned: Map<Message, readonly number[]>
@@ -76,12 +76,12 @@ type Rollout = {
   readonly skipped: SkippedLine[]
   meta?: Json
   head?: number
-  /** Until September 2025 lines were bare items after a first line about the session. */
+  /** Until September 2025, lines were bare items after a first line with the session's data. */
   bare: boolean
   model?: string | undefined
 }
 
-/** A Codex rollout: every item that was said and not taken back, what was taken back, and each compaction. */
+/** Reads a Codex rollout: the current items, those that were rolled back, and each compaction. */
 export function readCodex(text: string): TranscriptFile {
   const rollout: Rollout = {
     messages: [],
@@ -135,7 +135,7 @@ function skip({ number, text, json }: Line, type: string | undefined, payload: J
   return { line: number, reason, text, ...present({ type: inner === undefined ? type : `${type} ${inner}` }) }
 }
 
-/** Older versions stored the summary alone: what the user had said, and then the summary, took the place of the rest. */
+/** Older versions stored only the summary: the user's messages and then the summary replaced the rest. */
 function readCompaction(payload: Json, { messages, compactions }: Rollout): Compaction {
   const history = member(payload, "replacement_history")
   const at = messages.length
@@ -156,7 +156,7 @@ function readCompaction(payload: Json, { messages, compactions }: Rollout): Comp
   return { at, replacement }
 }
 
-/** The newest turns were taken back: they are a branch now, and a compaction among them never was. */
+/** Turns that were rolled back become a branch; a compaction among them is dropped. */
 function rollBack(turns: number, { messages, owned, compactions, branches }: Rollout): void {
   let at = messages.length
   let left = turns
@@ -209,7 +209,7 @@ function conversationOf(
   }
 }
 
-/** A Codex rollout: a line about the session, and one for each item. */
+/** Writes a Codex rollout: a line with the session's data, and one line per item. */
 export function writeCodex(conversation: Conversation, options: ExportOptions): Exported {
   const bare = isBare(conversation)
   return writeSession("codex", conversation, options, (session) => ({
@@ -218,7 +218,7 @@ export function writeCodex(conversation: Conversation, options: ExportOptions): 
   }))
 }
 
-/** Does it continue a file whose lines are bare items? */
+/** Whether it continues a file whose lines are bare items. */
 function isBare({ origin }: Conversation): boolean {
   if (origin?.type !== "lines" || origin.kind !== "codex") return false
   const [head] = origin.head
@@ -248,7 +248,7 @@ function headOf({ system, meta }: Conversation, { id, cwd, now, model }: Session
 const lineOf = (item: Wire, { now }: SessionHeader): string =>
   writeObject({ timestamp: write(now.iso), type: write("response_item"), payload: item })
 
-/** Codex wants every message to say that it is one, and its content as a list. */
+/** Codex requires a type on every message, and its content as a list. */
 function itemsOf(message: Message): readonly Wire[] {
   return codecs["openai-responses"].writeMessage(message).map((item) => {
     const value = tryParse(item)

@@ -2,17 +2,17 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Format, Message, MessageId, ModelRequest, Part, Tool, Transcript } from "../message/message.ts"
 import type { LossEvent } from "../wire/translate.ts"
 
-/** A file as read: its conversations, the main one first, and every line that gave no message. */
+/** A file as read: its conversations, the main one first, and every line without a message. */
 export type TranscriptFile = {
   readonly kind: FileKind
   readonly conversations: readonly Conversation[]
   readonly skipped: readonly SkippedLine[]
 }
 
-/** `cut-off`: the last line, broken off by a crash. `no-message`: known, and not said to the model. `repeated`: stands there twice. */
+/** `cut-off`: the last line, broken off by a crash. `no-message`: a known type that the model never sees. `repeated`: a duplicate. */
 export type SkipReason = "cut-off" | "no-message" | "unknown-type" | "repeated"
 
-/** A line that gave no message, kept as it stands. */
+/** A line without a message, verbatim. */
 export type SkippedLine = {
   readonly line: number
   readonly reason: SkipReason
@@ -20,7 +20,7 @@ export type SkippedLine = {
   readonly text: string
 }
 
-/** One conversation: everything that was said on the branch that is current, compacted away since or not. */
+/** One conversation: every message of the current branch, including those compacted away since. */
 export type Conversation = {
   readonly id?: string
   readonly title?: string
@@ -33,15 +33,15 @@ export type Conversation = {
   readonly compactions: readonly Compaction[]
   readonly branches: readonly AbandonedBranch[]
   readonly notes: readonly MessageNote[]
-  /** A subagent's conversation that the file of the main one carries. */
+  /** A subagent's conversation within the file of the main one. */
   readonly sidechain?: true
-  /** What else the file says of the conversation, in the file's own words. */
+  /** Other data of the conversation, as the file has it. */
   readonly meta: Readonly<Record<string, unknown>>
-  /** The text that it was read from; absent under one that we made. */
+  /** The text that it was read from; absent for a conversation that was built in memory. */
   readonly origin?: Origin
 }
 
-/** The client's own compaction: from then on the model saw `replacement` in place of the messages before index `at`. */
+/** The client's own compaction: from then on the model saw `replacement` instead of the messages before index `at`. */
 export type Compaction = {
   readonly at: number
   readonly replacement: Transcript
@@ -49,39 +49,39 @@ export type Compaction = {
   readonly tokensBefore?: number
 }
 
-/** What was said and then left: in the order of writing, after the message `from`, or from the start. */
+/** Messages of an abandoned branch in file order; `from` is the message after which it began, absent at the start. */
 export type AbandonedBranch = {
   readonly reason: "abandoned" | "rolled-back"
   readonly from?: MessageId
   readonly messages: Transcript
 }
 
-/** What the file knows of a message beyond what the model is told. */
+/** What the file says about a message beyond what the model sees. */
 export type MessageNote = {
   readonly message: MessageId
-  /** Written by the client, not typed; made up in place of an answer; the summary of a branch; a command that the user ran. */
+  /** Written by the client, inserted in place of an answer, the summary of a branch, or a command that the user ran. */
   readonly note: "client-written" | "synthetic" | "branch-summary" | "user-command"
 }
 
-/** What the client would send next: the last compaction's replacement and all that came after it. */
+/** What the client would send next: the last compaction's replacement and all messages after it. */
 export function contextOf({ messages, compactions }: Conversation): Transcript {
   const last = compactions.at(-1)
   return last === undefined ? messages : [...last.replacement, ...messages.slice(last.at)]
 }
 
-/** What a transcript file is: a list of messages or a request body, traces line by line, or an agent's own session file. */
+/** The kinds of transcript files: a list of messages or a request body, traces line by line, or an agent's own session file. */
 export type FileKind = "messages" | "trace" | "claude-code" | "codex" | "pi"
 
 export const fileKinds: readonly FileKind[] = ["messages", "trace", "claude-code", "codex", "pi"]
 
-/** The kind itself; a name that came from a flag may be none. */
+/** Checks a kind that came from a flag. */
 export function requireKind(kind: FileKind): FileKind {
   if (!fileKinds.includes(kind))
     throw new HoldfastError({ code: "format-unknown", found: `"${kind}"`, known: fileKinds })
   return kind
 }
 
-/** The text that a conversation was read from, so that what nobody changed is copied and never written anew. */
+/** The text that a conversation was read from, so that unchanged parts are copied, not written again. */
 type Origin = BodyOrigin | LinesOrigin
 
 /** A body, a trace, or a bare list that was read as the only member of a body. */
@@ -90,22 +90,22 @@ export type BodyOrigin = {
   readonly kind: FileKind
   readonly request: ModelRequest
   readonly bare: boolean
-  /** What follows the text in its file: a line break after a trace that is a line. */
+  /** The text after it in the file: a line break after a trace on its own line. */
   readonly after: string
 }
 
-/** The lines of a session file, breaks left out, and which of them each message came in. */
+/** The lines of a session file without line breaks, and the lines of each message. */
 export type LinesOrigin = {
   readonly type: "lines"
   readonly kind: FileKind
   readonly lines: readonly string[]
   readonly owned: ReadonlyMap<Message, readonly number[]>
   readonly messages: Transcript
-  /** Lines that say whose session it is: copied even when the messages changed. */
+  /** Lines with the session's data: copied even when the messages changed. */
   readonly head: readonly number[]
   /** The id that the next entry names as its parent. */
   readonly leaf?: string
-  /** Is the last line broken off? Then nothing can be appended after it. */
+  /** Whether the last line is broken off; then nothing can be appended. */
   readonly cut: boolean
 }
 
@@ -114,28 +114,31 @@ type Reuse =
   | { readonly type: "append"; readonly added: Transcript }
   | { readonly type: "rebuild" }
 
-/** How much of the text still stands: all of it, all of it and more after it, or the lines of single messages. */
+/** How much of the text can be reused: all of it, all of it plus new lines, or the lines of single messages. */
 export function reuseOf({ messages: original, cut }: LinesOrigin, messages: Transcript): Reuse {
   if (!original.every((message, n) => message === messages[n])) return { type: "rebuild" }
   if (messages.length === original.length) return { type: "whole" }
   return cut ? { type: "rebuild" } : { type: "append", added: messages.slice(original.length) }
 }
 
-/** The whole text, ready for more lines after it. */
+/** The whole text, ready for more lines. */
 export function textBefore({ lines }: LinesOrigin): string {
   const text = lines.join("\n")
   return text === "" || text.endsWith("\n") ? text : `${text}\n`
 }
 
-/** A moment, in the two spellings that session files use. */
+/** A time in the two notations of session files. */
 export type Instant = { readonly iso: string; readonly ms: number }
 
-/** What a file needs that no conversation knows. Everything has a fixed default, so that the same conversation gives the same text. */
+/**
+ * Data that a file needs and a conversation does not have. Every member has a fixed default, so that the same conversation gives the same
+ * text.
+ */
 export type ExportOptions = {
-  /** The wire format of a list of messages or a trace; the conversation's own unless asked for. */
+  /** The wire format of a list of messages or a trace; by default the conversation's own. */
   readonly format?: Format
   readonly now?: Instant
-  /** An id for the n-th new line of a session file. */
+  /** The id of the n-th new line of a session file. */
   readonly newId?: (n: number) => string
   readonly cwd?: string
 }

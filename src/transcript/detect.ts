@@ -4,10 +4,10 @@ import { formatOfBody } from "./body.ts"
 import { type FileKind, fileKinds } from "./conversation.ts"
 import { firstLine, withoutMark } from "./lines.ts"
 
-/** How many lines are looked at before giving up: a session file opens with at most a handful of lines about itself. */
+/** The number of lines examined: a session file begins with a few lines about itself. */
 const linesLookedAt = 64
 
-/** What kind of transcript file this is, by the shape of its first telling line. */
+/** Detects the kind of a transcript file by the first line that tells. */
 export function detectFile(text: string): FileKind {
   const start = withoutMark(text).trimStart()
   if (start.startsWith("[")) return kindOfList(start)

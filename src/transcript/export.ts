@@ -34,7 +34,7 @@ import {
   writeSession,
 } from "./write-session.ts"
 
-/** The version of the format that is written: entries name their parents, and extensions' messages are `custom`. */
+/** The format version that is written: entries name their parents, and extensions' messages are `custom`. */
 const version = 3
 
 /** A pi session file: a header, and one entry for each message, each the child of the one before. */
@@ -54,7 +54,7 @@ function writePi(conversation: Conversation, options: ExportOptions): Exported {
   return { ...done, lost: [...done.lost, ...lost] }
 }
 
-/** Entries without ids cannot be linked anew: such a file is copied whole or written afresh. */
+/** Entries without ids cannot be linked again: such a file is copied whole or written from scratch. */
 function withoutOldOrigin(conversation: Conversation): Conversation {
   const { origin, messages, meta } = conversation
   const old = meta.version === undefined || meta.version === 1
@@ -63,7 +63,7 @@ function withoutOldOrigin(conversation: Conversation): Conversation {
   return rest
 }
 
-/** The tool of each result: the newest call of its id, as some histories use an id twice. */
+/** The tool of each result: that of the newest call with its id, because some histories use an id twice. */
 function toolNames(messages: Transcript): ReadonlyMap<Part, string> {
   const called = new Map<CallId, string>()
   const names = new Map<Part, string>()
@@ -76,7 +76,7 @@ function toolNames(messages: Transcript): ReadonlyMap<Part, string> {
 
 type Blocks = (part: Part) => readonly Wire[]
 
-/** Results are messages of their own; what else the message says follows them. */
+/** Results are messages of their own; the other parts of the message follow them. */
 function writeEntries(
   message: Message,
   parent: string | undefined,
@@ -125,7 +125,7 @@ function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, 
   })
 }
 
-/** What pi can hold: text, thinking, calls, inline images. Anything else is told as text, and named. */
+/** The blocks that pi has: text, thinking, calls, inline images. Other parts are written as text and reported as lost. */
 function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): readonly Wire[] {
   const told = (reason: string, text: string): readonly Wire[] => {
     lost.push({ type: "part-lost", messageId, part: part.type, reason })
@@ -197,7 +197,7 @@ export function exportTranscript(conversation: Conversation, kind: FileKind, opt
   return writers[requireKind(kind)](conversation, options)
 }
 
-/** A Claude Code session file: one line for each message, each the child of the one before; what stands beside them first. */
+/** Writes a Claude Code session file: first the session's data, then one line per message, each the child of the one before. */
 function writeClaudeCode(conversation: Conversation, options: ExportOptions): Exported {
   const side = conversation.sidechain === true
   return writeSession("claude-code", conversation, options, (session, ready) => ({
@@ -207,7 +207,7 @@ function writeClaudeCode(conversation: Conversation, options: ExportOptions): Ex
   }))
 }
 
-/** The system prompt and the tools as newer versions keep them, if there are any. */
+/** The system prompt and the tools in the form of newer versions, if there are any. */
 function headOf({ system, tools }: ConvertedConversation, { id }: SessionHeader): readonly string[] {
   if (system.length + tools.length === 0) return []
   const shape = writeObject({
@@ -234,7 +234,7 @@ function writeLine(message: Message, parent: string | undefined, session: Sessio
   return { line, id }
 }
 
-/** An answer carries what the API says of it; a system message, which no line type of its own has, is told as information too. */
+/** The fields of a message: an answer also has the API's data; a system message, which has no line type, is written as information too. */
 function saidFields(message: Message, { model }: SessionHeader, id: string): Fields {
   const content = contentOf(message)
   const said = { role: write(message.role), content }
@@ -257,7 +257,7 @@ function saidFields(message: Message, { model }: SessionHeader, id: string): Fie
   return { type: write("assistant"), message: answer }
 }
 
-/** The content as it stands; an answer's is always a list of blocks. */
+/** The content unchanged; that of an answer is always a list of blocks. */
 function contentOf(message: Message): Wire {
   const [wire] = codecs["anthropic-messages"].writeMessage(message)
   const content = wire === undefined ? undefined : member(readJson(wire, "request"), "content")

@@ -45,7 +45,7 @@ import { messagesAlong, offshoots, pathTo, type TreeNode } from "./tree.ts"
 
 const kind = "pi"
 
-/** Entry types that are known and say nothing to the model. */
+/** Known entry types that the model never sees. */
 const bookkeeping: ReadonlySet<string | undefined> = new Set([
   "model_change",
   "thinking_level_change",
@@ -74,11 +74,11 @@ type Session = {
   head?: number
   title?: string | undefined
   last?: string
-  /** Every line's entry id, the header's place included: the first version names entries by their place. */
+  /** The entry id of every line, the header included: the first version names entries by their index. */
   readonly order: string[]
 }
 
-/** A pi session: the path to the newest entry, what was left beside it, and each compaction. */
+/** Reads a pi session: the path to the newest entry, its branches, and each compaction. */
 function readPi(text: string): TranscriptFile {
   const session: Session = { entries: new Map(), skipped: [], order: [] }
   const lines = readLines(text, (line) => readLine(line, session))
@@ -133,7 +133,7 @@ function readEntry(json: Json, type: string, { order }: Session): Partial<Entry>
   return { compaction: { summary, ...present({ firstKept, tokensBefore: countIn(json, "tokensBefore") }) } }
 }
 
-/** Tools that a system message brings or takes away, as Anthropic would have them declared. */
+/** Tools that a system message adds or removes, in Anthropic's declaration. */
 function readTools(message: Json): Entry["tools"] {
   const list = (name: string): readonly Json[] => {
     const found = member(message, name)
@@ -227,7 +227,7 @@ function branchesOf(
     }))
 }
 
-/** A message of pi's own shape in ours, and what it is beside a message. */
+/** A message of pi's shape in ours, and its note. */
 type PiMessage = { readonly message: Message; readonly note?: MessageNote["note"] }
 
 const roles: ReadonlyMap<string, Role> = new Map([
@@ -242,7 +242,7 @@ const roles: ReadonlyMap<string, Role> = new Map([
   ["compactionSummary", "user"],
 ])
 
-/** Nothing for what is not said to the model: a role that is not known, a command kept from it, an answer without content. */
+/** Undefined for entries that the model never sees: an unknown role, a command hidden from it, an answer without content. */
 function readPiMessage(json: Json, id: MessageId): PiMessage | undefined {
   const wireRole = stringIn(json, "role") ?? ""
   const role = roles.get(wireRole)
@@ -281,7 +281,7 @@ function readContent(json: Json, signer: string | undefined): readonly Part[] {
   return elements(content).flatMap((block) => readBlock(block, signer))
 }
 
-/** The named sections of a system prompt, in their order; a section that is null was taken out. */
+/** The named sections of a system prompt, in order; a section that is null was removed. */
 function readSections(json: Json): readonly Part[] {
   const sections = member(json, "sections")?.value
   const texts = isObject(sections) ? Object.values(sections) : []
@@ -320,7 +320,7 @@ function readCall(block: Json): Part {
   return { type: "tool-call", callId: callId(id), tool, kind: "function", input: input?.value ?? {}, wire }
 }
 
-/** A signature is kept as one only if Anthropic's API gave it: any other provider's means nothing on that wire. */
+/** A signature is kept only if Anthropic's API made it: another provider's is invalid there. */
 function readThinking(block: Json, signer: string | undefined): Part {
   const text = stringIn(block, "thinking") ?? ""
   const signature = stringIn(block, "thinkingSignature")
@@ -333,7 +333,7 @@ function readThinking(block: Json, signer: string | undefined): Part {
   return { type: "reasoning", text, signature, wire: write({ type: "thinking", thinking: text, signature }) }
 }
 
-/** A command that the user ran beside the model, as the model is told of it. */
+/** A command that the user ran, in the form that the model sees. */
 function ranText(json: Json): string {
   const code = numberIn(json, "exitCode")
   const end = isTrue(json, "cancelled")
@@ -344,10 +344,10 @@ function ranText(json: Json): string {
   return `$ ${stringIn(json, "command") ?? ""}\n${stringIn(json, "output") ?? ""}${end}`
 }
 
-/** A longer text is refused: engines end strings a little beyond this (V8 at 536,870,888 characters). */
+/** A longer text is refused: JavaScript engines limit strings to slightly more (V8 to 536,870,888 characters). */
 const maxFileLength = 500_000_000
 
-/** What the caller knows of the file: otherwise its kind, and the wire format of bare messages, are told by its structure. */
+/** What the caller knows about the file; otherwise its kind, and the wire format of bare messages, are detected. */
 export type ImportOptions = { readonly kind?: FileKind; readonly format?: Format }
 
 const readers: Readonly<Record<FileKind, (text: string, format?: Format) => TranscriptFile>> = {
@@ -358,7 +358,7 @@ const readers: Readonly<Record<FileKind, (text: string, format?: Format) => Tran
   pi: (text) => readPi(text),
 }
 
-/** Read a transcript file of any kind. One pass over its lines: time grows with the length of the file and no faster. */
+/** Reads a transcript file of any kind in one pass over its lines: time is linear in the length of the file. */
 export function importTranscript(text: string, { kind, format }: ImportOptions = {}): TranscriptFile {
   if (typeof text !== "string")
     throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })

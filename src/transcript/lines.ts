@@ -2,16 +2,16 @@ import { HoldfastError } from "../message/errors.ts"
 import { isObject, type Json, readJson } from "../wire/json.ts"
 import type { SkippedLine } from "./conversation.ts"
 
-/** A line that holds a JSON object. `index` is its place among all lines, `number` what an editor calls it. */
+/** A line that holds a JSON object. `index` counts from 0, `number` from 1 as editors do. */
 export type Line = { readonly index: number; readonly number: number; readonly text: string; readonly json: Json }
 
 export type Lines = {
-  /** Every line as it stands, blank ones too: joined by line breaks they are the file. */
+  /** Every line verbatim, blank ones too: joined by line breaks they are the file. */
   readonly all: readonly string[]
   readonly cut?: SkippedLine
 }
 
-/** Read each line once, in order. Only the last may be broken off: a process that died while writing leaves that. */
+/** Reads each line once, in order. Only the last may be broken off: a process that died while writing leaves that. */
 export function readLines(text: string, visit: (line: Line) => void): Lines {
   const all = text.split("\n")
   const last = all.findLastIndex((line) => !isBlank(line))
@@ -45,7 +45,7 @@ function parse(text: string, line: number, mayBeCut: boolean): Json | undefined 
   throw new HoldfastError({ code: "file-invalid", line, expected: "a JSON object", found: "another JSON value" })
 }
 
-/** Do it, and say at which line a piece was not what it should be. */
+/** Runs a function and adds the line number to a Problem that it throws. */
 function atLine<Result>(line: number, run: () => Result): Result {
   try {
     return run()
@@ -64,5 +64,5 @@ export function firstLine(text: string): string {
   return withoutMark(text.slice(start, end < 0 ? text.length : end))
 }
 
-/** JSON on one line: a line break in it stands between values, never inside of one. */
+/** JSON on one line: line breaks in JSON text stand only between values. */
 export const onOneLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, " ") : json)

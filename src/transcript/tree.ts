@@ -21,7 +21,7 @@ export function pathTo<Node extends TreeNode>(
 
 type Offshoot<Node> = { readonly from?: string; readonly nodes: readonly Node[] }
 
-/** What is not on the path, gathered by where it leaves it, in file order. `from` is the entry on the path, if it left one. */
+/** The entries that are not on the path, grouped by where they branch off, in file order. `from` is the entry on the path, if any. */
 export function offshoots<Node extends TreeNode>(
   nodes: Iterable<Node>,
   isOnPath: (id: string) => boolean,
@@ -43,7 +43,7 @@ export function offshoots<Node extends TreeNode>(
   return [...gathered.values()]
 }
 
-/** For each entry on a path the message that it is, or the last one before it. */
+/** For each entry on a path its message, or the last message before it. */
 export function messagesAlong(
   path: readonly TreeNode[],
   messageOf: (id: string) => MessageId | undefined,

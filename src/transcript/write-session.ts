@@ -23,7 +23,7 @@ import {
 } from "./conversation.ts"
 import { onOneLine } from "./lines.ts"
 
-/** What every session file says on its lines. */
+/** Data that is on every line of a session file. */
 export type SessionHeader = {
   readonly id: string
   readonly cwd: string
@@ -36,19 +36,19 @@ export type SessionHeader = {
 
 const epoch: Instant = { iso: "1970-01-01T00:00:00.000Z", ms: 0 }
 
-/** Ids that look as the client's own do and say nothing: a session's first lines are numbered from its length. */
+/** Generated ids in the client's format: deterministic, numbered from the session's length. */
 const uuidOf = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`
 
 type SessionKind = Exclude<FileKind, "messages" | "trace">
 
-/** pi holds messages of its own shape, which is Anthropic's under other names. */
+/** pi's own message shape is Anthropic's under other names. */
 const formatOf: Readonly<Record<SessionKind, Format>> = {
   "claude-code": "anthropic-messages",
   codex: "openai-responses",
   pi: "anthropic-messages",
 }
 
-/** Write a session file of that kind: in its own wire format, and with as much of the text it came from as still stands. */
+/** Writes a session file of that kind in its own wire format, reusing as much of the original text as possible. */
 export function writeSession(
   kind: SessionKind,
   conversation: Conversation,
@@ -78,23 +78,24 @@ function sessionOf({ id, meta, model }: Conversation, options: ExportOptions, st
   }
 }
 
-/** How the entries of a kind of session file hang together: the names of their own and their parent's id. */
+/** The names of the members that hold an entry's own id and its parent's. */
 type Links = { readonly id: string; readonly parent: string }
 
-/** A line that we wrote, and the id that the next one names as its parent. */
+/** A new line, and the id that the next line names as its parent. */
 export type WrittenLine = { readonly line: string; readonly id: string }
 
-/** What a kind of session file needs to be written: its head, and the lines of a message of ours. */
+/** What a kind of session file needs: its first lines, and the lines of a message. */
 type ChainWriter = {
   readonly head: () => readonly string[]
   readonly write: (message: Message, parent: string | undefined) => readonly WrittenLine[]
-  /** Absent where lines stand in a row and name no parent. */
+  /** Absent where lines name no parent. */
   readonly links?: Links
 }
 
 /**
- * A session file. Nothing changed: the very text. Messages added at the end: that text and their lines. Anything else: the head, each
- * message that was not changed in the lines that it came in, linked anew where its parent is gone, and new lines for the rest.
+ * Writes a session file. If nothing changed: the original text. If messages were added at the end: that text and their lines. Otherwise:
+ * the first lines, the original lines of each unchanged message, linked to a new parent where the old one is gone, and new lines for the
+ * rest.
  */
 function writeChain(origin: LinesOrigin | undefined, messages: Transcript, writer: ChainWriter): string {
   const reuse = origin === undefined ? undefined : reuseOf(origin, messages)
@@ -128,7 +129,7 @@ function lay(
   return out.join("")
 }
 
-/** The line with another parent; the same text if it has that parent already. */
+/** The line with another parent; unchanged if it already has that parent. */
 function relink(line: string, parent: string | undefined, links: Links | undefined): WrittenLine {
   if (links === undefined) return { line, id: "" }
   const linked = overlay(wireText(line), { [links.parent]: write(parent ?? null) })
@@ -138,7 +139,7 @@ function relink(line: string, parent: string | undefined, links: Links | undefin
   return { line: linked, id }
 }
 
-/** A conversation in the format that is to be written. */
+/** A conversation in the target format. */
 export type ConvertedConversation = {
   readonly messages: Transcript
   readonly system: readonly Part[]
@@ -147,7 +148,7 @@ export type ConvertedConversation = {
   readonly lostTools: readonly string[]
 }
 
-/** Everything in one format. Where nothing has to change, messages stay the objects that they were. */
+/** Converts everything to one format. Messages that need no change stay the same objects. */
 export function convertConversation(
   { format, system, tools, messages }: Conversation,
   to: Format,
@@ -161,7 +162,7 @@ export function convertConversation(
   return { messages: ready, system: parts, tools: declared.tools, lost, lostTools: declared.lost }
 }
 
-/** Reasoning that pi kept of another provider: Anthropic takes none that it did not sign itself. */
+/** Removes reasoning of other providers that pi stored: Anthropic accepts only what it signed itself. */
 function withoutUnsigned({ messages, lost }: Translation): Translation {
   const gone: LossEvent[] = []
   const kept = messages.flatMap((message) => {
@@ -203,10 +204,10 @@ export function messagesAsSystem(conversation: Conversation): Conversation {
   }
 }
 
-/** A tool declared in no format's spelling. */
+/** A tool declaration that belongs to no format. */
 type Declaration = { readonly name: string; readonly description?: string; readonly schema: unknown }
 
-/** The same functions declared in another format; tools that a provider runs itself have no like there and are named. */
+/** The same functions declared in another format; tools that a provider runs itself have no equivalent and are reported. */
 function translateTools(
   tools: readonly Tool[],
   to: Format,
@@ -223,7 +224,7 @@ function translateTools(
 
 const schemaNames = ["input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"]
 
-/** Whatever the format, a function has a name, perhaps a description, and a schema under one of four names. */
+/** In every format a function has a name, perhaps a description, and a schema under one of four names. */
 function declarationOf(value: unknown): Declaration | undefined {
   if (!isObject(value)) return undefined
   const inner = isObject(value.function) ? value.function : value
