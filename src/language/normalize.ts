@@ -1,4 +1,5 @@
 import type { Span } from "../message/message.ts"
+import { lowered } from "./letters.ts"
 
 /** Letters of other scripts that look like Latin ones, paired: a look-alike, then what it passes for. */
 const lookAlikeLetters =
@@ -90,8 +91,8 @@ export function normalize(text: string, { foreign, escaped, dressed, spaced }: S
   const resolved = escaped ? rewrite(viewOf(text), references, resolveReference) : viewOf(text)
   const folds = foreign || resolved.starts !== undefined
   const plain = folds ? rewrite(resolved, /[^\0-\x7f]/gu, createFold()) : resolved
-  const lowered = { ...plain, text: lower(plain.text) }
-  const latin = folds && lookAlikes.test(lowered.text) ? applySteps(lowered, foldLookAlikes) : lowered
+  const small = { ...plain, text: lowered(plain.text) }
+  const latin = folds && lookAlikes.test(small.text) ? applySteps(small, foldLookAlikes) : small
   const bare = dressed || folds ? applySteps(latin, [undress]) : latin
   return applySteps(bare, spaced || bare.starts !== undefined ? [unspace, respell] : [respell])
 }
@@ -108,12 +109,6 @@ function createFold(): (sign: string) => string {
     folded.set(sign, made)
     return made
   }
-}
-
-/** Lower case that never changes the length: what could is folded before. */
-function lower(text: string): string {
-  const lowered = text.toLowerCase()
-  return lowered.length === text.length ? lowered : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
 /** What a glance at a text tells: which of the closer looks it needs. */

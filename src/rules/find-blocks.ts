@@ -18,13 +18,16 @@ const heading = /^[ \t>]*(#{1,6})[ \t]+(?=\S)/
 const tag = /^<(?!\/)([a-z][\w-]{2,40})(?: [^<>]{0,80})?>$/i
 const bold = /^(?:\*\*|__)[^*_\n]{2,80}(?:\*\*|__):?$/
 const item =
-  /^([ \t>]*)(?:[-*+•‣◦·–—●▪]|\(?\d{1,3}(?:[.)]|、|．)|\(?[a-zA-Z][.)]|[（(]?[一二三四五六七八九十]{1,3}[)）、.])[ \t]+(?=\S)/u
-const wideItem = /^([ \t>]*)(?:\d{1,3}(?:、|．)|[（(]?[一二三四五六七八九十]{1,3}[)）、])(?=\S)/u
+  /^([ \t>]*)(?:[-*+•‣◦·–—●▪]|\(?\d{1,3}(?:[.)]|、|．)|\(?[a-zA-Z][.)]|[（(]?[一二三四五六七八九十]{1,3}[)）、.])[ \t]+(?=\S)/
+const wideItem = /^([ \t>]*)(?:\d{1,3}(?:、|．)|[（(]?[一二三四五六七八九十]{1,3}[)）、])(?=\S)/
 const quote = /^[ \t]*>+[ \t]?/
 const row = /^[ \t]*\|/
 const parting = /^(?:[-=*_]{3,}|<!--.{0,200}-->|<\/?[a-z][^<>]{0,120}>|[-:|][-:| \t]{2,})$/i
 /** Check boxes and the pictures that stand for yes, no and beware. */
 const mark = /^(?:\[[ xX]\][ \t]+|\p{Extended_Pictographic}\u{fe0f}?[ \t]*){1,4}/u
+
+/** The pattern of pictures is long, and compiled only where a sign of one stands: a bracket, or what is no letter of Latin script. */
+const mayMark = (code: number): boolean => code === 0x5b || code === 0xa9 || code === 0xae || code >= 0x2000
 
 /** A line that only parts others is no longer than this. */
 const maxMark = 300
@@ -108,7 +111,7 @@ function start(reading: Reading, line: Line, kind: TextBlock["kind"], from: numb
   shut(reading)
   const rest = line.text.slice(from)
   const lead = /^\s*/.exec(rest)?.[0].length ?? 0
-  const marked = mark.exec(rest.slice(lead))?.[0].length ?? 0
+  const marked = mayMark(rest.charCodeAt(lead)) ? (mark.exec(rest.slice(lead))?.[0].length ?? 0) : 0
   const { under, gap } = reading
   const made = { kind, indent, start: line.start + from + lead + marked, end: line.end, follows: !gap }
   reading.open = under === undefined ? made : { ...made, under }
@@ -171,76 +174,4 @@ function withoutNumbers(lines: readonly Line[]): readonly Line[] {
     const length = numbered.exec(line.text)?.[0].length ?? 0
     return length === 0 ? line : { start: line.start + length, end: line.end, text: line.text.slice(length) }
   })
-}
-
-/** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
-const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
-
-/** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
-const noEnd =
-  /^\W*\d{1,3}$|\b(?:am|vom|zum|der|den|dem|die|das|bis|im|seit) \d{1,2}$|(?:^|[\s(])(?:\p{Lu}|e\.?g|i\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|No|Inc|approx|incl|resp|p\. ?ej|z\. ?B|Sr|Sra)$/u
-
-/** A line shorter than this ends its sentence: nobody wraps that early. */
-const wrapLength = 46
-
-/** So does one longer than this: nobody wraps that late. */
-const maxWrapLength = 140
-
-/** What runs on without a stop is read in pieces of this length: no rule is longer. */
-const maxSentence = 2000
-
-/** The sentences of a stretch of a text, in order and trimmed. One pass. */
-export function sentencesIn(text: string, span: Span): readonly Span[] {
-  const sentences: Span[] = []
-  let start = span.start
-  let lineStart = span.start
-  const typed = isTyped(text.slice(span.start, span.end))
-  const take = (end: number): void => {
-    for (; start < end; start += maxSentence) {
-      const found = trimmed(text, { start, end: Math.min(end, start + maxSentence) })
-      if (found !== undefined) sentences.push(found)
-    }
-    start = end
-  }
-  for (const match of text.slice(span.start, span.end).matchAll(stops)) {
-    const at = span.start + match.index
-    const end = at + match[0].length
-    if (/^(?:\\[rn]|[\r\n])/.test(match[0])) {
-      if (endsLine(text, lineStart, at, end)) take(end)
-      lineStart = end
-    } else if (endsSentence(text, start, at, match[0], typed)) take(end)
-  }
-  take(span.end)
-  return sentences
-}
-
-/** Someone who types without capital letters ends a sentence with a stop all the same. */
-const isTyped = (text: string): boolean => /^\W{0,4}\p{Ll}/u.test(text) && !/[.!?]\s+\p{Lu}/u.test(text)
-
-function endsSentence(text: string, start: number, at: number, signs: string, typed: boolean): boolean {
-  if (/^[。！？]/.test(signs)) return true
-  const after = text.slice(at + signs.length, at + signs.length + 3)
-  if (after !== "" && !/^(?:\s|\\[nr])/.test(after)) return false
-  if (signs.startsWith(".") && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
-  if (typed && signs === "." && /\p{Ll}{3}$/u.test(text.slice(Math.max(start, at - 4), at))) return true
-  return !/^\s\p{Ll}/u.test(after) || !signs.startsWith(".")
-}
-
-/** Does the line end its sentence, or was it wrapped? */
-function endsLine(text: string, lineStart: number, at: number, next: number): boolean {
-  const before = text.slice(Math.max(lineStart, at - 400), at).trim()
-  const after = text.slice(next, next + 60).trimStart()
-  if (/[:;]$/.test(before) || before.length > maxWrapLength) return true
-  if (/^[a-z(`'"]/.test(after) && !/^[a-z]\w{0,20}: /.test(after)) return before.length < 24
-  const wide = /[\u2e80-\u9fff]/.test(before)
-  return before.length < (wide ? wrapLength / 2 : wrapLength) || /^\p{Lu}[\p{L} ]{1,24}: /u.test(after)
-}
-
-function trimmed(text: string, { start, end }: Span): Span | undefined {
-  const lead = /^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0
-  let last = end
-  while (last > start + lead && /[\s]/.test(text.charAt(last - 1))) last--
-  if (text.slice(start + lead, last).endsWith("\\n")) last -= 2
-  const from = start + lead
-  return last > from && /[\p{L}]/u.test(text.slice(from, last)) ? { start: from, end: last } : undefined
 }

@@ -1,3 +1,4 @@
+import { letters } from "../language/letters.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isInstructionFile } from "./instruction-file.ts"
@@ -33,10 +34,11 @@ export function findRules(text: string, options: FindOptions): readonly FoundRul
   const rules: FoundRule[] = []
   const register = registerOf(options)
   if (register === undefined) return rules
-  const quotations = options.channel === "user" ? quotationsIn(text) : []
+  let quotations: readonly Span[] | undefined
   for (const page of pagesIn(text, register)) {
     for (const draft of draftsIn(statementsIn(text, page, register === "page"), register)) {
       if (rules.length === maxRules) return rules
+      quotations ??= options.channel === "user" ? quotationsIn(text) : []
       if (!isWithin(draft, quotations)) rules.push(ruleOf(text, draft, options.channel))
     }
   }
@@ -92,7 +94,8 @@ function draftsIn(statements: readonly Statement[], register: Register): readonl
     const score = statementScore(view, register)
     const isRule =
       opensSteps(statement, register) ||
-      (score > thresholdOf(statement, register) &&
+      (score > leastScore[register] &&
+        score > thresholdOf(statement, register) &&
         !isLead(statement) &&
         !code.test(view.text) &&
         !isDefinition(statement) &&
@@ -115,6 +118,8 @@ const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[
 /** What is announced as a rule or has the form of a standing command needs to be less sure, an item of a list of rules much less. */
 const easedTalk = 0
 const listedTalk = -1
+/** What a sentence needs at least, whatever it stands under. */
+const leastScore: Readonly<Record<Register, number>> = { talk: listedTalk, page: thresholds.page }
 
 function thresholdOf({ view }: Statement, register: Register): number {
   if (register !== "talk") return thresholds[register]
@@ -124,7 +129,7 @@ function thresholdOf({ view }: Statement, register: Register): number {
   )
   return isAnnounced || isStandingCommand(view) ? easedTalk : thresholds.talk
 }
-const leadIn = /^[^:：]{1,120}[:：](?=\s|\p{L})/u
+const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])`)
 
 /** A name in code and what it is for; it is a rule only if it says what must or must not be. */
 const isDefinition = ({ view }: Statement): boolean =>

@@ -1,3 +1,4 @@
+import { lowered } from "../language/letters.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import {
@@ -65,7 +66,8 @@ function isAside(name: string): boolean {
 
 /** Lines between blank lines, or a delimited block with its delimiters. */
 type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
-type Line = Span & { readonly text: string }
+/** `read` is what is matched of a line, `low` the same in lower case. */
+type Line = Span & { readonly text: string; readonly read: string; readonly low: string }
 
 /** Where a paste starts, and how far it goes: to the end of its paragraph or of the message. `talk` is written by people, as a chat is. */
 type Cut = { readonly start: number; readonly extent: "paragraph" | "talk" | "rest" }
@@ -115,22 +117,23 @@ function pastesIn(text: string): readonly Span[] {
       isAnnounced = false
     } else
       isAnnounced =
-        cut !== undefined || announcesPaste(text.slice(Math.max(start, end - maxIntroduction), end), text.length - end)
+        cut !== undefined ||
+        announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
   }
   return pasted
 }
 
 /** The earliest place in a paragraph at which something pasted starts. One behind its end: what follows is announced. */
 function cutIn(lines: readonly Line[], at: number): Cut | undefined {
-  const texts = lines.map(({ text }) => text.slice(0, maxRead))
+  const [texts, small] = [lines.map(({ read }) => read), lines.map(({ low }) => low)]
   const cuts: Cut[] = []
   const placeOf = (line: number): number => lines[line]?.start ?? lines.at(-1)?.end ?? 0
-  const document = documentLine(texts, at === 0)
+  const document = documentLine(texts, small, at === 0)
   if (document !== undefined) cuts.push({ start: placeOf(document), extent: "rest" })
-  const shape = pasteShape(texts)
+  const shape = pasteShape(texts, small)
   if (shape !== undefined) cuts.push({ start: placeOf(shape.at), extent: shape.isTalk ? "talk" : "paragraph" })
   for (const [n, line] of lines.entries()) {
-    const colon = colonCut(line.text.slice(0, maxRead), texts[n + 1])
+    const colon = colonCut(line.low, small[n + 1])
     if (colon === undefined) continue
     const isLast = line.text.slice(colon).trim() === ""
     // A list or a shape of its own right behind tells itself where it ends.
@@ -159,15 +162,12 @@ function restFrom(text: string, lines: readonly Line[], start: number): Span {
 function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
   const greeting = paragraphs.findIndex(
     ({ lines: [first, second] }, n) =>
-      greets(first?.text.slice(0, maxRead) ?? "") ||
-      (n > 0 && opensLetter(first?.text.slice(0, maxRead) ?? "", second?.text.slice(0, maxRead))),
+      greets(first?.low ?? "") || (n > 0 && opensLetter(first?.read ?? "", second?.read)),
   )
-  const trimmed = paragraphs.findIndex(
-    ({ lines, isBlock }) => !isBlock && hasTrimmings(lines.map(({ text }) => text.slice(0, maxRead))),
-  )
+  const trimmed = paragraphs.findIndex(({ lines, isBlock }) => !isBlock && hasTrimmings(lines.map(({ low }) => low)))
   if (trimmed > 0) return greeting > 0 ? Math.min(greeting, 1) : 1
   if (greeting !== 0) return greeting < 0 ? undefined : greeting
-  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ text }) => signsOff(text.slice(0, maxRead))))
+  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
   return signed >= 0 && signed < paragraphs.length - 1 ? 0 : undefined
 }
 
@@ -182,8 +182,10 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
   const take = (end: number): void => {
     while ((asides[aside]?.end ?? text.length) < start) aside++
     const hidden = asides[aside]
-    if (hidden === undefined || start < hidden.start || end > hidden.end)
-      lines.push({ start, end, text: text.slice(start, end) })
+    if (hidden !== undefined && start >= hidden.start && end <= hidden.end) return
+    const line = text.slice(start, end)
+    const read = line.length > maxRead ? line.slice(0, maxRead) : line
+    lines.push({ start, end, text: line, read, low: lowered(read) })
   }
   for (const match of text.matchAll(lineEnd)) {
     take(match.index)
@@ -217,7 +219,7 @@ function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
     open = []
   }
   for (const line of lines) {
-    const read = line.text.slice(0, maxRead)
+    const { read } = line
     if (opened !== undefined) {
       open.push(line)
       if (!closes(read, opened)) continue

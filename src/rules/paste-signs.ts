@@ -1,13 +1,18 @@
-/** How pasted text shows in a user's message: by its own shape, or by the words that introduce it. Matched on lines of bounded length. */
+import { capitals, letters } from "../language/letters.ts"
 
-const any = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"), "iu")
+/**
+ * How pasted text shows in a user's message: by its own shape, or by the words that introduce it. Matched on lines of bounded length, in
+ * lower case where the pattern has no capital letter.
+ */
+
+const any = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"))
 
 /** Fields of a mail's head, in the languages of the usual mail programs. */
 const mailField =
-  /^[\s*_>]{0,6}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|para|asunto|enviado|fecha|à|objet|envoyé|assunto|发件人|收件人|主题|日期|差出人|宛先|件名|日時)\s?[*_]{0,2}\s?[:：]\s?\S/iu
+  /^[\s*_>]{0,6}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|para|asunto|enviado|fecha|à|objet|envoyé|assunto|发件人|收件人|主题|日期|差出人|宛先|件名|日時)\s?[*_]{0,2}\s?[:：]\s?\S/
 /** A sender or a subject alone on its line. */
 const mailHead =
-  /^[\s*_]{0,6}(?:From|Subject|Von|Betreff|Asunto|Objet|发件人|主题|差出人|件名)[*_]{0,2}[:：]\s\S.{0,120}$/u
+  /^[\s*_]{0,6}(?:From|Subject|Von|Betreff|Asunto|Objet|发件人|主题|差出人|件名)[*_]{0,2}[:：]\s\S.{0,120}$/
 
 /**
  * Lines with which a document starts that goes on to who knows where: a handed-on mail, a file with a head, a page. Each pattern is bound
@@ -43,7 +48,7 @@ const trimmings: RegExp = any(
   "^\\s*(?:share|reply|like|upvote|follow|report|reply to this (?:email|thread) directly|improve this answer|attachments?|activity|acceptance criteria|comments?(?: \\(?\\d+\\)?)?|unsubscribe|view in browser|sent from my .{2,30}|maintainer|contributor)\\s*$",
   "^.{0,60}(?:[·•|–—-] ?|\\bby .{2,40} )(?:\\d+ ?(?:s|m|min|h|hr|d|w|mo|y)\\b|(?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b)",
   "^(?:u\\/)?[\\w.@-]{2,30} (?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b",
-  "^by \\p{L}.{1,40} on \\p{L}{3,9} \\d{1,2}|^patch set \\d|^\\(\\d+ comments?\\)|^file \\S+\\.\\w{1,5}:$|^line \\d+: ",
+  `^by [${letters}].{1,40} on [${letters}]{3,9} \\d{1,2}|^patch set \\d|^\\(\\d+ comments?\\)|^file \\S+\\.\\w{1,5}:$|^line \\d+: `,
   "^\\d+ (?:likes?|replies|comments|upvotes|retweets|views|points)\\b",
 )
 
@@ -55,7 +60,7 @@ const trimmingsWithin = any(
 const isTrimming = (line: string): boolean =>
   line.length <= maxTrimming && (trimmings.test(line) || trimmingsWithin.test(line))
 
-/** Does a paragraph have such lines? */
+/** Does a paragraph have such lines, given in lower case? */
 export const hasTrimmings = (lines: readonly string[]): boolean => lines.some(isTrimming)
 /** They are short: what is longer is somebody's sentence. */
 const maxTrimming = 120
@@ -65,24 +70,27 @@ const docTitle =
 
 const underline = /^[=-]{3,}\s*$/
 
-/** The line of a paragraph at which a document starts. */
-export function documentLine(lines: readonly string[], isFirst: boolean): number | undefined {
+/** The line of a paragraph at which a document starts. `small` are the same lines in lower case. */
+export function documentLine(lines: readonly string[], small: readonly string[], isFirst: boolean): number | undefined {
+  const isField = (n: number): boolean => mailField.test(small[n] ?? "")
   const isHead = (line: string, n: number): boolean => {
     if (underline.test(lines[n + 1] ?? "") && docTitle.test(line)) return true
     if (!colon.test(line)) return false
-    if (mailHead.test(line) && (lines.length === n + 1 || mailField.test(lines[n + 1] ?? ""))) return true
-    return mailField.test(line) && lines.slice(n + 1, n + 4).some((next) => mailField.test(next))
+    if (mailHead.test(line) && (lines.length === n + 1 || isField(n + 1))) return true
+    return isField(n) && (isField(n + 1) || isField(n + 2) || isField(n + 3))
   }
-  const record = recordStart(lines)
-  const found = lines.findIndex(
-    (line, n) =>
+  const record = recordStart(small)
+  const found = lines.findIndex((line, n) => {
+    const low = small[n] ?? ""
+    return (
       n === record ||
       isHead(line, n) ||
-      opensDocument.test(line) ||
-      commentHead.test(line) ||
+      opensDocument.test(low) ||
+      commentHead.test(low) ||
       isFrontMatter(lines, n) ||
-      (isFirst && isTrimming(line)),
-  )
+      (isFirst && isTrimming(low))
+    )
+  })
   if (found >= 0) return found
   // The page of a project: its title, and nothing of rules in it.
   return !isFirst &&
@@ -99,26 +107,26 @@ const isFrontMatter = (lines: readonly string[], n: number): boolean =>
 
 const time = "\\d{1,2}[:.]\\d{2}(?:[:.]\\d{2})?(?:[.,]\\d{1,6})?(?: ?[ap]\\.?m\\.?)?"
 const day = "\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}"
-const name = "[@\\p{Lu}][\\p{L}\\p{N}_.'’-]{0,30}(?: [\\p{Lu}\\p{N}][\\p{L}\\p{N}.'’-]{0,24}){0,3}"
+const name = `[@${letters}][${letters}0-9_.'’-]{0,30}(?: [${letters}0-9][${letters}0-9.'’-]{0,24}){0,3}`
 
 /** A line of a chat or a review: who said it, or when. One is enough. */
 const chatLine = new RegExp(
   [
     `^\\s*\\[[^\\]\\n]{0,30}${time}[^\\]\\n]{0,20}\\]\\s*\\S`,
-    `^\\s*${time}\\s+[-–—]?\\s*[\\p{L}@][\\p{L}\\p{N}_.@'-]{0,30}(?: \\p{L}{1,24})?:\\s`,
+    `^\\s*${time}\\s+[-–—]?\\s*[${letters}@][${letters}0-9_.@'-]{0,30}(?: [${letters}]{1,24})?:\\s`,
     `^\\s*${day},? +${time}\\s*[-–—]\\s`,
-    `^\\s*[\\p{L}@][\\p{L}\\p{N}_.'@-]{0,30}(?: [\\p{L}\\p{N}.'-]{1,24}){0,2},? +(?:[—–|·-] +|\\[|\\()?(?:(?:today|yesterday|heute|gestern|${day}|\\p{L}{3,9} \\d{1,2}(?:, \\d{4})?),? +(?:at +|um +)?)?${time}[\\])]?\\s*$`,
+    `^\\s*[${letters}@][${letters}0-9_.'@-]{0,30}(?: [${letters}0-9.'-]{1,24}){0,2},? +(?:[—–|·-] +|\\[|\\()?(?:(?:today|yesterday|heute|gestern|${day}|[${letters}]{3,9} \\d{1,2}(?:, \\d{4})?),? +(?:at +|um +)?)?${time}[\\])]?\\s*$`,
     "^\\s*@(?!(?:claude|codex|copilot|gemini|agent|assistant|bot|ai)\\b)[\\w.-]{2,30}(?: \\([^)]{1,40}\\))?:\\s",
     `^\\s*${time}\\s*$`,
     `^\\s*${name} \\([^)\\n]{0,30}[\\d@][^)\\n]{0,30}\\):\\s`,
     "^\\s*(?:speaker|participant|interviewer|moderator|sprecher) ?\\w{0,3}:\\s",
     "^\\s*(?:\\d{1,2}:)?\\d{2}:\\d{2}[,.]\\d{3} -->",
   ].join("|"),
-  "iu",
 )
 
 /** Somebody's name and what they say. Two lines by one name, or by the parts of a dialogue, are a chat. */
-const speaker = new RegExp(`^\\s*(?:<([^<>\\s]{1,24})>|\\*{0,2}(${name}|[a-z][\\w.-]{1,20})\\*{0,2}\\s?:)\\s+\\S`, "u")
+const spelled = `[@${capitals}][${letters}0-9_.'’-]{0,30}(?: [${capitals}0-9][${letters}0-9.'’-]{0,24}){0,3}`
+const speaker = new RegExp(`^\\s*(?:<([^<>\\s]{1,24})>|\\*{0,2}(${spelled}|[a-z][\\w.-]{1,20})\\*{0,2}\\s?:)\\s+\\S`)
 const dialogue = /^(?:me|you|user|assistant|agent|customer|client|bot|human|ai|support|q|a|ich|moi|yo)$/i
 /** Labels of the author's own points. */
 const topicLabel =
@@ -137,12 +145,15 @@ const markup =
 
 /** Fields of a ticket or another record; of the first ones a person has no use in a list of their own wishes. */
 const recordField =
-  /(?:^|[|·] ?)\s*[*_]{0,2}(?:(reporter|assignee|assigned to|priority|severity|labels?|milestone|created|updated|reported by|resolution|sku|ticket|acceptance(?: criteria)?|status|opened by|story points|version|what happened|environment|os|browser)|(?:summary|description|comments?|component|type|title|id|author|due|steps|expected|actual|name|e-?mail|phone|address|order|amount|category|tags|url|notes?|[a-z][a-z ]{1,20}))\s?[*_]{0,2}\s?[:：][*_]{0,2}\s?\S/gi
+  /(?:^|[|·] ?)\s*[*_]{0,2}(?:(reporter|assignee|assigned to|priority|severity|labels?|milestone|created|updated|reported by|resolution|sku|ticket|acceptance(?: criteria)?|status|opened by|story points|version|what happened|environment|os|browser)|(?:summary|description|comments?|component|type|title|id|author|due|steps|expected|actual|name|e-?mail|phone|address|order|amount|category|tags|url|notes?|[a-z][a-z ]{1,20}))\s?[*_]{0,2}\s?[:：][*_]{0,2}\s?\S/g
 
 /** A paragraph that has the shape of a chat, of a program's output, of code or of data: where that starts, and whether people wrote it. */
-export function pasteShape(lines: readonly string[]): { readonly at: number; readonly isTalk: boolean } | undefined {
-  const chat = chatStart(lines)
-  const log = lines.findIndex((line) => logLine.test(line) || markup.test(line))
+export function pasteShape(
+  lines: readonly string[],
+  small: readonly string[],
+): { readonly at: number; readonly isTalk: boolean } | undefined {
+  const chat = chatStart(lines, small)
+  const log = lines.findIndex((line) => logLine.test(line) || (line.includes("<") && markup.test(line)))
   const data = dataStart(lines)
   const found = [
     { at: chat, isTalk: true },
@@ -155,21 +166,23 @@ export function pasteShape(lines: readonly string[]): { readonly at: number; rea
 /** Without a colon, a time or a name in brackets a line has nobody who says it. */
 const maySpeak = /[:<]|\d\.\d\d/
 
-function chatStart(lines: readonly string[]): number {
+function chatStart(lines: readonly string[], small: readonly string[]): number {
   if (!lines.some((line) => maySpeak.test(line))) return -1
-  const plain = lines.findIndex((line) => maySpeak.test(line) && chatLine.test(line))
+  const plain = lines.findIndex((line, n) => maySpeak.test(line) && chatLine.test(small[n] ?? ""))
   const speakers = lines.map((line) => {
     if (!maySpeak.test(line)) return undefined
     const [, nick, label] = speaker.exec(line) ?? []
     return nick ?? (label !== undefined && !topicLabel.test(label) ? label : undefined)
   })
   const named = speakers.filter((one) => one !== undefined)
-  const isShouted = named.length > 1 && named.every((one) => /^\p{Lu}[\p{Lu} .]+$/u.test(one))
+  const isShouted = named.length > 1 && named.every((one) => shouted.test(one))
   const isDialogue =
     isShouted || (named.length > 1 && (new Set(named).size < named.length || named.some((one) => dialogue.test(one))))
   const first = isDialogue ? speakers.findIndex((one) => one !== undefined) : -1
   return plain < 0 || (first >= 0 && first < plain) ? first : plain
 }
+
+const shouted = new RegExp(`^[${capitals}][${capitals} .]+$`)
 
 function dataStart(lines: readonly string[]): number {
   const code = lines.findIndex(isCode)
@@ -183,7 +196,7 @@ function dataStart(lines: readonly string[]): number {
 }
 
 /** Numbers that a listing puts before its lines. */
-const lineNumber = /^(?:\s+\d{1,5}\s|\d{1,5}(?:\t|→|\|\s))/u
+const lineNumber = /^(?:\s+\d{1,5}\s|\d{1,5}(?:\t|→|\|\s))/
 
 /** Cells of a row of CSV; commas of prose have a blank behind them. */
 const cells = (line: string): number =>
@@ -211,17 +224,18 @@ function recordStart(lines: readonly string[]): number {
 
 /** A short line that ends in a comma with the next line right behind it is how a letter starts, in any language. */
 export const opensLetter = (line: string, next: string | undefined): boolean =>
-  next !== undefined && next.trim() !== "" && /^\s*\p{L}[^,，.!?:;\n]{0,38}[,，]\s*$/u.test(line)
+  next !== undefined && next.trim() !== "" && salutation.test(line)
+const salutation = new RegExp(`^\\s*[${letters}][^,，.!?:;\\n]{0,38}[,，]\\s*$`)
 
-/** Does a line greet the reader of a letter? */
+/** Does a line in lower case greet the reader of a letter? */
 export const greets = (line: string): boolean =>
-  /^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings|to whom|hallo|liebe[rs]?|guten (?:tag|morgen)|sehr geehrte[rs]?|bonjour|ch(?:er|ère|ers)|madame|hola|estimad[oa]s?|buen[oa]s (?:d[ií]as|tardes)|ciao|ol[áa]|prezad[oa]s?|caro)\b(?:[^.!?\n]{0,50}[,!:]?\s*$|[^.!?,\n]{0,30},\s)/iu.test(
+  /^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings|to whom|hallo|liebe[rs]?|guten (?:tag|morgen)|sehr geehrte[rs]?|bonjour|ch(?:er|ère|ers)|madame|hola|estimad[oa]s?|buen[oa]s (?:d[ií]as|tardes)|ciao|ol[áa]|prezad[oa]s?|caro)\b(?:[^.!?\n]{0,50}[,!:]?\s*$|[^.!?,\n]{0,30},\s)/.test(
     line,
   )
 
-/** Does a line close a letter? */
+/** Does a line in lower case close a letter? */
 export const signsOff = (line: string): boolean =>
-  /^\s*(?:(?:best|kind|warm|many|with)?\s?(?:kind |best |warm )?(?:regards|wishes|greetings)|best|cheers|sincerely|yours(?: \w+)?|thanks|thank you|many thanks|mit freundlichen grüßen|viele grüße|liebe grüße|mfg|cordialement|bien à vous|saludos|atentamente|un saludo|abraços|atenciosamente|sent from my .{2,30})[,.!]?\s*$/iu.test(
+  /^\s*(?:(?:best|kind|warm|many|with)?\s?(?:kind |best |warm )?(?:regards|wishes|greetings)|best|cheers|sincerely|yours(?: \w+)?|thanks|thank you|many thanks|mit freundlichen grüßen|viele grüße|liebe grüße|mfg|cordialement|bien à vous|saludos|atentamente|un saludo|abraços|atenciosamente|sent from my .{2,30})[,.!]?\s*$/.test(
     line,
   )
 
@@ -230,18 +244,15 @@ const texts =
   "(?:e-?mail|mail|letter|message|text|terms|contract|clause|article|comment|review|thread|chat|transcript|quote|note|post|page|readme|skill|ticket|tweet|statement|paragraph|passage|memo|document|newsletter|feedback|excerpt|snippet|log|output|listing|minutes|reply|answer|response|description|report|doc|docs|documentation|spec|issue text|stack ?trace|traceback|error message|file contents?|draft|script|story|poem|essay|speech|prompt|song|query|sentence|wording|wiki|manual|handbook|banner|sign|board|bericht|nachricht|brief|vertrag|artikel|correo|mensaje|carta|texto|courriel|lettre|texte|邮件|文本|文章|メール|文章)s?"
 
 /** What people ask for a text that they hand over; the second ones they ask for other things as well. */
-const reads =
-  "(?:summari[sz]e|summary of|sum up|translate|rate|improve|finish|continue|complete|polish|critique|grade|evaluate|compare|clean up|tidy up|edit|proof-?read|rephrase|paraphrase|shorten|explain|interpret|analy[sz]e|classify|categori[sz]e|extract|reply to|respond to|comment on|rewrite|transcribe|(?:look|glance) at|think (?:of|about)|make of|thoughts on|opinion on|feedback on|say (?:about|to)|fass|zusammenfassen|übersetze?n?|erklär\\p{L}{1,2}|resume|resumir?|traduce|traducir|traduis|traduire|résume[rz]?|explique|总结|翻译|要約|翻訳)"
+const reads = `(?:summari[sz]e|summary of|sum up|translate|rate|improve|finish|continue|complete|polish|critique|grade|evaluate|compare|clean up|tidy up|edit|proof-?read|rephrase|paraphrase|shorten|explain|interpret|analy[sz]e|classify|categori[sz]e|extract|reply to|respond to|comment on|rewrite|transcribe|(?:look|glance) at|think (?:of|about)|make of|thoughts on|opinion on|feedback on|say (?:about|to)|fass|zusammenfassen|übersetze?n?|erklär[${letters}]{1,2}|resume|resumir?|traduce|traducir|traduis|traduire|résume[rz]?|explique|总结|翻译|要約|翻訳)`
 const handles =
   "(?:answer|address|read|check|review|debug|format|convert|turn|put|(?:make|create|write|draft)\\b[^.?!\\n]{0,40}\\b(?:from|of|on|to))"
 const these = "(?:this|these|below|following|dies(?:e[nms]?)?|esto|este|ceci|cela)"
 /** A demonstrative that has its text behind it: the sentence ends with it, or says what is to become of the text. */
-const sentenceEnd =
-  "(?:\\s+(?:in|into|for|to|as|from|back|with|out)\\b[^.?!\\n]{0,40})?,?\\s*(?:please)?[.?!:：]?\\s*(?:$|(?=\\p{Lu}))"
+const sentenceEnd = `(?:\\s+(?:in|into|for|to|as|from|back|with|out)\\b[^.?!\\n]{0,40})?,?\\s*(?:please)?[.?!:：]?\\s*(?:$|(?=[${letters}]))`
 
 /** Whom others are: not the speaker and not the reader. */
-const others =
-  "(?!(?:i|we|you|this|that|what|who|which|and|or|as|so|to|not|also|just|all|please|always|never)\\b)(?:the |my |our |an? |their |his |her )?[\\p{L}][\\p{L}'-]{0,24}(?: [\\p{L}'-]{2,24})?"
+const others = `(?!(?:i|we|you|this|that|what|who|which|and|or|as|so|to|not|also|just|all|please|always|never)\\b)(?:the |my |our |an? |their |his |her )?[${letters}][${letters}'-]{0,24}(?: [${letters}'-]{2,24})?`
 const told =
   "(?:wrote|writes|says?|said|suggested|recommended|proposed|mentions?|mentioned|emailed|warned|explained|sent|replied|answered|told(?! us\\b)|posted|asked|reads|states|stated|commented|mailed|texted|reported|printed|returned|complained|claims?|schrieb|sagte|a écrit|escribió|dijo)"
 
@@ -256,7 +267,7 @@ const tells = any(` ${told}`)
 /** Words of a paragraph that announce the text in the next one. */
 const announced: RegExp = any(
   // The start of the sentence is looked for once a word is found: the other way round it costs a third of all reading.
-  "(?<!\\p{L})(?:reword|rephrase|paraphrase|proof-?read|translate|tl;? ?dr)(?!\\p{L})(?<=^[^.!\\n]{0,60})[^.!\\n]{0,50}$",
+  `(?<![${letters}])(?:reword|rephrase|paraphrase|proof-?read|translate|tl;? ?dr)(?![${letters}])(?<=^[^.!\\n]{0,60})[^.!\\n]{0,50}$`,
   "\\b(?:this|these|it|that)(?:'s|’s| is| are| was)? (?:taken |copied |quoted )?from (?:the|an?|my|our|his|her|their)\\b|^\\W*from (?:the|our|my|his|her|their) [^.?!\\n]{2,60}$|\\bpaste of\\b",
   "\\b(?:is|are|was|were) (?:this|that|these|it) (?:really |actually |even |all )?(?:ok|okay|correct|true|right|legit|legal|fine|spam|a scam|phishing|normal|fair|good|safe|accurate|wrong|a joke)\\b[^.!\\n]{0,60}\\?",
   "\\b(?:do|should|must|can|could) (?:we|i) (?:have to |need to )?(?:react|reply|answer|respond|ignore|trust|agree|accept|sign|use (?:it|this))\\b[^.!\\n]{0,60}\\?",
@@ -267,22 +278,22 @@ const announced: RegExp = any(
 )
 /** What is asked for is done with a text that a demonstrative stands for. */
 const asksForThis = any(
-  `(?<!\\p{L})${reads}\\b[^.?!\\n]{0,60}\\b(?:${these}|that|it)\\b${sentenceEnd}`,
-  `(?<!\\p{L})${handles}\\b[^.?!\\n]{0,40}\\b${these}\\b${sentenceEnd}`,
+  `(?<![${letters}])${reads}\\b[^.?!\\n]{0,60}\\b(?:${these}|that|it)\\b${sentenceEnd}`,
+  `(?<![${letters}])${handles}\\b[^.?!\\n]{0,40}\\b${these}\\b${sentenceEnd}`,
 )
 /** What is asked for is done with a text that is named. */
 const asksForText = any(
-  `(?<!\\p{L})(?:${reads}|${handles})\\b[^.?!\\n]{0,40}\\b(?:this|these|that|those|his|her|their|my|the|each|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b`,
+  `(?<![${letters}])(?:${reads}|${handles})\\b[^.?!\\n]{0,40}\\b(?:this|these|that|those|his|her|their|my|the|each|following|attached)\\s(?:[${letters}-]{2,20}\\s)?${texts}\\b`,
 )
 const asksAboutText = any(
-  `\\b(?:this|these|that|those|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b[^.!\\n]{0,80}\\?`,
+  `\\b(?:this|these|that|those|following|attached)\\s(?:[${letters}-]{2,20}\\s)?${texts}\\b[^.!\\n]{0,80}\\?`,
 )
 const textOfOthers = any(
-  `\\b(?!(?:today|it|that|what|here|there|let|who)['’]s)[\\p{L}]{2,24}['’]s (?:[\\p{L}-]{2,20} ){0,2}${texts}\\s*[.:：]?\\s*$`,
+  `\\b(?!(?:today|it|that|what|here|there|let|who)['’]s)[${letters}]{2,24}['’]s (?:[${letters}-]{2,20} ){0,2}${texts}\\s*[.:：]?\\s*$`,
 )
 const handsText = any(
-  `\\b(?:this is|these are|here is|here are) (?:the |my |our )?[\\p{L}]{2,24}['’]s? (?:[\\p{L}-]{2,20} )?${texts}\\b`,
-  `\\b(?:this|here)(?:'s| is) (?:the|an?|my) (?:[\\p{L}-]{2,20} ){0,3}${texts}\\b`,
+  `\\b(?:this is|these are|here is|here are) (?:the |my |our )?[${letters}]{2,24}['’]s? (?:[${letters}-]{2,20} )?${texts}\\b`,
+  `\\b(?:this|here)(?:'s| is) (?:the|an?|my) (?:[${letters}-]{2,20} ){0,3}${texts}\\b`,
 )
 const asksWhatOthersWant = any(
   `\\bwhat (?:do|does|did|is|are|would|should) (?:${others}) (?:want|mean|say|ask|need|think|tell|asking|saying|trying|wanting|like|expect)`,
@@ -313,7 +324,7 @@ function handsOver(sentence: string): boolean {
 
 /** The same in languages without blanks or with other letters. */
 const announcedElsewhere =
-  /(?:总结|翻译|解释|回复|看看|看一下|分析|润色|改写).{0,12}(?:这|下面|以下)|(?:下面|以下|这[封段篇条个份]).{0,12}(?:邮件|文字|文章|内容|消息|评论|合同|日志|报错)|(?:これ|以下|次の|この(?:メール|文章|文)).{0,20}(?:要約|翻訳|訳|説明|返信|見て|どう)|(?:переведи|перескажи|суммируй|объясни|ответь на|посмотри).{0,30}(?:это|этот|эту|ниже)|(?:이|다음|아래).{0,12}(?:요약|번역|설명|답장)/iu
+  /(?:总结|翻译|解释|回复|看看|看一下|分析|润色|改写).{0,12}(?:这|下面|以下)|(?:下面|以下|这[封段篇条个份]).{0,12}(?:邮件|文字|文章|内容|消息|评论|合同|日志|报错)|(?:これ|以下|次の|この(?:メール|文章|文)).{0,20}(?:要約|翻訳|訳|説明|返信|見て|どう)|(?:переведи|перескажи|суммируй|объясни|ответь на|посмотри).{0,30}(?:это|этот|эту|ниже)|(?:이|다음|아래).{0,12}(?:요약|번역|설명|답장)/
 
 /** Letters of other scripts than the Latin one. */
 const foreign = /[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
@@ -323,7 +334,7 @@ const asksAbout = any(
   "\\b(?:your (?:take|opinion|view|thoughts)|any thoughts|opinions?)\\b[^.!\\n]{0,40}[?？]\\s*$",
   "\\b(?:clause|section|article|paragraph|item|line) \\d[^.!\\n]{0,80}[?？]\\s*$",
   "\\b(?:this|these|he|she|they|er|sie|damit|ils|elle|esto)\\b[^.!\\n]{0,80}[?？]\\s*$",
-  "^\\W*(?:\\p{L}{2,16}\\s){0,1}\\p{L}{2,16}[?？]+\\s*$",
+  `^\\W*(?:[${letters}]{2,16}\\s){0,1}[${letters}]{2,16}[?？]+\\s*$`,
 )
 /** Work on what was spoken of before, which a question can ask for too. */
 const works =
@@ -336,7 +347,7 @@ const minLetter = 160
 /** A sentence with such a word says what always holds, and hands nothing over. */
 const binds = /\b(?:always|never|must|from now on|whenever|don['’]?t|do not|every|any|rules?|unless|before you)\b/i
 
-/** Does a paragraph announce that a text of somebody else follows? `ahead` is how many characters follow. */
+/** Does a paragraph in lower case announce that a text of somebody else follows? `ahead` is how many characters follow. */
 export function announcesPaste(paragraph: string, ahead: number): boolean {
   if (ahead === 0) return false
   return paragraph.split(/(?<=[.?!])\s+/).some((sentence) => {
@@ -352,7 +363,7 @@ const ownLead =
   /\b(?:rules?|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|non-?negotiable|serious(?:ly)?|insist|demand|repeat|stress|emphasi[sz]e|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask)|you (?:should|must|can|need))\b/i
 /** Somebody else is named as the source. */
 const ofOthers = any(
-  `^\\W*(?:their|his|her|(?!(?:it|that|what|here|there|let|today|team|company|user)\\b)\\p{Lu}\\p{L}{1,24}['’]s)\\s`,
+  `^\\W*(?:their|his|her|(?!(?:it|that|what|here|there|let|today|team|company|user)\\b)[${letters}][${letters}]{1,24}['’]s)\\s`,
   `\\b(?:${others}) (?:just |also )?(?<!\\b(?:i|we|you|to|ll) )${told}\\b`,
 )
 
@@ -365,15 +376,15 @@ const leadsIn: RegExp = any(
   "\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$",
 )
 /** One that asks to read a text, says who said it, or names it; the last word of some is the text itself. */
-const leadsInAsking = any(`(?<!\\p{L})${reads}\\b[^.?!]{0,60}$`)
+const leadsInAsking = any(`(?<![${letters}])${reads}\\b[^.?!]{0,60}$`)
 const leadsInTelling = any(
-  `(?<!\\b(?:i|we|you|to|ll) (?:just |already )?)\\b${told}(?:\\s(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [\\p{L}]{3,12})?$`,
+  `(?<!\\b(?:i|we|you|to|ll) (?:just |already )?)\\b${told}(?:\\s(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [${letters}]{3,12})?$`,
 )
 const leadsInHanding = any(
   `\\bhere(?:'s|’s| is| are| comes)\\b[^.?!]{0,40}\\b(?:what (?!i\\b|we\\b|you\\b|to\\b)|${textOrData})\\b[^.?!]{0,60}$`,
 )
 const leadsInNaming = any(
-  `^(?!\\W*(?:in|for|when|if|on|before|after|with|to)\\b).*\\b(?:an?|the|this)(?: \\p{L}{2,20})? ${textOrData}(?: (?:was|is|were|said|shows?|looks like))?$`,
+  `^(?!\\W*(?:in|for|when|if|on|before|after|with|to)\\b).*\\b(?:an?|the|this)(?: [${letters}]{2,20})? ${textOrData}(?: (?:was|is|were|said|shows?|looks like))?$`,
   `\\b(?:${texts}) (?:was|is|were|are)$`,
 )
 const asksReading = any(reads)
@@ -398,12 +409,12 @@ const textLabel = any(
 )
 const anyTextLabel = any(`${label}(?:${texts.replace(/\)s\?$/, ")")}|bug|source|context|data|file)${source}`)
 const leadsInElsewhere =
-  /(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|メール|以下|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\s*$/iu
+  /(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|メール|以下|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\s*$/
 
 /** Colons of one line that are looked at. */
 const maxColons = 3
 
-/** Where in a line the words end that introduce a paste with a colon. `next` is the line behind it. */
+/** Where in a line, in lower case, the words end that introduce a paste with a colon. `next` is the line behind it. */
 export function colonCut(line: string, next: string | undefined): number | undefined {
   if (!colon.test(line)) return undefined
   const colons = [...line.matchAll(/[:：](?=\s|$)|：/g)].slice(0, maxColons)
@@ -416,7 +427,7 @@ export function colonCut(line: string, next: string | undefined): number | undef
 }
 
 function introduces(lead: string, behind: string | undefined, isLast: boolean): boolean {
-  const said = lead.slice(lead.search(/[^.?!]*$/)).slice(-200)
+  const said = lead.slice(Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!")) + 1).slice(-200)
   const isOthers = ofOthers.test(said)
   if (!isOthers && ownLead.test(said)) return false
   if (/^\W*(?:their|his|her)\s/i.test(said)) return true

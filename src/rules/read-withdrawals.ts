@@ -1,6 +1,6 @@
 import { normalize } from "../language/normalize.ts"
+import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
-import { sentencesIn } from "./find-blocks.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { namesAnother, topicOf, valuesOf } from "./rule-topic.ts"

@@ -1,6 +1,7 @@
 import { normalize, survey } from "../language/normalize.ts"
+import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
-import { blocksIn, linesOfText, sentencesIn, type TextBlock } from "./find-blocks.ts"
+import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import type { StatementView } from "./rule-model.ts"
 
 /** A sentence of a text, and where it stands. */

@@ -1,4 +1,4 @@
-import { createRecent } from "../message/recall.ts"
+import { letters } from "../language/letters.ts"
 
 /**
  * Words that say what a sentence does, whatever it is about, by class and in the languages that the finder reads: folded, without accents.
@@ -161,8 +161,10 @@ function wideClasses(run: string): readonly number[] {
   return found.sort((one, two) => one.at - two.at || one.place - two.place).map(({ place }) => place)
 }
 
-const token =
-  /[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|[?!:;,(]|[。！？：；，、]|[-–—]{1,2}(?=\s)|\p{N}+|[→%$€£]/gu
+const token = new RegExp(
+  `[\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uac00-\\ud7af]+|[${letters}]+(?:['’-][${letters}]+)*|[?!:;,(]|[。！？：；，、]|[-–—]{1,2}(?=\\s)|[0-9]+|[→%$€£]`,
+  "g",
+)
 const unspaced = /^[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 
 /** Does a token stand in a script that puts no blanks between words? */
@@ -204,41 +206,109 @@ function placesOfWord(text: string): readonly number[] {
   return plural.test(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept, all let go when there are so many. A longer one would keep the text alive that it was cut from. */
+/** Words that are kept by their hash, all let go when there are so many. A longer one would keep the text alive that it was cut from. */
 const maxWords = 20_000
 const maxKept = 12
-const knownWords = new Map<string, Word>()
+const knownWords = new Map<number, Word>()
 
-function wordOf(text: string): Word {
-  const known = knownWords.get(text)
-  if (known !== undefined) return known
-  const made = makeWord(text)
-  if (text.length <= maxKept) {
+/** The word that stands at a place of a text, known by the hash of its letters. */
+function wordAt(text: string, start: number, end: number, hash: number): Word {
+  const known = knownWords.get(hash)
+  if (known !== undefined && known.text.length === end - start && text.startsWith(known.text, start)) return known
+  const made = makeWord(text.slice(start, end))
+  if (end - start <= maxKept) {
     if (knownWords.size >= maxWords) knownWords.clear()
-    knownWords.set(text, made)
+    knownWords.set(hash, made)
   }
   return made
+}
+
+const wordOf = (text: string): Word => wordAt(text, 0, text.length, hashOf(text))
+
+/** What the signs of ASCII are to the scanner: parts of words, digits, and signs that are a word of their own. */
+const [ofWord, ofNumber, alone, within, dash] = [1, 2, 3, 4, 5]
+const kindOfSign: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const sign = String.fromCharCode(code)
+  if (/[a-z]/i.test(sign)) return ofWord
+  if (/\d/.test(sign)) return ofNumber
+  if (/[?!:;,(%$]/.test(sign)) return alone
+  return sign === "'" ? within : sign === "-" ? dash : 0
+})
+const kindAt = (text: string, at: number): number => kindOfSign[text.charCodeAt(at)] ?? 0
+
+/** Where the word, number or sign ends that starts at a place. The same as `token` finds, for a text of ASCII. */
+function endOfToken(text: string, start: number): number {
+  const kind = kindAt(text, start)
+  let at = start + 1
+  if (kind === ofNumber) while (kindAt(text, at) === ofNumber) at++
+  if (kind === dash && kindAt(text, at) === dash && /\s/.test(text.charAt(at + 1))) return at + 1
+  if (kind === dash) return /\s/.test(text.charAt(at)) ? at : start
+  if (kind === ofWord)
+    for (;;) {
+      while (kindAt(text, at) === ofWord) at++
+      const sign = kindAt(text, at)
+      if ((sign !== within && sign !== dash) || kindAt(text, at + 1) !== ofWord) break
+      at++
+    }
+  return at
+}
+
+/** The words of a text of ASCII, without a pattern. */
+function scanWords(text: string): readonly Word[] {
+  const found: Word[] = []
+  for (let at = 0; at < text.length; ) {
+    const kind = kindAt(text, at)
+    const end = kind === 0 || kind === within ? at : endOfToken(text, at)
+    if (end > at) {
+      let hash = 0x811c9dc5
+      for (let n = at; n < end; n++) hash = Math.imul(hash ^ text.charCodeAt(n), 0x01000193)
+      found.push(wordAt(text, at, end, hash))
+    }
+    at = Math.max(end, at + 1)
+  }
+  return found
 }
 
 /** Tokens of one sentence; what is longer is read at its two ends. */
 const maxTokens = 120
 
+const bothEnds = <Token>(found: readonly Token[]): readonly Token[] =>
+  found.length > maxTokens ? [...found.slice(0, maxTokens / 2), ...found.slice(-maxTokens / 2)] : found
+
 /** The words and joints of a folded sentence. */
-export function tokensOf(text: string): readonly string[] {
-  const found = text.match(token) ?? none
-  return found.length > maxTokens ? [...found.slice(0, maxTokens / 2), ...found.slice(-maxTokens / 2)] : found
+export const tokensOf = (text: string): readonly string[] => bothEnds(text.match(token) ?? none)
+
+const wordsOf = (text: string): readonly Word[] =>
+  foreign.test(text) ? tokensOf(text).map(wordOf) : bothEnds(scanWords(text))
+const foreign = /[^\0-\x7f]/
+
+/** Readings of the newest sentences: each is read by itself, as the one before the next, and as the line over those that it leads into. */
+const maxRecent = 16
+const recentTexts: string[] = []
+const recentReadings: Reading[] = []
+let oldest = 0
+
+export function readWords(text: string): Reading {
+  for (let n = 0; n < recentTexts.length; n++) {
+    const known = recentTexts[n] === text ? recentReadings[n] : undefined
+    if (known !== undefined) return known
+  }
+  const read = wordsOf(text)
+  const made = { words: read, places: read.map((word, at) => placesAt(word, read, at)) }
+  recentTexts[oldest] = text
+  recentReadings[oldest] = made
+  oldest = (oldest + 1) % maxRecent
+  return made
 }
 
-/** A sentence is read by itself, as the one before the next, and as the line over those that it leads into. */
-export const readWords = createRecent((text: string): Reading => {
-  const read = tokensOf(text).map(wordOf)
-  return { words: read, places: read.map((word, at) => placesAt(word, read, at)) }
-}, 256)
-
 function placesAt(word: Word, all: readonly Word[], at: number): readonly number[] {
-  for (const { rest, place } of word.phrases)
-    if (rest.every((next, n) => all[at + 1 + n]?.text === next)) return [place, ...word.places]
+  for (const { rest, place } of word.phrases) if (standsBehind(rest, all, at)) return [place, ...word.places]
   return word.places
+}
+
+function standsBehind(rest: readonly string[], all: readonly Word[], at: number): boolean {
+  for (let n = 0; n < rest.length; n++) if (all[at + 1 + n]?.text !== rest[n]) return false
+  return true
 }
 
 /** The names of the classes that the words of a folded text have. */
