@@ -111,6 +111,12 @@ const second = {
     read: 15,
   },
 }
+/** The third set: talk, announced constraints and pairs, written after the model had learnt from half of the other two. */
+const third = {
+  talk: read("third-talk.jsonl", talkShape),
+  announced: read("third-announced.jsonl", announcedShape),
+  supersede: read("third-supersede.jsonl", supersedeShape),
+}
 const sets = [first, second]
 const policies = read(
   "policy-families.jsonl",
@@ -125,8 +131,12 @@ const repeated = (values: readonly string[]): readonly string[] =>
 const withRules = (items: readonly { readonly rules: readonly string[] }[]): number =>
   items.filter((item) => item.rules.length > 0).length
 
-const withText = sets.flatMap(({ talk, announced, pasted, files }) => [...talk, ...announced, ...pasted, ...files])
-const pairs = sets.flatMap(({ supersede }) => supersede)
+const withText = [
+  ...sets.flatMap(({ talk, announced, pasted, files }) => [...talk, ...announced, ...pasted, ...files]),
+  ...third.talk,
+  ...third.announced,
+]
+const pairs = [...sets, third].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...policies].map(({ id }) => id))).toEqual([])
@@ -210,6 +220,22 @@ describe.each(sets)("the $name set", ({ talk, announced, pasted, supersede, file
   })
 })
 
+test("the third set: talk in nine languages, every constraint in five framings, pairs of both sorts", () => {
+  const { talk, announced, supersede } = third
+  expect(talk.length).toBeGreaterThanOrEqual(250)
+  expect(withRules(talk) / talk.length).toBeCloseTo(0.22, 1)
+  for (const language of lang.options) {
+    const items = talk.filter((item) => item.lang === language)
+    expect(withRules(items), language).toBeGreaterThanOrEqual(3)
+    expect(items.length - withRules(items), language).toBeGreaterThanOrEqual(7)
+  }
+  const constraints = Object.values(Object.groupBy(announced, ({ constraint }) => constraint))
+  expect(constraints.map((framings) => framings?.length)).toEqual(Array.from({ length: 15 }, () => 5))
+  for (const item of announced) expect(item.rules, item.id).toHaveLength(1)
+  for (const [rule, some] of Object.entries(Object.groupBy(supersede, (pair) => pair.first)))
+    expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
+})
+
 test("policy families: 20 wordings for each of the 13, their values in its terms, and 60 that mean no policy", () => {
   const counts = new Map<string, number>(families.map((name) => [name, 0]))
   for (const item of policies) {
@@ -227,7 +253,14 @@ test("policy families: 20 wordings for each of the 13, their values in its terms
 test("README.md has the counts of the files", () => {
   const count = (items: readonly { readonly rules: readonly string[] }[]): number =>
     items.flatMap((item) => item.rules).length
-  const rowsOf = ({ prefix, talk, announced, pasted, supersede, files }: (typeof sets)[number]): readonly string[] => {
+  const rowsOf = ({
+    prefix,
+    talk,
+    announced,
+    pasted,
+    supersede,
+    files,
+  }: Omit<(typeof sets)[number], "name" | "least">): readonly string[] => {
     const english = talk.filter((item) => item.lang === "en").length
     const forms = new Set(pasted.map(({ form }) => form)).size
     const gone = supersede.filter((pair) => pair.gone).length
@@ -242,7 +275,9 @@ test("README.md has the counts of the files", () => {
   }
   const near = policies.filter((item) => item.family === null).length
   const rows = [
-    ...sets.flatMap(rowsOf),
+    ...[...sets, { prefix: "third-", ...third, pasted: [], files: [] }]
+      .flatMap(rowsOf)
+      .filter((row) => !row.includes("| 0 |")),
     `\`policy-families.jsonl\` | ${policies.length} | ${families.length} families, ${policies.length - near} wordings; ${near} near ones`,
   ]
   const page = readFileSync(new URL("README.md", import.meta.url), "utf8")
