@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { hitLimits, phrasesOf } from "../src/store/search-terms.ts"
+import { readQuery } from "../src/store/search-terms.ts"
 import { sqliteMatch } from "../src/store/sqlite-memory.ts"
 import { openSqliteStore } from "../src/store/sqlite-store.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow } from "../src/store/store.ts"
@@ -81,7 +81,10 @@ function floorOf(path: string): (query: MemoryQuery) => unknown {
   const raw = new DatabaseSync(path, { readOnly: true })
   const ask = raw.prepare("SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?")
   ask.setReadBigInts(true)
-  return (query) => ask.all(sqliteMatch(owner, phrasesOf(query.text ?? ""), undefined), hitLimits().fetch)
+  return (query) => {
+    const { quoted, words } = readQuery(query.text ?? "")
+    return ask.all(sqliteMatch(owner, [...quoted, ...words], undefined), 201)
+  }
 }
 
 export async function measureSearch(folder: string, rows: number, runs: number): Promise<SearchMeasured> {

@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { isPayload } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
-import { hitLimits, isHit, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
+import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
 import {
   type Appended,
   type Batch,
@@ -337,7 +337,7 @@ function createMemoryRows(call: <Value>(work: () => Value) => Promise<Value>): M
           rows.set(nameOf(session, id), { ...row, supersededBy: by })
         }
       }),
-    search: (query) => call(() => search([...rows.values()], query)),
+    search: async (query) => search(await call(() => [...rows.values()]), query),
     get: (owner, ids) =>
       call(() => {
         const asked = new Set(ids)
@@ -367,11 +367,17 @@ function createMemoryRows(call: <Value>(work: () => Value) => Promise<Value>): M
 }
 
 function search(rows: readonly MemoryRow[], query: MemoryQuery) {
-  const phrases = phrasesOf(query.text ?? "")
-  const found = rows.filter((row) => isWanted(row, query) && isHit(searchTerms(row.text), phrases))
-  const newest = found.reverse().sort((one, other) => other.atMs - one.atMs)
-  const { show, fetch } = hitLimits(query.limit)
-  return rankHits(newest.slice(0, fetch), phrases, show)
+  const wanted = rows
+    .filter((row) => isWanted(row, query))
+    .reverse()
+    .sort((one, other) => other.atMs - one.atMs)
+    .map((row) => ({ row, terms: searchTerms(row.text) }))
+  return searchRows(query.text ?? "", query.limit, async (words, limit) =>
+    wanted
+      .filter(({ terms }) => words.every((word) => hasWord(terms, word)))
+      .slice(0, limit)
+      .map(({ row }) => row),
+  )
 }
 
 const isOwned = (row: MemoryRow, { tenant, agent }: MemoryOwner): boolean =>

@@ -10,7 +10,7 @@ import {
   textOrNoneIn,
   textsIn,
 } from "./postgres-database.ts"
-import { hitLimits, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
+import { type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
 /** Limit on hits taken from the index and sorted, which takes a few milliseconds. */
@@ -24,12 +24,11 @@ const manyHits = 50_000
 
 /** Rare words are found by the index, common ones by scanning from the newest row, so that neither takes long. */
 export function createMemorySearch(database: Database, schema: string): MemoryStore["search"] {
-  return async (query) => {
-    const phrases = phrasesOf(query.text ?? "")
-    const { show, fetch } = hitLimits(query.limit)
-    const search = { table: `${schema}.memory`, query, phrases, limit: Math.trunc(fetch) }
-    return rankHits(await newestHits(database, search), phrases, show)
-  }
+  const table = `${schema}.memory`
+  return (query) =>
+    searchRows(query.text ?? "", query.limit, (words, limit) =>
+      newestHits(database, { table, query, words, limit: Math.trunc(limit) }),
+    )
 }
 
 async function newestHits(database: Database, search: Search): Promise<readonly MemoryRow[]> {
@@ -45,23 +44,23 @@ async function newestHits(database: Database, search: Search): Promise<readonly 
 type Search = {
   readonly table: string
   readonly query: MemoryQuery
-  readonly phrases: readonly (readonly string[])[]
+  readonly words: readonly QueryWord[]
   readonly limit: number
 }
 
 /** Whether the index can filter by more than the owner. */
-function isSelective({ query, phrases }: Search): boolean {
-  return phrases.length > 0 || query.session !== undefined || query.kind !== undefined || query.trustedOnly === true
+function isSelective({ query, words }: Search): boolean {
+  return words.length > 0 || query.session !== undefined || query.kind !== undefined || query.trustedOnly === true
 }
 
 /** The newest hits from the index. If there are more than `most`: undefined, or with `evenIfMore` the newest of the first ones found. */
 async function askIndex(
   database: Database,
-  { table, query, phrases, limit }: Search,
+  { table, query, words, limit }: Search,
   most: number,
   evenIfMore = false,
 ): Promise<readonly MemoryRow[] | undefined> {
-  const { values, days, rest } = conditionsOf(query, phrases)
+  const { values, days, rest } = conditionsOf(query, words)
   const text = `select ${memoryColumns}, (count(*) over ())::integer as hits from (
       select * from ${table} where ${[...rest, ...days].join(" and ")} limit ${most + 1}
     ) as hit order by ${newestFirst} limit ${limit}`
@@ -77,8 +76,8 @@ async function askIndex(
 }
 
 /** Hits among the newest rows. */
-async function walk(database: Database, { table, query, phrases, limit }: Search): Promise<readonly MemoryRow[]> {
-  const { values, days, rest } = conditionsOf(query, phrases)
+async function walk(database: Database, { table, query, words, limit }: Search): Promise<readonly MemoryRow[]> {
+  const { values, days, rest } = conditionsOf(query, words)
   const text = `select ${memoryColumns} from (
       select * from ${table} where ${days.join(" and ")} order by ${newestFirst} limit ${walkedRows}
     ) as newest where ${rest.join(" and ")} order by ${newestFirst} limit ${limit}`
@@ -93,14 +92,14 @@ type Conditions = {
 }
 
 /** The conditions on owner and days, and separately those on content. */
-function conditionsOf(query: MemoryQuery, phrases: Search["phrases"]): Conditions {
+function conditionsOf(query: MemoryQuery, words: Search["words"]): Conditions {
   const values: unknown[] = []
   const value = (given: unknown): string => `$${values.push(given)}`
   const days = [`tenant = ${value(toStorable(query.tenant))}`, `agent = ${value(toStorable(query.agent))}`]
   if (query.fromDay !== undefined) days.push(`day >= ${value(toStorable(query.fromDay))}`)
   if (query.toDay !== undefined) days.push(`day <= ${value(toStorable(query.toDay))}`)
-  const rest = [`words @@ ${value(wordsOfQuery(query, phrases.flat()))}::tsquery`]
-  for (const phrase of phrases) rest.push(`strpos(terms, ${value(joinedTerms(phrase))}) > 0`)
+  const rest = [`words @@ ${value(wordsOfQuery(query, words))}::tsquery`]
+  for (const { terms } of words) if (terms.length > 1) rest.push(`strpos(terms, ${value(joinedTerms(terms))}) > 0`)
   if (query.withSuperseded !== true) rest.push("superseded_by is null")
   return { values, days, rest }
 }
@@ -182,16 +181,21 @@ const wordCharacters = 64
 function wordsOfRow(row: MemoryRow, terms: readonly string[]): readonly string[] {
   const { session, kind, trusted } = row
   const tags = tagsOf({ session, kind, trustedOnly: trusted })
-  return [...new Set([ownerTag(row), ...tags, ...terms.map(wordOf)])]
+  return [...new Set([ownerTag(row), ...tags, ...terms.map(wordOf), ...stemsOf(terms).map(stemTag)])]
 }
 
-/** The index query: all of these words, each quoted, so that none is an operator. */
-function wordsOfQuery(query: MemoryQuery, terms: readonly string[]): string {
-  const words = new Set([...tagsOf(query), ...terms.map(wordOf)])
-  const owner = ownerTags(query).map((tag) => `'${tag}'`)
-  const quoted = [...words].map((word) => `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`)
-  return [`(${owner.join(" | ")})`, ...quoted].join(" & ")
+/** The index query: all of these words, each in any of its forms; everything quoted, so that nothing is an operator. */
+function wordsOfQuery(query: MemoryQuery, words: readonly QueryWord[]): string {
+  const quote = (word: string): string => `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`
+  const anyOf = (names: readonly string[]): string => `(${names.map(quote).join(" | ")})`
+  const wanted = words.flatMap(({ terms, stem }) =>
+    stem === undefined ? terms.map((term) => quote(wordOf(term))) : [anyOf([...terms.map(wordOf), stemTag(stem)])],
+  )
+  return [anyOf(ownerTags(query)), ...tagsOf(query).map(quote), ...new Set(wanted)].join(" & ")
 }
+
+/** Rows of versions without stems are found by the very word. */
+const stemTag = (stem: string): string => `stem:${stem}`
 
 /** Rows of versions without tenants have only the agent's tag. */
 const ownerTag = ({ tenant, agent }: MemoryOwner): string =>

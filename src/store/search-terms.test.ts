@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { row } from "../../test/contracts/store/example-rows.ts"
 import { fc } from "../../test/support/property.ts"
-import { hitLimits, isHit, phrasesOf, rankHits, searchTerms, TERMS_PER_ROW } from "./search-terms.ts"
+import { isHit, readQuery, searchRows, searchTerms, TERMS_PER_ROW } from "./search-terms.ts"
 
 const cases: [text: string, terms: string[]][] = [
   ["", []],
@@ -22,25 +22,39 @@ test.each(cases)("the terms of %j", (text, terms) => {
   expect(searchTerms(text)).toEqual(terms)
 })
 
-const questions: [query: string, phrases: string[][]][] = [
-  ["one two", [["one"], ["two"]]],
-  ['"one two" three', [["one", "two"], ["three"]]],
-  ["„one two“ three", [["one", "two"], ["three"]]],
-  ["“one two” three", [["one", "two"], ["three"]]],
-  ['one "two three', [["one"], ["two"], ["three"]]],
-  ['a@b.c "', [["a", "b", "c"]]],
-  ['"" "-" *', []],
+const questions: [query: string, quoted: string[][], words: string[][]][] = [
+  ["one two", [], [["one"], ["two"]]],
+  ['"one two" three', [["one", "two"]], [["three"]]],
+  ["„one two“ three", [["one", "two"]], [["three"]]],
+  ["“one two” three", [["one", "two"]], [["three"]]],
+  ['one "two three', [], [["one"], ["two"], ["three"]]],
+  ['a@b.c "', [], [["a", "b", "c"]]],
+  ['"" "-" *', [], []],
+  ["What did we decide about the refund?", [], [["decide"], ["refund"]]],
+  ["what about the", [], [["what"], ["about"], ["the"]]],
+  ["refund refund Refund", [], [["refund"]]],
+  [
+    "会议什么时候开始",
+    [],
+    [
+      ["会", "议"],
+      ["什", "么", "时", "候"],
+      ["开", "始"],
+    ],
+  ],
 ]
-test.each(questions)("the phrases of %j", (query, phrases) => {
-  expect(phrasesOf(query)).toEqual(phrases)
+test.each(questions)("the words of %j", (query, quoted, words) => {
+  const read = readQuery(query)
+  expect(read.quoted.map(({ terms }) => terms)).toEqual(quoted)
+  expect(read.words.map(({ terms }) => terms)).toEqual(words)
 })
 
 test("for any text, terms are only letters, numbers and marks, and a text is found by itself and by each of its words", () => {
   const property = fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
     const terms = searchTerms(text)
     for (const term of terms) expect(term).toMatch(/^[\p{L}\p{N}\p{M}]+$/u)
-    if (terms.length <= 64) expect(isHit(terms, phrasesOf(`"${text.replaceAll(/["“”„]/g, " ")}"`))).toBe(true)
-    for (const piece of text.split(/\s+/)) expect(isHit(terms, phrasesOf(piece.replaceAll(/["“”„]/g, " ")))).toBe(true)
+    if (terms.length <= 64) expect(isHit(terms, readQuery(`"${text.replaceAll(/["“”„]/g, " ")}"`))).toBe(true)
+    for (const piece of text.split(/\s+/)) expect(isHit(terms, readQuery(piece.replaceAll(/["“”„]/g, " ")))).toBe(true)
   })
   fc.assert(property)
 })
@@ -54,15 +68,18 @@ test("text of any length is handled: endless marks, letters or words", () => {
   ]
   for (const long of longs) {
     expect(searchTerms(long).length).toBeLessThanOrEqual(TERMS_PER_ROW)
-    expect(phrasesOf(long).flat().length).toBeLessThanOrEqual(64)
+    const { quoted, words } = readQuery(long)
+    expect([...quoted, ...words].flatMap(({ terms }) => terms).length).toBeLessThanOrEqual(64)
   }
 })
 
-test("few hits are ranked, many stay in order, and limits are respected", () => {
-  const rows = Array.from({ length: 201 }, (_, at) => row(at, at === 150 ? "cap cap cap" : "the cap is here"))
-  expect(rankHits(rows.slice(0, 200), [["cap"]], 2).map((hit) => hit.row.id)).toEqual(["m150", "m0"])
-  expect(rankHits(rows, [["cap"]], 2).map((hit) => hit.row.id)).toEqual(["m0", "m1"])
-  expect(hitLimits()).toEqual({ show: 20, fetch: 201 })
-  expect(hitLimits(5000)).toEqual({ show: 1000, fetch: 1000 })
-  expect(hitLimits(-1)).toEqual({ show: 0, fetch: 201 })
+test("few hits are ranked, many stay in order, and limits are respected", async () => {
+  const rows = Array.from({ length: 201 }, (_, at) => row(201 - at, at === 150 ? "cap cap cap" : "the cap is here"))
+  const ids = async (found: typeof rows, limit?: number) =>
+    (await searchRows("cap", limit, async (_words, most) => found.slice(0, most))).map((hit) => hit.row.id)
+  expect(await ids(rows.slice(0, 200), 2)).toEqual(["m51", "m201"])
+  expect(await ids(rows, 2)).toEqual(["m201", "m200"])
+  expect(await ids(rows)).toHaveLength(20)
+  expect(await ids(rows, 5000)).toHaveLength(201)
+  expect(await ids(rows, -1)).toEqual([])
 })

@@ -1,3 +1,5 @@
+import { isStopWord, stemOf } from "../language/word-forms.ts"
+import { present } from "../message/present.ts"
 import type { MemoryHit, MemoryRow } from "./store.ts"
 
 /**
@@ -39,27 +41,68 @@ export function searchTerms(text: string, most: number = TERMS_PER_ROW): readonl
   return terms.slice(0, most)
 }
 
+/** What a query looks for: terms in sequence, or a word in any of its forms. */
+export type QueryWord = { readonly terms: readonly string[]; readonly stem?: string }
+
+/** A question in words: what was quoted has to be there, of the other words any; a row with more and rarer ones comes first. */
+type QueryWords = { readonly quoted: readonly QueryWord[]; readonly words: readonly QueryWord[] }
+
 /**
- * The phrases of a query: lists of terms, each to be found in sequence, all lists in any order. Quoted text is one phrase, and so is text
- * between spaces: a path or address is found as a whole. There are no operators. Empty if there are no words.
+ * The words of a query. Quoted text is one phrase, and so is text between spaces: a path or address is found as a whole. Words of grammar
+ * are left out unless there are no others. Scripts without spaces are split by dictionary. There are no operators.
  */
-export function phrasesOf(query: string): readonly (readonly string[])[] {
-  const phrases: (readonly string[])[] = []
+export function readQuery(query: string): QueryWords {
+  const quoted: QueryWord[] = []
+  const words = new Map<string, QueryWord>()
   let left = TERMS_PER_QUERY
-  for (const piece of piecesOf(query.slice(0, QUERY_CHARACTERS))) {
-    const terms = searchTerms(piece, left)
-    if (terms.length > 0) phrases.push(terms)
+  const take = (text: string, isQuoted: boolean): void => {
+    const terms = searchTerms(text, Math.max(0, left))
     left -= terms.length
-    if (left <= 0) break
+    if (terms.length === 0) return
+    if (isQuoted) quoted.push({ terms })
+    else words.set(terms.join(" "), wordOf(terms))
   }
-  return phrases
+  for (const { text, isQuoted } of piecesOf(query.slice(0, QUERY_CHARACTERS))) {
+    if (isQuoted || !UNSPACED.test(text)) take(text, isQuoted)
+    else for (const segment of segmentsOf(text)) take(segment, false)
+  }
+  const telling = [...words.values()].filter(({ terms }) => !isStopWord(terms.join("")))
+  return { quoted, words: telling.length === 0 && quoted.length === 0 ? [...words.values()] : telling }
 }
 
+function wordOf(terms: readonly string[]): QueryWord {
+  const [only = ""] = terms
+  return { terms, ...present({ stem: terms.length === 1 ? stemOf(only) : undefined }) }
+}
+
+type QueryPiece = { readonly text: string; readonly isQuoted: boolean }
+
 /** A quote without a closing one is plain punctuation. */
-function piecesOf(query: string): readonly string[] {
+function piecesOf(query: string): readonly QueryPiece[] {
   const spans = query.replace(/[“”„]/g, '"').split('"')
-  const quoted = (at: number): boolean => at % 2 === 1 && at < spans.length - 1
-  return spans.flatMap((span, at) => (quoted(at) ? [span] : span.split(/\s+/)))
+  return spans.flatMap((span, at): readonly QueryPiece[] =>
+    at % 2 === 1 && at < spans.length - 1
+      ? [{ text: span, isQuoted: true }]
+      : span.split(/\s+/).map((text) => ({ text, isQuoted: false })),
+  )
+}
+
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const HIRAGANA = /^\p{Script=Hiragana}+$/u
+
+/** Korean particles after a noun. */
+const PARTICLE = /(?<=\p{Script=Hangul}{2})(?:에서|으로|까지|부터|에게|을|를|이|가|은|는|의|에|로|와|과|도|만)$/u
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
+
+/** The words in a text of a script without spaces: single characters and endings say little. If nothing else is there, the whole text. */
+export function segmentsOf(text: string): readonly string[] {
+  const segments = [...segmenter.segment(text)].flatMap(({ segment, isWordLike }) => {
+    const bare = segment.replace(PARTICLE, "")
+    return isWordLike && bare.length >= 2 && !HIRAGANA.test(bare) ? [bare] : []
+  })
+  return segments.length === 0 ? [text] : segments
 }
 
 function fold(word: string): string {
@@ -67,8 +110,14 @@ function fold(word: string): string {
   return plain.replaceAll("ß", "ss").replaceAll("ς", "σ").normalize("NFC")
 }
 
-/** More hits than this are not ranked but sorted newest first: such a common word says nothing about which row is meant. */
-const RANKED_HITS = 200
+/** More hits than this are not looked at for one word: the newest stand for them. */
+const HITS_PER_WORD = 200
+
+/** Of so many words that are found too often, every two are looked for together. */
+const PAIRED_WORDS = 4
+
+/** Words of a query that are looked for; further ones only add to the score. */
+const SEARCHED_WORDS = 16
 
 /** Default number of hits. */
 const DEFAULT_HITS = 20
@@ -76,36 +125,93 @@ const DEFAULT_HITS = 20
 /** Limit on the hits of one search, so that no query reads a whole memory. */
 const MOST_HITS = 1000
 
-/** The number of rows to return, and to fetch so that `rankHits` knows whether they are few enough to rank. */
-export function hitLimits(limit: number = DEFAULT_HITS): { readonly show: number; readonly fetch: number } {
+/** The rows that have all of these words, newest first, at most `limit`. */
+type FindRows = (words: readonly QueryWord[], limit: number) => Promise<readonly MemoryRow[]>
+
+/**
+ * Answer a question in words: the same in every store, from the one question that each can answer. Rows with any of the words are found by
+ * each word by itself, and by several together where one alone is found too often; the best come first, of equal ones the newest.
+ */
+export async function searchRows(
+  query: string,
+  limit: number = DEFAULT_HITS,
+  find: FindRows,
+): Promise<readonly MemoryHit[]> {
   const show = Math.max(0, Math.min(limit, MOST_HITS))
-  return { show, fetch: Math.max(show, RANKED_HITS + 1) }
+  const { quoted, words } = readQuery(query)
+  const plain = (rows: readonly MemoryRow[]): readonly MemoryHit[] =>
+    rows.slice(0, show).map((row) => ({ row, score: 0 }))
+  if (quoted.length + words.length === 0) return plain(await find([], show))
+  const most = Math.max(show, HITS_PER_WORD + 1)
+  if (words.length <= 1) {
+    const rows = await find([...quoted, ...words], most)
+    if (rows.length > HITS_PER_WORD) return plain(rows)
+    return ranked(
+      rows,
+      [...quoted, ...words].map((word) => ({ word, hits: rows.length })),
+    ).slice(0, show)
+  }
+  const counted = await Promise.all(
+    words.slice(0, SEARCHED_WORDS).map(async (word) => ({ word, rows: await find([...quoted, word], most) })),
+  )
+  const common = counted.filter(({ rows }) => rows.length > HITS_PER_WORD).map(({ word }) => word)
+  const together = [
+    ...(common.length === 0 ? [] : [words]),
+    ...common
+      .slice(0, PAIRED_WORDS)
+      .flatMap((one, at) => common.slice(at + 1, PAIRED_WORDS).map((other) => [one, other])),
+  ]
+  const joint = await Promise.all(together.map((all) => find([...quoted, ...all], most)))
+  const rows = new Map([...joint, ...counted.map((one) => one.rows)].flat().map((row) => [nameOf(row), row]))
+  const weighed = [
+    ...quoted.map((word) => ({ word, hits: HITS_PER_WORD })),
+    ...counted.map((one) => ({ word: one.word, hits: one.rows.length })),
+  ]
+  return ranked([...rows.values()], weighed).slice(0, show)
 }
 
-/** The best `show` rows of those found, which are sorted newest first; with more than `RANKED_HITS` rows or no phrases, the newest. */
-export function rankHits(
-  found: readonly MemoryRow[],
-  phrases: readonly (readonly string[])[],
-  show: number,
-): readonly MemoryHit[] {
-  if (phrases.length === 0 || found.length > RANKED_HITS) return found.slice(0, show).map((row) => ({ row, score: 0 }))
-  const hits = found.map((row) => ({ row, score: scoreOf(searchTerms(row.text), phrases) }))
-  return hits.sort((one, other) => other.score - one.score).slice(0, show)
+const nameOf = ({ session, id }: MemoryRow): string => JSON.stringify([session, id])
+
+type Weighed = { readonly word: QueryWord; readonly hits: number }
+
+function ranked(rows: readonly MemoryRow[], words: readonly Weighed[]): readonly MemoryHit[] {
+  const hits = rows.map((row) => ({ row, score: scoreOf(searchTerms(row.text), words) }))
+  return hits.sort((one, other) => other.score - one.score || other.row.atMs - one.row.atMs)
 }
 
-/** Does a row with these terms match the phrases? */
-export function isHit(terms: readonly string[], phrases: readonly (readonly string[])[]): boolean {
-  const text = ` ${terms.join(" ")} `
-  return phrases.every((phrase) => text.includes(` ${phrase.join(" ")} `))
+/** Does a row with these terms answer the query? */
+export function isHit(terms: readonly string[], { quoted, words }: QueryWords): boolean {
+  return (
+    quoted.every((word) => hasWord(terms, word)) && (words.length === 0 || words.some((word) => hasWord(terms, word)))
+  )
 }
 
-/** BM25 term saturation (k1 1.2, b 0.75) against a row of 30 words. Rarity is ignored, because every hit has every phrase. */
-function scoreOf(terms: readonly string[], phrases: readonly (readonly string[])[]): number {
+/** Does a row with these terms have the word, in this or another form? */
+export const hasWord = (terms: readonly string[], { terms: sequence, stem }: QueryWord): boolean =>
+  ` ${terms.join(" ")} `.includes(` ${sequence.join(" ")} `) ||
+  (stem !== undefined && terms.some((term) => stemOf(term) === stem))
+
+/** The stems of a row's terms, for an index. */
+export const stemsOf = (terms: readonly string[]): readonly string[] => [
+  ...new Set(terms.flatMap((term) => stemOf(term) ?? [])),
+]
+
+/** A hit by another form of a word counts so much of one by the word. */
+const FORM_WORTH = 0.7
+
+/** A number, an address or a name of several parts says more than a word. */
+const EXACT_WORTH = 3
+
+/** BM25 term saturation (k1 1.2, b 0.75) against a row of 30 words; rare words count more. */
+function scoreOf(terms: readonly string[], words: readonly Weighed[]): number {
   const text = ` ${terms.join("  ")} `
   const room = 1.2 * (0.25 + (0.75 * terms.length) / 30)
-  const scores = phrases.map((phrase) => {
-    const times = text.split(` ${phrase.join("  ")} `).length - 1
-    return times / (times + room)
-  })
-  return scores.reduce((sum, score) => sum + score, 0)
+  const stems = terms.map(stemOf)
+  return words.reduce((sum, { word, hits }) => {
+    const same = text.split(` ${word.terms.join("  ")} `).length - 1
+    const forms = word.stem === undefined ? 0 : stems.filter((stem) => stem === word.stem).length - same
+    const times = same + FORM_WORTH * Math.max(0, forms)
+    const isExact = word.terms.length > 1 || /\d/.test(word.terms[0] ?? "")
+    return sum + ((isExact ? EXACT_WORTH : 1) / Math.log2(2 + hits)) * (times / (times + room))
+  }, 0)
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { present } from "../message/present.ts"
 import { toStorable } from "./packed-text.ts"
-import { hitLimits, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
+import { type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText, textsOf } from "./sqlite-file.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
@@ -30,12 +30,11 @@ export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
           WHERE session = ? AND id = ? AND superseded_by IS NULL AND id <> ?`
         for (const id of ids) run(sql, ...[by, session, id, by].map(toStorable))
       }),
-    search: async (query) => {
-      const phrases = phrasesOf(query.text ?? "")
-      const { show, fetch } = hitLimits(query.limit)
-      const rows = await database.read(query.session ?? ANY_SESSION, (tables) => find(tables, query, phrases, fetch))
-      return rankHits(rows.map(memoryOf), phrases, show)
-    },
+    search: (query) =>
+      searchRows(query.text ?? "", query.limit, async (words, limit) => {
+        const rows = await database.read(query.session ?? ANY_SESSION, (tables) => find(tables, query, words, limit))
+        return rows.map(memoryOf)
+      }),
     get: ({ tenant, agent }, ids) =>
       database.read(ANY_SESSION, ({ all }) => {
         const asked = JSON.stringify(ids.map(toStorable))
@@ -78,9 +77,10 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
     ...[supersededBy === undefined ? null : toStorable(supersededBy), toStorable(text)],
   )
   if (written === 0) return
+  const terms = searchTerms(text)
   run(
     "INSERT INTO memory_words (rowid, tags, terms) SELECT place, ?, ? FROM memory WHERE session = ? AND id = ?",
-    ...[sqliteTags(row).join(" "), searchTerms(text).join(" ")],
+    ...[[...sqliteTags(row), ...stemsOf(terms).map(stemTag)].join(" "), terms.join(" ")],
     ...[toStorable(session), toStorable(id)],
   )
 }
@@ -91,7 +91,7 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
 function find(
   tables: SqliteTables,
   query: MemoryQuery,
-  phrases: readonly (readonly string[])[],
+  words: readonly QueryWord[],
   limit: number,
 ): readonly SqliteRow[] {
   const { tenant, agent, session, kind, fromDay, toDay, trustedOnly, withSuperseded } = query
@@ -111,14 +111,14 @@ function find(
   ].join(" AND ")
   const values = asked.map(({ value }) => value)
   const columns = COLUMNS.replace(/\w+/g, "memory.$&")
-  if (phrases.length === 0 && kind === undefined && session === undefined && trustedOnly !== true) {
+  if (words.length === 0 && kind === undefined && session === undefined && trustedOnly !== true) {
     const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC LIMIT ?`
     return tables.all(sql, ...values, limit)
   }
   const sql = `SELECT ${columns} FROM memory_words CROSS JOIN memory ON memory.place = memory_words.rowid
     WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC LIMIT ?`
   const days = daysIn(tables, query)
-  return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, phrases, days), ...values, limit)
+  return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, words, days), ...values, limit)
 }
 
 /** The days of a query that have rows; undefined if it asks for all days, or for too many to list. */
@@ -163,7 +163,7 @@ function sqliteTags({ session, kind, day, trusted, ...owner }: MemoryRow): reado
 /** The index query, for these days or all. Terms and tags are letters and numbers, so none is an operator. */
 export function sqliteMatch(
   { session, kind, trustedOnly, ...owner }: MemoryQuery,
-  phrases: readonly (readonly string[])[],
+  words: readonly QueryWord[],
   days: readonly string[] | undefined,
 ): string {
   const tags = [
@@ -172,7 +172,10 @@ export function sqliteMatch(
     ...(trustedOnly === true ? ["t"] : []),
   ]
   return [
-    ...phrases.map((phrase) => `terms : "${phrase.join(" ")}"`),
+    ...words.map(({ terms, stem }) => {
+      const same = `terms : "${terms.join(" ")}"`
+      return stem === undefined ? same : `(${same} OR tags : "${stemTag(stem)}")`
+    }),
     `tags : (${ownerTags(owner)
       .map((one) => `"${one}"`)
       .join(" OR ")})`,
@@ -180,6 +183,9 @@ export function sqliteMatch(
     ...(days === undefined ? [] : [`tags : (${days.map((day) => `"${tag("d", day)}"`).join(" OR ")})`]),
   ].join(" AND ")
 }
+
+/** Rows of versions without stems are found by the very word. The letter differs from those of tags, and a stem is never 16 hex digits. */
+const stemTag = (stem: string): string => `w${stem}`
 
 /** Rows of versions without tenants have only the agent's tag. */
 const ownerTag = ({ tenant, agent }: MemoryOwner): string =>

@@ -194,7 +194,7 @@ export type MemoryRow = MemoryOwner & {
 }
 
 export type MemoryQuery = MemoryOwner & {
-  /** Words to search for: all of them in any order, quoted ones in sequence. Without words, the newest rows come first. */
+  /** A question in words: any of them in any form, best first; quoted ones have to be there in sequence. Without words, the newest rows. */
   readonly text?: string
   readonly session?: SessionId
   readonly kind?: string

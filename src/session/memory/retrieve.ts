@@ -12,11 +12,12 @@ import {
   rewrite,
   viewOf,
 } from "../../language/normalize.ts"
+import { isStopWord } from "../../language/word-forms.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { searchTerms } from "../../store/search-terms.ts"
+import { searchTerms, segmentsOf } from "../../store/search-terms.ts"
 import type { MemoryHit, MemoryRow, SessionId } from "../../store/store.ts"
 import type { Memory } from "./memory.ts"
 import { maxTextLength } from "./row-of.ts"
@@ -76,10 +77,12 @@ export async function retrieve(memory: Memory, options: RetrieveOptions): Promis
 /** The rows for a word. Trusted rows are also searched separately, so that any amount of data cannot crowd them out. */
 async function findWord(
   memory: Memory,
-  { text }: TellingWord,
+  { text, exact }: TellingWord,
   { session, trustedOnly = false }: RetrieveOptions,
 ): Promise<readonly MemoryHit[]> {
-  const asked = { text: `"${text.replace(/["“”„]/g, " ")}"`, limit: hitsPerWord, ...present({ session }) }
+  const plain = text.replace(/["“”„]/g, " ")
+  // An exact word is found as it is written, any other in all its forms.
+  const asked = { text: exact ? `"${plain}"` : plain, limit: hitsPerWord, ...present({ session }) }
   const trusted = await memory.search({ ...asked, trustedOnly: true })
   if (trustedOnly) return trusted
   const ids = new Set(trusted.map(({ row }) => row.id))
@@ -312,33 +315,6 @@ const maxWordLength = 120
 /** Words of at most this length say little in alphabetic scripts. */
 const shortWord = 3
 
-/** Stop words of the languages most used with agents, without accents, as they are compared. */
-const stopWords: ReadonlySet<string> = new Set(
-  (
-    "about above after again also another anything around because been before being below between both could does doing done down each even ever " +
-    "every everything first from further give good great have having hello here into just keep know last later least less like look made make many " +
-    "maybe more most much must need never next nothing only other over please really right same seem shall should show some something soon still such " +
-    "take tell than thank thanks that their them then there these they thing things this those through today together tomorrow under until using very " +
-    "want well were what when where which while will with without would yesterday your yours help sure okay can't don't let's what's " +
-    "aber alle alles also auch beim bitte danke dann dass dein deine denn dies diese dieser dieses doch durch eben eine einem einen einer eines etwas " +
-    "fuer gegen habe haben hatte hier immer jetzt kann kannst kein keine konnen konnte machen mach mehr mein meine mich muss nach nicht noch oder ohne " +
-    "schon sehr sein seine sich sind soll sollte uber unter viel vielleicht warum wenn werden wieder wird wurde zeige zwischen ihre ihren ihnen einmal " +
-    "algo alguien ahora antes aqui aunque bien cada como cual cuando cuanto debe desde despues donde ellos entonces entre eres esta estaba estan estas " +
-    "este esto estos gracias hace hacer hacia hasta hola luego mientras mismo mucho nada nosotros nunca otra otro para pero poco porque puede puedes " +
-    "quien quiero sabe seria siempre sobre solo tambien tanto tiene tienes toda todas todo todos usted vamos voce isso isto esse essa nao mais muito " +
-    "obrigado pode quero quando onde seu sua suas seus tudo uma estou esta foram seja aussi avant avec bien bonjour cela celle celui cette ceux chaque " +
-    "estce comme comment dans depuis donc elle elles encore entre etait etes etre faire fait faut leur leurs mais merci meme moins notre nous parce pendant " +
-    "peut peux plait plus pour pourquoi quand quel quelle quelque quoi sans sera sont sous souvent tous tout toute toutes tres vers votre vous voudrais " +
-    "ancora anche bene che ciao come cosa cosi della delle dello dove fare grazie loro mentre molto nella nelle non ogni perche pero piu poi prima quale " +
-    "quando quella quello quelli questa questo questi sempre senza siamo sono sulla tutti tutto vorrei een het niet maar voor zijn naar ook deze wordt kunt " +
-    "без более было быть вам вас весь вот все всего всех где даже для его если есть еще же зачем или ими как какая какой когда который которая которые " +
-    "меня мне может можно мой моя надо нам нас него нет нужно один она они оно очень перед под пожалуйста после потом потому почему при про разве " +
-    "сейчас себя снова спасибо такой там тебя тем теперь тоже только тот туда уже хочу чего чем через что чтобы эта эти это этого этой этот " +
-    "请问 请 什么 怎么 怎样 为什么 哪里 哪个 这个 那个 这里 那里 我们 你们 他们 它们 现在 今天 明天 昨天 可以 能够 需要 应该 一下 一个 没有 不是 就是 还是 但是 " +
-    "因为 所以 如果 然后 已经 谢谢 关于 使用 告诉 知道 帮我 上次 之前 以后 以前 教え 何 これ それ どこ いつ ください する して いる ある こと もの ため よう"
-  ).split(" "),
-)
-
 const quotations =
   /"([^"\n]{3,80})"|`([^`\n]{3,80})`|“([^”\n]{3,80})”|„([^“”\n]{3,80})[“”]|«([^»\n]{3,80})»|「([^」\n]{2,80})」/g
 const edges = /^[^\p{L}\p{N}/~.@#_$-]+|[^\p{L}\p{N}/_$]+$/gu
@@ -347,12 +323,7 @@ const exactShape =
   /\d\d|\p{L}[-_]?\d|\d[-_]?\p{L}|[\p{L}\p{N}][_/@\\.:][\p{L}\p{N}]|^[/~@#$_].*\p{L}|\p{Ll}\p{Lu}|^\p{Lu}{3,}$/u
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const hiragana = /^\p{Script=Hiragana}+$/u
-/** Korean particles after a noun. */
-const particle = /(?<=\p{Script=Hangul}{2})(?:에서|으로|까지|부터|에게|을|를|이|가|은|는|의|에|로|와|과|도|만)$/u
 const sentenceEnd = /[.!?。！？:]["')\]]?$/
-
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
 
 /** The search words of a message, best first: exact ones, then names, then long words. */
 export function tellingWords(text: string): readonly TellingWord[] {
@@ -363,7 +334,7 @@ export function tellingWords(text: string): readonly TellingWord[] {
   const add = (word: string, worth: number): void => {
     const key = searchTerms(word).join(" ")
     const known = found.get(key)
-    if (key === "" || stopWords.has(key.replaceAll(" ", "")) || (known !== undefined && known.worth >= worth)) return
+    if (key === "" || isStopWord(key.replaceAll(" ", "")) || (known !== undefined && known.worth >= worth)) return
     found.set(key, { text: word, exact: worth >= nameWorth, worth })
   }
   for (const match of read.matchAll(quotations)) add(match.slice(1).find((group) => group !== undefined) ?? "", 100)
@@ -373,7 +344,7 @@ export function tellingWords(text: string): readonly TellingWord[] {
     const word = piece.length > maxWordLength ? "" : piece.replace(edges, "")
     if (word !== "") addWord(word, starts, add)
     // A single digit is useful only together with the word before it: trip 8.
-    if (/^\d$/.test(word) && /^\p{L}{2,}$/u.test(before) && !stopWords.has(before.toLowerCase()))
+    if (/^\d$/.test(word) && /^\p{L}{2,}$/u.test(before) && !isStopWord(before.toLowerCase()))
       add(`${before} ${word}`, 90)
     before = word
     starts = piece === "" ? starts : sentenceEnd.test(piece)
@@ -398,8 +369,6 @@ function addWord(word: string, starts: boolean, add: (word: string, worth: numbe
 
 /** Scripts without spaces are segmented by dictionary; single characters and endings are dropped. */
 function addUnspaced(word: string, add: (word: string, worth: number) => void): void {
-  for (const { segment } of segmenter.segment(word)) {
-    const bare = segment.replace(particle, "")
-    if (bare.length >= 2 && unspaced.test(bare) && !hiragana.test(bare)) add(bare, 4 + Math.min(bare.length, 20))
-  }
+  for (const segment of segmentsOf(word))
+    if (segment.length >= 2 && unspaced.test(segment)) add(segment, 4 + Math.min(segment.length, 20))
 }
