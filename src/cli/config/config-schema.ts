@@ -228,6 +228,7 @@ export const configSchema = members({
     askTimeoutMs: waitMs().optional(),
     mode: oneOf(["enforce", "observe"]).optional(),
     fromRules: oneOf(fromRulesNames).optional(),
+    unjudged: oneOf(["refuse", "pass"]).optional(),
   }).optional(),
   rules: members({ find: oneOf(findNames).optional() }).optional(),
   redact: list(redaction, "patterns").optional(),

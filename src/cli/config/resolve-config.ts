@@ -55,6 +55,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
     operator: operatorOf(config, said, below),
     askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
     guardMode: config.guard?.mode ?? "enforce",
+    unjudged: config.guard?.unjudged ?? "refuse",
     ...present({ fromRules: config.guard?.fromRules, findRules: config.rules?.find }),
     log: {
       level: said.logLevel ?? config.log?.level ?? "info",

@@ -86,6 +86,8 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly askTimeoutMs: number
   /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
   readonly guardMode: "enforce" | "observe"
+  /** What becomes of requests that may bring tool calls which the guard cannot judge. */
+  readonly unjudged: "refuse" | "pass"
   /** What becomes of policies that are made from the rules of a session. */
   readonly fromRules?: FromRules
   /** Whose words are searched for rules. */
