@@ -221,6 +221,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "erase",
+    {
+      summary: "Delete everything of one tenant: sessions, memory, rules, aliases",
+      load: async () => (await import("./sessions-command.ts")).eraseCommand,
+    },
+  ],
+  [
     "memory",
     {
       summary: "Search and read what agents wrote down across their sessions",

@@ -8,6 +8,8 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
 import type { SessionEvent } from "../session/events.ts"
+import { applyRetention, type RetentionLimits } from "../store/prune.ts"
+import type { Store } from "../store/store.ts"
 import {
   type Arguments,
   type Command,
@@ -28,6 +30,7 @@ import {
   faultEntry,
   missedEntry,
   operatorEntry,
+  prunedEntry,
   recordEntry,
   sessionEntry,
 } from "./serve-log-entries.ts"
@@ -110,6 +113,8 @@ export type LogSink = {
   readonly fault: (error: unknown) => void
   readonly sessionEvent: (event: SessionEvent) => void
   readonly operatorEvent: (event: OperatorEvent) => void
+  /** Sessions that were deleted because they had become too old or too many. */
+  readonly pruned: (sessions: number) => void
 }
 
 type LogOptions = {
@@ -153,6 +158,7 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
       if (entry !== undefined) tell(entry)
     },
     operatorEvent: (event) => tell(operatorEntry(event)),
+    pruned: (sessions) => tell(prunedEntry(sessions, now())),
   }
 }
 
@@ -295,6 +301,7 @@ async function serveOn(
     telemetry?.observe(record, present({ traceparent: record.traceparent }))
   }
   const silence = listenTo(ground, log)
+  const stopPruning = pruneInBackground(ground.store, config.retention, world.dateMs, log)
   try {
     const gateway = await startOn(deps.startGateway, {
       ...base,
@@ -333,9 +340,36 @@ async function serveOn(
     }
   } finally {
     silence()
+    await stopPruning()
     await telemetry?.close()
   }
   return 0
+}
+
+/** How often sessions are looked through for those that have become too old or too many. */
+const pruneEveryMs = 3_600_000
+
+/** Delete sessions as the configuration says, now and every hour. Ends with what is under way. */
+function pruneInBackground(
+  store: Store,
+  limits: RetentionLimits,
+  now: () => number,
+  log: LogSink,
+): () => Promise<void> {
+  if (limits.maxAgeMs === undefined && limits.maxBytes === undefined) return async () => {}
+  const prune = (): Promise<void> =>
+    applyRetention(store, limits, now()).then(
+      (removed) => (removed === 0 ? undefined : log.pruned(removed)),
+      (error: unknown) => log.fault(error),
+    )
+  let pruning = prune()
+  const timer = setInterval(() => {
+    pruning = pruning.then(prune)
+  }, pruneEveryMs)
+  return async () => {
+    clearInterval(timer)
+    await pruning
+  }
 }
 
 const lastWords = "holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n"

@@ -28,6 +28,14 @@ export const missedEntry = (count: number, atMs: number): ConsoleEntry => ({
   fields: { count },
 })
 
+export const prunedEntry = (sessions: number, atMs: number): ConsoleEntry => ({
+  atMs,
+  level: "info",
+  event: "sessions-pruned",
+  words: [`${sessions} sessions were deleted, as the configuration says (retention)`],
+  fields: { sessions },
+})
+
 const name = (text: string | undefined): string => clip(text ?? "", maxName)
 
 function levelOf({ ending, status, how }: ExchangeRecord): LogLevel {

@@ -186,7 +186,7 @@ export function gatewayOptions(
   config: OpenedConfig,
   ground: Standing,
 ): Omit<GatewayOptions, "version" | "now" | "onFault"> {
-  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway } = config
+  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway, unjudged } = config
   const { store, holdfast, operator, guard, admin } = ground
   const { host, port, token, allowedHosts, allowedOrigins, keepAliveMs } = listen
   return {
@@ -201,6 +201,7 @@ export function gatewayOptions(
       limits,
       askTimeoutMs,
       whenStoreIsAway,
+      unjudged,
       store,
       holdfast,
     },

@@ -116,8 +116,8 @@ const sessionsDelete: Command = {
   usage: "sessions delete ID --yes [--json]",
   options: { yes: { help: "do it; without, nothing is deleted" }, ...storeOptions },
   maxPositionals: 1,
-  notes: `What is deleted is gone; export it first if it may be wanted again. The room on the disk is given back by
-holdfast sessions vacuum.
+  notes: `What is deleted is gone, also from the index and the write-ahead log of an SQLite file; export it first if it may be
+wanted again. The room on the disk is given back by holdfast sessions vacuum.
 
   holdfast sessions delete 4f1c --yes`,
   run: async (args, world) => {
@@ -138,7 +138,43 @@ holdfast sessions vacuum.
       if (!args.isOn("yes"))
         return misuse(`Nothing was deleted. Session ${id} has ${what}.`, "Add --yes to delete all of it for good.")
       if (!(await store.remove(id))) throw new HoldfastError({ code: "session-unknown", session: id })
+      await store.scrub()
       return { json: { deleted: id, ...had }, text: () => [`Deleted: ${sentenceOf(id)}, ${what}.`] }
+    })
+  },
+}
+
+/** Delete everything of one tenant. */
+export const eraseCommand: Command = {
+  summary: "Delete everything of one tenant: sessions, memory, rules, aliases",
+  usage: "erase --tenant NAME --yes [--json]",
+  options: {
+    tenant: { value: "NAME", help: "the tenant, as the beginning of its sessions' names says it" },
+    yes: { help: "do it; without, it is said what would go" },
+    ...storeOptions,
+  },
+  maxPositionals: 0,
+  notes: `A gateway calls a tenant by a fingerprint of its credential, which stands before the first dot in the names of its
+sessions. What is deleted is gone, also from the index and the write-ahead log of an SQLite file; what a running
+gateway has in memory of a session is gone when it is started anew.
+
+  holdfast sessions list
+  holdfast erase --tenant 4f1c9a --yes`,
+  run: async (args, world) => {
+    const tenant = args.valueOf("tenant") ?? ""
+    if (tenant === "") return misuse("It was not said whose sessions to delete.", "Write --tenant NAME.")
+    return askStore(args, world, async ({ store }) => {
+      const sessions = await store.sessions({ tenant })
+      const what = count(sessions.length, "session")
+      if (!args.isOn("yes"))
+        return misuse(
+          `Nothing was deleted. The tenant ${tenant} has ${what}.`,
+          "Add --yes to delete all of it for good.",
+        )
+      const erased = await store.eraseTenant(tenant)
+      await store.scrub()
+      const words = `Deleted: ${count(erased, "session")} of the tenant ${sentenceOf(tenant)}, with all they had.`
+      return { json: { tenant, erased }, text: () => [words] }
     })
   },
 }
@@ -236,6 +272,7 @@ const sessionsPrune: Command = {
     return askStore(args, world, async ({ store }) => {
       if (args.isOn("yes")) {
         const { removed } = await pruneSessions(store, { updatedBeforeMs, now: world.dateMs })
+        await store.scrub()
         return { json: { removed }, text: () => [`Deleted: ${count(removed, "session")}.`] }
       }
       const sessions = await store.sessions({ updatedBeforeMs })

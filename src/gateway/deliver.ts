@@ -45,6 +45,8 @@ export type Delivery = {
   readonly again: (body: string) => Promise<UpstreamAnswer>
   /** The same beside the exchange, which may be over by then. */
   readonly aside: (body: string, path: string) => Promise<UpstreamAnswer>
+  /** The provider stored the response earlier: a withheld call is replaced, and the model is not asked again. */
+  readonly isStored?: true
 }
 
 /** Send the response to the client: unchanged, or with its tool calls judged if a guard is active. Then record what the client received. */
@@ -236,14 +238,14 @@ const maxWhole = 64 * 1024 * 1024
  */
 function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuarding | undefined): RoundsOptions {
   const { deps, requestLog } = exchange
-  const { format, outgoing, sent, recalls } = delivery
+  const { format, outgoing, sent, recalls, isStored } = delivery
   const session = outgoing.known().session ?? ""
   const here = guarding === undefined ? undefined : guardWithApprovals(exchange, guarding, session)
   if (here !== undefined) requestLog.noted.judged = here.judged
   return {
     format,
     sent: sent.toString("utf8"),
-    ...present({ guarding: here }),
+    ...present({ guarding: here, maxRounds: isStored === true ? 0 : undefined }),
     ...(recalls ? { recall: (input: unknown) => answerRecall(deps.holdfast.session(session), input) } : {}),
     onRound: ({ recalls: answered }) => {
       requestLog.noted.recalls = (requestLog.noted.recalls ?? 0) + answered

@@ -3,10 +3,11 @@ import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { UsageReport } from "../session/record.ts"
+import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
-import { notYours, sharesAccount } from "./http/headers.ts"
+import { notYours, sharesAccount } from "./http/other-paths.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
@@ -50,7 +51,7 @@ export async function ingestCall(
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     return previousNotFound(previous)
   }
-  if (located.assignment.held === "unknown" && sharesAccount(deps, upstreamOf(deps, incomingCall, request))) {
+  if (sharesAccount(deps, upstreamOf(deps, incomingCall, request)) && isForeign(located)) {
     begun?.(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
@@ -90,6 +91,17 @@ export async function ingestCall(
     if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${incomingCall.id}`)
     throw error
   }
+}
+
+/** Does a request refer to a response or an item that its tenant never got through this gateway? In a shared account it may be another's. */
+export const isForeign = ({ assignment, whole }: Located): boolean =>
+  assignment.held === "unknown" || (whole?.expanded ?? []).some(({ own, type }) => type === "itself" && namesItem(own))
+
+/** Is an element nothing but the id of an item? The provider does not need its type. */
+function namesItem(element: string): boolean {
+  const read = tryParse(element)
+  if (!isObject(read) || typeof read.id !== "string") return false
+  return read.type === "item_reference" || (typeof read.type !== "string" && read.role === undefined)
 }
 
 /** Was the request sent exactly as its session wrote it, without history at the provider and without substituted items? */

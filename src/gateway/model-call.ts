@@ -5,7 +5,8 @@ import { readContextError } from "../model/too-long.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
-import { bare, flatOf, forwardedHeaders, holdfastHeaders, sharesAccount } from "./http/headers.ts"
+import { bare, flatOf, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
+import { isSharedCall, notYours, refersToAccount } from "./http/other-paths.ts"
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
 import { targetUrl } from "./http/target.ts"
@@ -72,13 +73,15 @@ export async function readIncomingCall(
 
 /**
  * Choose how to forward a call. A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it.
- * It is refused instead if operator rules would be missing from it, or if it belongs to a session whose rules cannot be read. A request
+ * It is refused instead if operator rules would be missing from it, if it belongs to a session whose rules cannot be read, or if it goes to
+ * an account that several tenants share. A request
  * that cannot be made to fit is forwarded unchanged too, unless `windowTokens` is configured: without it, the window is only an assumption
  * about the model.
  */
 async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Promise<OutgoingCall | "answered"> {
   const { deps } = exchange
-  const isShared = deps.upstreams.some((upstream) => sharesAccount(deps, upstream))
+  const isShared = isSharedCall(deps, incomingCall)
+  if (isShared && refersToAccount(incomingCall.bytes)) throw new HoldfastError(notYours)
   if (incomingCall.own.bypass && !hasOperatorRules(exchange) && !isShared)
     return untouchedCall(incomingCall, "bypassed", deps)
   try {
@@ -93,7 +96,7 @@ async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Prom
       answerText(exchange, status, headers, body)
       return "answered"
     }
-    if (hasOperatorRules(exchange) && sizes === undefined) throw error
+    if ((hasOperatorRules(exchange) || isShared) && sizes === undefined) throw error
     return untouchedCall(incomingCall, "passed", deps)
   }
 }

@@ -9,6 +9,7 @@ import { findModel } from "../tokens/models.ts"
 import { bodyFor, type FastPath, goesOn, isSureOf } from "./fast-path/fast-path.ts"
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
 import { leavesSize } from "./fast-path/room.ts"
+import { isSharedCall } from "./http/other-paths.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate } from "./locate.ts"
@@ -75,14 +76,16 @@ async function freshRules({ operator }: OutgoingDeps): Promise<void> {
  * changed prompt stack applies immediately. A stack that changes only with compactions is already in the prefix that the fast path sends.
  */
 function mayGoAtOnce(
-  { store, operator, lines, stacks }: OutgoingDeps,
+  { store, operator, lines, stacks, ...deps }: OutgoingDeps,
   { session, receipt, request }: FastPath,
   incomingCall: IncomingCall,
 ): boolean {
   const isPlain = !store.isShared && (operator?.standing().rules.length ?? 0) === 0
   const wantsStack = stacks !== undefined && stackOfCall(stacks, incomingCall, request.model) !== undefined
   const hasItsStack = receipt.stack?.changes !== "now" && (receipt.stack !== undefined || !wantsStack)
-  return isPlain && hasItsStack && lines.waiting(session) < maxWaiting
+  // Whether an item that is named by its id is the client's own is known only after the request is read.
+  const mayBeForeign = incomingCall.format === "openai-responses" && isSharedCall(deps, incomingCall)
+  return isPlain && hasItsStack && !mayBeForeign && lines.waiting(session) < maxWaiting
 }
 
 /** A request that is forwarded at once: the next one of a fast path, or the first one of a session. */

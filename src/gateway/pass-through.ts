@@ -1,45 +1,158 @@
+import { isUtf8 } from "node:buffer"
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
-import { forwardedHeaders, isForEveryone, notYours, ownHeaders, relayedHeaders, sharesAccount } from "./http/headers.ts"
+import { bare, flatOf, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
+import {
+  bodyKind,
+  isForEveryone,
+  mayCarryCall,
+  notYours,
+  type OtherPath,
+  otherPathOf,
+  sharesAccount,
+} from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
+import { decoded } from "./http/route.ts"
 import { targetUrl } from "./http/target.ts"
-import { maskedAnswer } from "./http/upstream-answer.ts"
-import { type ApiFamily, chooseUpstream } from "./settings/upstream.ts"
+import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
+import { maskedAnswer, unpackedAnswer } from "./http/upstream-answer.ts"
+import { namesFor } from "./identity/names.ts"
+import { untouchedCall } from "./outgoing-call.ts"
+import { type ApiFamily, chooseUpstream, type Upstream } from "./settings/upstream.ts"
+import type { OutgoingCall } from "./window-of.ts"
 
-/** Forward a request that is not a model call, and its response, unchanged. Nothing of it is stored or inspected. */
+/**
+ * Forward a request that is not a model call. Nothing of it is stored. While a guard is on, its response is judged if it is a stored one of
+ * a model call; what may bring tool calls that cannot be judged is refused, unless the configuration says `guard.unjudged: pass`.
+ */
 export async function passThrough(exchange: Exchange, family: ApiFamily, path: string): Promise<void> {
-  const { deps, incoming, response, requestLog, gone, arrived } = exchange
+  const { deps, incoming, requestLog, tenant } = exchange
   const upstream = chooseUpstream(deps.upstreams, family, undefined)
-  requestLog.noted.how = "passed"
+  Object.assign(requestLog.noted, { how: "passed", tenant })
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
   requestLog.noted.upstream = upstream.name
-  if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, notYours)
   const { method = "GET" } = incoming
-  const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
-  if (hasBody) incoming.once("end", arrived)
-  else arrived()
+  if (sharesAccount(deps, upstream) && !isForEveryone(method, path)) return answerProblem(exchange, notYours)
   try {
-    const sent = await deps.transport.send({
-      upstream,
-      ...targetUrl(upstream, path),
-      method,
-      headers: forwardedHeaders(incoming.rawHeaders, upstream, family),
-      body: hasBody ? incoming : undefined,
-      signal: gone,
-    })
-    const answer = maskedAnswer(sent, upstream)
-    requestLog.sent()
-    requestLog.noted.attempts = answer.attempts
-    response.writeHead(answer.status, [
-      ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-      ...ownHeaders({ trace: requestLog.id }),
-    ])
-    const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: requestLog.firstByte })
-    requestLog.noted.responseBytes = bytes
-    requestLog.close(ending, answer.status)
+    const other = otherPathOf(method, path)
+    const guarding = other.type === "plain" ? undefined : await guardingFor(exchange, other)
+    if (guarding === undefined) return await relay(exchange, await forward(exchange, upstream, family, path, false))
+    const isOpen = deps.unjudged === "pass"
+    if (other.type === "closed" && !isOpen) return answerProblem(exchange, unjudged(other.what))
+    const answer = await forward(exchange, upstream, family, path, true)
+    if (other.type === "stored") return await deliver(exchange, storedDelivery(other, path, answer, guarding))
+    if (isOpen || other.type !== "unknown") return await relay(exchange, answer)
+    await relayIfHarmless(exchange, answer, other.isFile)
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault))
   }
 }
+
+async function forward(
+  { deps, incoming, requestLog, gone, arrived }: Exchange,
+  upstream: Upstream,
+  family: ApiFamily,
+  path: string,
+  isRead: boolean,
+): Promise<UpstreamAnswer> {
+  const { method = "GET" } = incoming
+  const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
+  if (hasBody) incoming.once("end", arrived)
+  else arrived()
+  const headers = forwardedHeaders(incoming.rawHeaders, upstream, family)
+  const sent = await deps.transport.send({
+    upstream,
+    ...targetUrl(upstream, path),
+    method,
+    headers: isRead ? [...bare(headers, ["accept-encoding"]), "accept-encoding", "identity"] : headers,
+    body: hasBody ? incoming : undefined,
+    signal: gone,
+  })
+  const answer = maskedAnswer(isRead ? unpackedAnswer(sent) : sent, upstream)
+  requestLog.sent()
+  requestLog.noted.attempts = answer.attempts
+  return answer
+}
+
+async function relay({ response, requestLog }: Exchange, answer: UpstreamAnswer): Promise<void> {
+  response.writeHead(answer.status, [
+    ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
+    ...ownHeaders({ trace: requestLog.id }),
+  ])
+  const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: requestLog.firstByte })
+  requestLog.noted.responseBytes = bytes
+  requestLog.close(ending, answer.status)
+}
+
+/** The guard of the session that a stored response belongs to; otherwise that of calls outside any session. */
+async function guardingFor({ deps, incoming, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
+  const headers = flatOf(incoming.headers)
+  const { session, agent, bypass } = holdfastHeaders(headers)
+  const own = { bypass, ...present({ session, agent }) }
+  if (other.type === "stored") {
+    const name = namesFor(tenant, present({ named: agent })).response(decoded(other.id))
+    const [found] = await deps.store.findAliases([name])
+    if (found !== undefined) {
+      requestLog.noted.session = found.session
+      return await deps.holdfast.session(found.session, { tenant, ...present({ agent }) }).guarding()
+    }
+  }
+  const call = { id: requestLog.id, tenant, headers, own, format: "openai-responses", bytes: Buffer.alloc(0) } as const
+  return await untouchedCall(call, "passed", deps).guarding()
+}
+
+type Guarded = Awaited<ReturnType<OutgoingCall["guarding"]>>
+
+/** A stored response is delivered as the answer of a model call is, but the model cannot be asked again. */
+function storedDelivery(
+  { format }: Extract<OtherPath, { type: "stored" }>,
+  path: string,
+  answer: UpstreamAnswer,
+  guarding: Guarded,
+): Delivery {
+  const never = (): never => {
+    throw new Error("holdfast bug: a stored response has no further round")
+  }
+  const outgoing: OutgoingCall = {
+    how: "passed",
+    bytes: Buffer.alloc(0),
+    changed: false,
+    known: () => ({ trace: [] }),
+    guarding: async () => guarding,
+    smaller: async () => undefined,
+    ended: () => {},
+  }
+  const nothing = { sent: Buffer.from("{}"), recalls: false, changed: false, again: never, aside: never }
+  return { format, path, outgoing, answer, ...nothing, isStored: true }
+}
+
+/** The largest response that is held to be looked through. */
+const maxHeldBytes = 64 * 1024 * 1024
+
+/** Hold a response of an unknown kind, and relay it if nobody could find a tool call in it. */
+async function relayIfHarmless(exchange: Exchange, answer: UpstreamAnswer, isFile: boolean): Promise<void> {
+  const kind = bodyKind(String(answer.headers["content-type"] ?? ""))
+  if (answer.status >= 300 || kind === "media") return relay(exchange, answer)
+  const bytes = await readWhole(answer, maxHeldBytes)
+  if (bytes === undefined)
+    throw new HoldfastError({ code: "upstream-too-large", host: "upstream", limitBytes: maxHeldBytes })
+  const isText = isUtf8(bytes) && (kind === "text" || isFile || bytes.length === 0)
+  const isHarmless = isText ? !mayCarryCall(bytes.toString("utf8")) : isFile
+  if (!isHarmless) return answerProblem(exchange, unjudged("this path"))
+  const { response, requestLog } = exchange
+  response.writeHead(answer.status, [
+    ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
+    ...ownHeaders({ trace: requestLog.id }),
+  ])
+  requestLog.firstByte()
+  response.end(bytes)
+  requestLog.noted.responseBytes = bytes.length
+  requestLog.close("complete", answer.status)
+}
+
+const unjudged = (what: string) => ({ code: "path-unjudged", what }) as const
 
 export const noUpstream = (family: ApiFamily, model?: string) =>
   ({

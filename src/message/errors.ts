@@ -103,6 +103,7 @@ export type Problem =
   | { readonly code: "turn-stopped"; readonly iterations: number }
   | { readonly code: "access-refused"; readonly status: 401 | 403; readonly reason: string }
   | { readonly code: "path-unknown"; readonly reason: string }
+  | { readonly code: "path-unjudged"; readonly what: string }
   | { readonly code: "gateway-busy"; readonly what: string; readonly limit: number }
   | { readonly code: "gateway-fault" }
 
@@ -346,6 +347,10 @@ const describers: Describe = {
   "path-unknown": ({ reason }) => ({
     sentence: `The gateway has nothing at this address: ${reason}.`,
     next: "Check the path and the method.",
+  }),
+  "path-unjudged": ({ what }) => ({
+    sentence: `The gateway did not let this request through: ${what} may bring tool calls that its guard cannot judge.`,
+    next: "Use messages, chat completions, responses or generateContent, or set guard.unjudged: pass in its configuration.",
   }),
   "gateway-busy": ({ what, limit }) => ({
     sentence: `The gateway has ${what} at its limit of ${limit}.`,

@@ -8,7 +8,7 @@ import { placeToGoOn } from "./ingest.ts"
 import { createJournal } from "./journal.ts"
 import { createLock, type Live } from "./live.ts"
 import type { EntryBody } from "./log/entry.ts"
-import { createRedactor } from "./log/redact.ts"
+import { createRedactor, wellKnownSecrets } from "./log/redact.ts"
 import type { Memory } from "./memory/memory.ts"
 import { meterOf } from "./one-shot/meter-for.ts"
 import type { HoldfastOptions } from "./options.ts"
@@ -120,7 +120,11 @@ export function longestAnswer({ answers }: Live, model: string): number | undefi
 
 /** The redactor of the options. */
 export const redactorOf = ({ redact = [] }: HoldfastOptions): Live["redact"] =>
-  createRedactor(redact.map((rule) => (rule instanceof RegExp ? { pattern: rule } : rule)))
+  createRedactor(
+    redact.flatMap((rule) =>
+      rule === "defaults" ? wellKnownSecrets : rule instanceof RegExp ? { pattern: rule } : rule,
+    ),
+  )
 
 /** Entries got new sequence numbers: update references, and drop caches that used the old ones. */
 function onEntriesMoved(live: Live, places: ReadonlyMap<number, number>): void {

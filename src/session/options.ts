@@ -97,8 +97,8 @@ export type HoldfastOptions = ContextOptions & {
    * `recall`.
    */
   readonly recall?: boolean
-  /** Patterns of text that must never be written to the store. */
-  readonly redact?: readonly (RegExp | Redaction)[]
+  /** Patterns of text that must never be written to the store; `defaults` stands for well-known secrets. */
+  readonly redact?: readonly (RegExp | Redaction | "defaults")[]
   readonly hooks?: Hooks
   readonly now?: () => number
   /** Limit on sessions in memory; the least recently used is closed first, and large ones earlier. */
@@ -221,8 +221,9 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   )
     refuse("finder", "built-in, none or a function", options.finder)
   for (const rule of options.redact ?? []) {
+    if (rule === "defaults") continue
     const pattern = rule instanceof RegExp ? rule : rule.pattern
-    if (!(pattern instanceof RegExp)) refuse("redact", "regular expressions", rule)
+    if (!(pattern instanceof RegExp)) refuse("redact", "regular expressions, or defaults", rule)
   }
 }
 

@@ -194,6 +194,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
       await use(async (live) => {
         if (!(await live.store.remove(id))) throw new HoldfastError({ code: "session-unknown", session: id })
         live.removed = true
+        await live.store.scrub()
       })
       deps.forget(id)
     },

@@ -107,11 +107,21 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     jobs: tables.jobs,
     memory: tables.rows,
     check: () => call(() => []),
+    scrub: () => call(() => {}),
+    usedBytes: () => call(() => sizeOf(tables)),
     vacuum: () => call(() => {}),
     close: async () => {
       closed = true
     },
   })
+}
+
+/** The characters of all entries and payloads. */
+function sizeOf({ sessions, payloads }: Tables): number {
+  let size = 0
+  for (const { entries } of sessions.values()) for (const { body } of entries) size += body.length
+  for (const texts of payloads.values()) for (const text of texts.values()) size += text.length
+  return size
 }
 
 function append(tables: Tables, id: SessionId, batch: Batch, atMs: number): Appended {

@@ -61,6 +61,17 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     memory: createPostgresMemory(database, schema),
     // PostgreSQL checks its own files; an unreadable page is an error of the call that needs it.
     check: () => database.call(async () => []),
+    // PostgreSQL overwrites deleted rows when their pages are used again.
+    scrub: () => database.call(async () => {}),
+    usedBytes: async () => {
+      const sizes = ["entry", "payload"].map(
+        (table) => `(select coalesce(sum(pg_column_size(body)), 0) from ${schema}.${table})`,
+      )
+      const { rows } = await database.callLong(vacuumMs, (ask) =>
+        ask({ text: `select (${sizes.join(" + ")})::text as size` }),
+      )
+      return Number(rows[0]?.size ?? 0)
+    },
     vacuum: async () => {
       const tables = ["session", "entry", "payload", "summary", "job", "memory", "alias", "replica_event"]
       const named = tables.map((table) => `${schema}.${table}`)

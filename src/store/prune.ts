@@ -36,3 +36,31 @@ export async function pruneSessions(
     await letOthersWork()
   }
 }
+
+/** How long sessions are kept, and how many bytes of them; what was not given is not limited. */
+export type RetentionLimits = { readonly maxAgeMs?: number; readonly maxBytes?: number }
+
+/** Sessions that are deleted before the size is measured again. */
+const AT_A_TIME = 10
+
+/** A session that was written to since then is not deleted to make room: somebody works with it. */
+const inUseMs = 3_600_000
+
+/** Delete the sessions that are too old, then the oldest until the store is small enough, and return how many. */
+export async function applyRetention(
+  store: Store,
+  { maxAgeMs, maxBytes }: RetentionLimits,
+  nowMs: number,
+): Promise<number> {
+  const now = (): number => nowMs
+  let { removed } =
+    maxAgeMs === undefined ? { removed: 0 } : await pruneSessions(store, { updatedBeforeMs: nowMs - maxAgeMs, now })
+  while (maxBytes !== undefined && (await store.usedBytes()) > maxBytes) {
+    const oldest = (await store.sessions({ updatedBeforeMs: nowMs - inUseMs })).slice(-AT_A_TIME)
+    if (oldest.length === 0) break
+    for (const { id } of oldest) if (await store.remove(id)) removed += 1
+    await letOthersWork()
+  }
+  if (removed > 0) await store.scrub()
+  return removed
+}

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { sha256Hex } from "../message/sha256.ts"
+import { isObject, tryParse } from "../wire/json.ts"
 import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
 
 /** The log of the operator's channel. Its name contains a space, which no session id may have, so no session can use it. */
@@ -21,9 +22,10 @@ export function refuseReserved(session: SessionId): void {
  * The same store, in which reserved logs are not sessions: they are read and appended to by name, and never listed, described, copied,
  * deleted, pruned or found by an alias. Every store is wrapped here, so aliases are checked here too.
  */
-export function reserveLog(store: Store): Store {
+export function reserveLog(store: StoreOfLogs): Store {
   return {
     ...store,
+    eraseTenant: store.eraseTenant ?? ((tenant) => eraseTenant(store, tenant)),
     session: async (session) => (reserved.has(session) ? undefined : store.session(session)),
     holdings: async (session) =>
       reserved.has(session) ? { payloads: [], summaries: [], memory: [] } : store.holdings(session),
@@ -55,6 +57,59 @@ export function reserveLog(store: Store): Store {
     findAliases: async (names) => store.findAliases(checkNames(names)),
   }
 }
+
+/** A store that treats all logs alike. */
+type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
+
+/** Sessions listed at a time. */
+const BATCH_SESSIONS = 100
+
+async function eraseTenant(store: StoreOfLogs, tenant: string): Promise<number> {
+  let erased = 0
+  for (;;) {
+    const all = await store.sessions({ tenant, limit: BATCH_SESSIONS })
+    const rows = all.filter(({ id }) => !reserved.has(id))
+    for (const { id } of rows) if (await store.remove(id)) erased += 1
+    if (rows.length === 0) break
+  }
+  await eraseSharedRules(store, tenant)
+  return erased
+}
+
+/**
+ * Write the log of shared rules anew without the words of a tenant. Each of its rules becomes the withdrawal of itself, so that the others
+ * keep their numbers.
+ */
+async function eraseSharedRules(store: StoreOfLogs, tenant: string): Promise<void> {
+  const entries = await store.read(sharedRulesLog)
+  const isErased = ({ type, body }: StoredEntry): boolean => {
+    const read = type === "rule-pinned" ? tryParse(body) : undefined
+    return isObject(read) && read.tenant === tenant
+  }
+  if (!entries.some(isErased)) return
+  const kept = entries.filter((entry) => !isErased(entry)).flatMap(({ body }) => payloadsIn(body))
+  const payloads = await store.payloads(sharedRulesLog, [...new Set(kept)])
+  let before = ""
+  const anew = entries.map((entry): StoredEntry => {
+    const { hash: _, key: _key, ...rest } = entry
+    const said = isErased(entry)
+      ? {
+          ...rest,
+          type: "rule-unpinned",
+          parent: entry.seq,
+          body: JSON.stringify({ type: "rule-unpinned", pin: entry.seq }),
+        }
+      : { ...rest, ...present({ key: entry.key }) }
+    before = hashEntry(before, said)
+    return { ...said, hash: before }
+  })
+  await store.remove(sharedRulesLog)
+  const written = await store.append(sharedRulesLog, { after: 0, entries: anew, payloads, isCopy: true })
+  if (written.type !== "appended") throw new HoldfastError({ code: "store-locked", store: store.kind, waitedMs: 0 })
+}
+
+const payloadsIn = (body: string): readonly string[] =>
+  [...body.matchAll(/\{"payload:sha256":"([0-9a-f]{64})"\}/g)].map(([, hash = ""]) => hash)
 
 /** Longer than the ids of clients and providers, and short enough for every index, even escaped. */
 const NAME_CHARACTERS = 300

@@ -22,6 +22,8 @@ export type SqliteDatabase = {
   readonly write: <Result>(session: string, work: (tables: SqliteTables) => Result) => Promise<Result>
   /** Run statements that are not allowed in a transaction. */
   readonly maintain: (sql: readonly string[]) => Promise<void>
+  /** Write the write-ahead log into the file and cut it off; gives up where another program reads all the while. */
+  readonly truncateLog: () => Promise<void>
   readonly close: () => void
 }
 
@@ -37,6 +39,9 @@ const PAUSE_MS = 10
 
 /** Size limit of the write-ahead log after a checkpoint. */
 const LOG_BYTES = 64 * 1024 * 1024
+
+/** Attempts to cut the write-ahead log off: two seconds, in which every reader of ours has ended. */
+const TRUNCATIONS = 200
 
 /** Open or create the file, and migrate its schema. */
 export async function openSqliteDatabase(settings: SqliteSettings): Promise<SqliteDatabase> {
@@ -109,6 +114,16 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
         }, "*")
       }
     },
+    truncateLog: async () => {
+      for (let attempt = 0; attempt < TRUNCATIONS; attempt++) {
+        const isDone = await writing(() => {
+          checkOpen()
+          return connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0
+        }, "*")
+        if (isDone) return
+        await sleep(PAUSE_MS)
+      }
+    },
     close: () => {
       flush()
       if (connection.isOpen) connection.close()
@@ -154,7 +169,7 @@ function prepare(connection: Connection, { durability }: SqliteSettings): void {
   connection.exec(`PRAGMA busy_timeout = ${SLICE_MS}`)
   connection.exec("PRAGMA journal_mode = WAL")
   connection.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`)
-  connection.exec("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA secure_delete = FAST")
+  connection.exec("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON")
   connection.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA temp_store = MEMORY`)
 }
 

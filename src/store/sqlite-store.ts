@@ -80,6 +80,16 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
     jobs: createSqliteJobs(database),
     memory: createSqliteMemory(database),
     check: () => checkSqlite(database),
+    // The index marks deleted words and drops them only when it is merged.
+    scrub: async () => {
+      await database.maintain(["INSERT INTO memory_words (memory_words) VALUES ('optimize')"])
+      await database.truncateLog()
+    },
+    usedBytes: () =>
+      database.read(ANY_SESSION, ({ get }) => {
+        const pragma = (name: string): number => numberOf(get(`PRAGMA ${name}`) ?? {}, name)
+        return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size")
+      }),
     vacuum: () =>
       database.maintain([
         "INSERT INTO memory_words (memory_words) VALUES ('optimize')",

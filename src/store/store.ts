@@ -120,6 +120,12 @@ export type Store = {
   readonly events?: SharedEvents
   /** What is damaged in its files, in the words of whoever reads them; nothing if all is well, or where no one can tell. */
   readonly check: () => Promise<readonly string[]>
+  /** Everything of all sessions of a tenant, and its rules for more than one session. Returns how many sessions there were. */
+  readonly eraseTenant: (tenant: string) => Promise<number>
+  /** Remove what deleted sessions left in indexes and write-ahead logs, so that their words are no longer in the files. */
+  readonly scrub: () => Promise<void>
+  /** Bytes that stored data takes; free space does not count. */
+  readonly usedBytes: () => Promise<number>
   /** Free the space of deleted data. */
   readonly vacuum: () => Promise<void>
   readonly close: () => Promise<void>

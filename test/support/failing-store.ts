@@ -108,6 +108,9 @@ const wrapLog = (inner: Store, wrap: Wrap): Omit<Store, "jobs" | "memory"> => ({
   putAliases: wrap("putAliases", inner.putAliases),
   findAliases: wrap("findAliases", inner.findAliases),
   check: wrap("check", inner.check),
+  eraseTenant: wrap("eraseTenant", inner.eraseTenant),
+  scrub: wrap("scrub", inner.scrub),
+  usedBytes: wrap("usedBytes", inner.usedBytes),
   vacuum: wrap("vacuum", inner.vacuum),
   close: inner.close,
 })

@@ -25,6 +25,8 @@ const dayMs = 86_400_000
 /** Far beyond every window there is. */
 const mostTokens = 100_000_000
 const mostBytes = 1024 ** 3
+/** A petabyte. */
+const mostStored = 1024 ** 5
 
 const waitMs = () => whole(1, dayMs)
 const count = () => whole(1, 1_000_000)
@@ -123,9 +125,10 @@ const operator = members({
   audience: text("a name").optional(),
 })
 
-const redaction = z.union([pattern(), members({ pattern: pattern(), by: z.string({ error: "text" }).optional() })], {
-  error: "a regular expression, or { pattern, by }",
-})
+const redaction = z.union(
+  [z.literal("defaults"), pattern(), members({ pattern: pattern(), by: z.string({ error: "text" }).optional() })],
+  { error: "defaults, a regular expression, or { pattern, by }" },
+)
 
 const otlp = members({
   endpoint: httpUrl(),
@@ -228,9 +231,11 @@ export const configSchema = members({
     askTimeoutMs: waitMs().optional(),
     mode: oneOf(["enforce", "observe"]).optional(),
     fromRules: oneOf(fromRulesNames).optional(),
+    unjudged: oneOf(["refuse", "pass"]).optional(),
   }).optional(),
   rules: members({ find: oneOf(findNames).optional() }).optional(),
   redact: list(redaction, "patterns").optional(),
+  retention: members({ maxAgeDays: whole(1, 36_500).optional(), maxBytes: whole(1, mostStored).optional() }).optional(),
   log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
   telemetry: members({ otlp }).optional(),
   memory: memory.optional(),

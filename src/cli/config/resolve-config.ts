@@ -55,7 +55,9 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
     operator: operatorOf(config, said, below),
     askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
     guardMode: config.guard?.mode ?? "enforce",
+    unjudged: config.guard?.unjudged ?? "refuse",
     ...present({ fromRules: config.guard?.fromRules, findRules: config.rules?.find }),
+    retention: retentionOf(config),
     log: {
       level: said.logLevel ?? config.log?.level ?? "info",
       format: said.logFormat ?? config.log?.format ?? "text",
@@ -101,6 +103,7 @@ function contextOf(
     policy: present(config.policy ?? {}),
     recall: said.recall ?? config.recall ?? false,
     redact: (config.redact ?? []).map((rule) => {
+      if (rule === "defaults") return rule
       const { pattern, by } = typeof rule === "string" ? { pattern: rule, by: undefined } : rule
       return { pattern: new RegExp(pattern, "gu"), ...present({ by }) }
     }),
@@ -114,6 +117,12 @@ function contextOf(
           : { budgetTokens: retrieve.budgetTokens, ...present({ trustedOnly: retrieve.trustedOnly }) },
     }),
   }
+}
+
+const dayMs = 86_400_000
+
+function retentionOf({ retention: { maxAgeDays, maxBytes } = {} }: Config): ResolvedConfig["retention"] {
+  return present({ maxAgeMs: maxAgeDays === undefined ? undefined : maxAgeDays * dayMs, maxBytes })
 }
 
 function listenOf({ listen = {} }: Config, said: GivenSettings, below: Below): ResolvedConfig["listen"] {

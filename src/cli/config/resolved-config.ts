@@ -7,6 +7,7 @@ import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
 import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
+import type { RetentionLimits } from "../../store/prune.ts"
 import type { logFormats, logLevels, strategyNames } from "./config-schema.ts"
 import type { SecretRef } from "./secret-ref.ts"
 
@@ -86,11 +87,15 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly askTimeoutMs: number
   /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
   readonly guardMode: "enforce" | "observe"
+  /** What becomes of requests that may bring tool calls which the guard cannot judge. */
+  readonly unjudged: "refuse" | "pass"
   /** What becomes of policies that are made from the rules of a session. */
   readonly fromRules?: FromRules
   /** Whose words are searched for rules. */
   readonly findRules?: FindFrom
-  readonly redact: readonly Redaction[]
+  readonly redact: readonly (Redaction | "defaults")[]
+  /** How long sessions are kept, and how many bytes of them. */
+  readonly retention: RetentionLimits
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly telemetry?: ResolvedOtlp<Secret>
   readonly memory: MemoryOptions

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
-import type { GatewayOptions } from "../settings/gateway-options.ts"
 import type { ApiFamily, Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 
@@ -266,22 +265,3 @@ export function bare(list: readonly string[], names: readonly string[]): string[
   }
   return kept
 }
-
-/** Do several tenants share one account at a provider? Then data stored there cannot be separated by tenant. */
-export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>
-  tenants === "by-key" && upstream !== undefined && hasOwnKey(upstream)
-
-/** Paths that return no stored data of others: counts, model lists, and single responses to one request. */
-const keepsNothing =
-  /\/(?:count_tokens|input_tokens|embeddings|moderations|completions|complete|hello)$|\/models(?:\/[^/:]+)?$|:(?:countTokens|embedContent|batchEmbedContents|computeTokens)$|\/(?:images|audio)\/[a-z]+$/
-
-/** May a path be forwarded to an account that several tenants share? */
-export const isForEveryone = (path: string): boolean => keepsNothing.test(path.split("?", 1)[0] ?? "")
-
-/** The refusal for stored data whose owner is unknown. */
-export const notYours = {
-  code: "access-refused",
-  status: 403,
-  reason:
-    "several clients share this upstream's key, and data stored under it cannot be separated by client (tenants: one shares it with all)",
-} as const

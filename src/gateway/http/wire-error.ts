@@ -57,6 +57,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "turn-stopped": 503,
   "access-refused": 401,
   "path-unknown": 404,
+  "path-unjudged": 403,
   "gateway-busy": 503,
   "gateway-fault": 500,
 }

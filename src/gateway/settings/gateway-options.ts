@@ -77,6 +77,8 @@ export type GatewayOptions = {
    * Judges the tool calls of responses outside any session, in addition to the operator's policies. Sessions have it in their own options.
    */
   readonly guard?: Guard
+  /** What to do with a request that may bring tool calls which the guard cannot judge, while there is a guard. The default is `refuse`. */
+  readonly unjudged?: "refuse" | "pass"
   readonly version: string
   readonly now: () => number
   readonly onRecord?: (record: ExchangeRecord) => void

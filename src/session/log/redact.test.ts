@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { createRedactor } from "./redact.ts"
+import { createRedactor, wellKnownSecrets } from "./redact.ts"
 
 const secret = "tok_7SECRET"
 const redact = createRedactor([{ pattern: /tok_\dSECRET/ }, { pattern: /"quoted\nsecret"/, by: "[gone]" }])
@@ -49,4 +49,46 @@ test.each([
   ["brackets that seem to close in quotes", `${'["]",'.repeat(400_000)}"${secret}"${"]".repeat(400_000)}`],
 ])("megabytes of %s are not parsed as JSON", (_what, text) => {
   expect(redact({ text }).text).not.toContain(secret)
+})
+
+/** Put together here, so that no scanner takes them for real ones. */
+const secrets = [
+  ["a key of a model provider", ["sk", "ant", "api03", "x9Qk2".repeat(8)].join("-")],
+  ["a token of a code host", ["ghp", "A1b2C3d4E5".repeat(4).slice(0, 36)].join("_")],
+  ["a token of another code host", ["glpat", "x9Qk2".repeat(4)].join("-")],
+  ["a key of a cloud", `AKIA${"ABCD2345".repeat(2)}`],
+  ["a key of another cloud", `AIza${"x9Qk2".repeat(7)}`],
+  ["a chat token", ["xoxb", "1234567890", "abcdefghij"].join("-")],
+  ["a key of a payment service", ["sk", "live", "x9Qk2".repeat(5)].join("_")],
+  ["a signed token", [`eyJ${"x9Qk2".repeat(4)}`, `eyJ${"x9Qk2".repeat(6)}`, "x9Qk2".repeat(8)].join(".")],
+  ["a private key", `-----BEGIN RSA ${"PRIVATE"} KEY-----\n${"x9Qk2\n".repeat(20)}-----END RSA ${"PRIVATE"} KEY-----`],
+] as const
+
+test.each(secrets)("well-known secrets are redacted wherever they stand: %s", (_what, secret) => {
+  const redact = createRedactor(wellKnownSecrets)
+  for (const text of [secret, `export KEY=${secret}; echo done`, JSON.stringify({ key: secret }), `"${secret}"`]) {
+    const told = JSON.stringify(redact({ text }))
+    expect(told).toContain("[redacted]")
+    expect(told).not.toContain("x9Qk2x9Qk2")
+    expect(told).not.toContain(secret)
+  }
+})
+
+test("a password in an address and a header's value are redacted, and the rest of the line stays", () => {
+  const redact = createRedactor(wellKnownSecrets)
+  expect(redact({ text: "postgres://jane:hunter2secret@db.example/shop" }).text).toBe(
+    "postgres://jane:[redacted]@db.example/shop",
+  )
+  expect(redact({ text: "curl -H 'Authorization: Bearer x9Qk2x9Qk2x9Qk2x9' https://a.example" }).text).toBe(
+    "curl -H 'Authorization: Bearer [redacted]' https://a.example",
+  )
+})
+
+test.each([
+  "the task-oriented-desk-lamp-with-a-long-name is done",
+  "https://example.com:8080/a@b and mailto:jane@example.com",
+  "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  "authorization: required",
+])("what only looks a little like a secret stays: %s", (text) => {
+  expect(createRedactor(wellKnownSecrets)({ text }).text).toBe(text)
 })

@@ -5,6 +5,25 @@ export type Redaction = { readonly pattern: RegExp; readonly by?: string }
 
 const usualText = "[redacted]"
 
+/**
+ * Well-known secrets, by the form that their issuers give them: keys of model providers, code hosts, clouds, payment and mail services,
+ * signed tokens, private keys, passwords in addresses. A password without a form of its own is not among them.
+ */
+export const wellKnownSecrets: readonly Redaction[] = [
+  /\b(?:sk|rk|pk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{20,300}/g,
+  /\b(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{30,255}|gl(?:pat|ptt|dt|rt|cbt|soat)-[A-Za-z0-9_.-]{20,300})/g,
+  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g,
+  /(?<=aws_?secret_?access_?key["'\s:=]{1,6})[A-Za-z0-9/+]{40}/gi,
+  /\bAIza[A-Za-z0-9_-]{35}|\bya29\.[A-Za-z0-9_-]{20,1000}|\bGOCSPX-[A-Za-z0-9_-]{20,60}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,300}|\bxapp-\d-[A-Za-z0-9-]{10,300}/g,
+  /\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,300}|dckr_pat_[A-Za-z0-9_-]{20,100}|hf_[A-Za-z0-9]{30,100})/g,
+  /\bSG\.[A-Za-z0-9_-]{16,40}\.[A-Za-z0-9_-]{16,80}|\bkey-[0-9a-f]{32}\b|\bwhsec_[A-Za-z0-9+/=]{20,100}/g,
+  /\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{10,2000}/g,
+  /-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY-----[\s\S]{0,10000}?-----END (?:[A-Z]{1,12} ){0,3}PRIVATE KEY-----/g,
+  /(?<=\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/]{0,100}:)[^\s@/]{3,200}(?=@)/gi,
+  /(?<=\b(?:authorization|x-api-key|api-key)["']?\s{0,2}[:=]\s{0,2}["']?(?:(?:Bearer|Basic|token)\s{1,3})?)[A-Za-z0-9._~+/=-]{16,2000}/gi,
+].map((pattern) => ({ pattern }))
+
 /** The source of a member: our own entry, a provider's block, or input and output of tools. */
 type TextSource = "ours" | "wire" | "theirs"
 
