@@ -102,7 +102,7 @@ export const wireText = (json: string): Wire => json as Wire
 
 /** The only way to make a `Tokens`: a length in characters can never pass for one. */
 export function tokens(count: number): Tokens {
-  assert(Number.isSafeInteger(count) && count >= 0, `not a token count: ${count}`)
+  if (!Number.isSafeInteger(count) || count < 0) assert(false, `not a token count: ${count}`)
   return count as Tokens
 }
 

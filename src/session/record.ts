@@ -75,9 +75,9 @@ export type JudgedResponse = GuardedResponse & { readonly results: readonly Tool
 export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }
 
 /** The guard of a session now, and what the session has spent. */
-type Bench = { readonly guarding: Guarding; readonly account: Account; readonly asksSpent: boolean }
+type CurrentGuard = { readonly guarding: Guarding; readonly account: Account; readonly asksSpent: boolean }
 
-async function benchOf(live: Live): Promise<Bench | undefined> {
+async function currentGuardOf(live: Live): Promise<CurrentGuard | undefined> {
   const { guard: own, operator } = live.options
   const standing = await operator?.refresh()
   const guarding = withRules(own, joined(own, standing?.guard), await ruleGuardOf(live))
@@ -123,43 +123,43 @@ function withRules(
 
 /** The current guard for the tool calls of one response, from the session's options and the operator. */
 export async function guardingOf(live: Live): Promise<SessionGuarding | undefined> {
-  const bench = await benchOf(live)
-  if (bench === undefined) return undefined
-  let { spentMinor } = bench.account
+  const current = await currentGuardOf(live)
+  if (current === undefined) return undefined
+  let { spentMinor } = current.account
   // Do not log allowed calls of a guard without policies: the built-in guard judges every call of every session.
-  const hasPolicies = bench.guarding.guard.policies.some(({ mode }) => mode === "enforce")
+  const hasPolicies = current.guarding.guard.policies.some(({ mode }) => mode === "enforce")
   const onJudged = async (judged: JudgedCall): Promise<void> => {
     const { decision, observed = [] } = judged.verdict
     if (!hasPolicies && decision === "allow" && observed.length === 0) return
     const before = spentMinor
     spentMinor += spentWith([judged])
-    if (bench.asksSpent && spentMinor > before) await live.lock(() => writeSpending(live, judged, before))
+    if (current.asksSpent && spentMinor > before) await live.lock(() => writeSpending(live, judged, before))
     else noteJudged(live, judged)
   }
-  return { ...bench.guarding, onJudged }
+  return { ...current.guarding, onJudged }
 }
 
 /** Runs a function under the session's lock. */
 type Use = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
 
 /** Limit on attempts, each repeated because another call of the session spent money meanwhile. This often in a row is a fault. */
-const maxSittings = 8
+const maxAttempts = 8
 
 /**
  * Judge the tool calls of a response before they run, and log the decisions. Waiting for a person's approval does not block the session. If
  * money was spent meanwhile that a limit depends on, the response is judged again.
  */
 export async function judgeResponse(use: Use, given: ResponseLike): Promise<JudgedResponse> {
-  for (let sitting = 0; sitting < maxSittings; sitting++) {
-    const { response, bench } = await use(async (live) => ({
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { response, current } = await use(async (live) => ({
       response: answerOf(live, given),
-      bench: await benchOf(live),
+      current: await currentGuardOf(live),
     }))
-    if (bench === undefined) return { response, judged: [], results: [] }
-    const { guard, ...rest } = bench.guarding
+    if (current === undefined) return { response, judged: [], results: [] }
+    const { guard, ...rest } = current.guarding
     const guarded = await guardResponse(response, guard, rest)
     const { judged } = guarded
-    const rests = bench.asksSpent && spentWith(judged) > 0 ? bench.account : undefined
+    const rests = current.asksSpent && spentWith(judged) > 0 ? current.account : undefined
     if (judged.length === 0 || (await use((live) => writeJudged(live, judged, rests))))
       return { ...guarded, results: deniedResults(judged, response) }
   }

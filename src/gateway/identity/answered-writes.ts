@@ -2,11 +2,11 @@ import type { Message, ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import type { AnswerPlace, Assignment, IdentitySubject, Write } from "./decision.ts"
-import { anchorsOf, hasTellingWords, isFrame, isTelling, markAfter, saidKey } from "./history.ts"
+import { anchorsOf, contentKey, hasTellingWords, isFrame, isTelling, markAfter } from "./history.ts"
 import { bodyFields } from "./identity.ts"
 import type { Look } from "./look.ts"
 import { ambiguous, type Names, unshown } from "./names.ts"
-import { saidLines, toldLines } from "./retelling.ts"
+import { longestLines, turnLines } from "./retelling.ts"
 
 /** Facts about a response besides its messages. */
 export type Answered = {
@@ -41,7 +41,7 @@ export function answeredWrites(about: ResponseFacts): { readonly writes: readonl
 }
 
 const inGroup = ({ answer, names, session }: ResponseFacts, base: string): readonly Write[] =>
-  answer.filter(isTelling).map((message) => ({ name: names.answer(base, saidKey(message)), session }))
+  answer.filter(isTelling).map((message) => ({ name: names.answer(base, contentKey(message)), session }))
 
 function afterMark(about: ResponseFacts, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
   const { answer, names, session, seen, look, request } = about
@@ -77,7 +77,7 @@ function retellingWrites(
 ): readonly Write[] {
   const { answer, names } = about
   const isWords = answer.every(({ parts }) => parts.every(({ type }) => type === "text" || type === "reasoning"))
-  const lines = isWords ? toldLines(answer) : []
+  const lines = isWords ? longestLines(answer) : []
   const entry = `${mark}.${isUnshown ? unshown : "shown"}.${lines.length}`
   return lines.map((line) => claim(about, { name: names.told(frame, line), session, entry }))
 }
@@ -85,10 +85,10 @@ function retellingWrites(
 /** The newest response and the message before it: if a request contains both but nothing earlier, its client dropped the older messages. */
 function newestWrites(about: ResponseFacts, mark: string): readonly Write[] {
   const { answer, names, session, request } = about
-  const before = request.messages.findLast((message) => saidKey(message) !== "" && !isFrame(message, false))
+  const before = request.messages.findLast((message) => contentKey(message) !== "" && !isFrame(message, false))
   const [first] = answer
   if (before === undefined || answer.length !== 1 || first === undefined || !hasTellingWords(first)) return []
-  return [claim(about, { name: names.newest(saidKey(first)), session, entry: `${mark}.${saidKey(before)}` })]
+  return [claim(about, { name: names.newest(contentKey(first)), session, entry: `${mark}.${contentKey(before)}` })]
 }
 
 /** A name that is also another session's newest one identifies neither session. */
@@ -102,7 +102,7 @@ function claim({ look, names }: ResponseFacts, write: Write): Write {
 
 /** Lines of the conversation, to recognise a request that contains it as text. */
 function saidWrites({ request, answer, names, session, look }: ResponseFacts): readonly Write[] {
-  return saidLines(request, answer).flatMap((line): readonly Write[] => {
+  return turnLines(request, answer).flatMap((line): readonly Write[] => {
     const name = names.said(line)
     const known = look(name)
     if (known === undefined) return [{ name, session }]

@@ -9,7 +9,7 @@ import {
   type Write,
 } from "./decision.ts"
 import { frameMark, toolNames } from "./frame-mark.ts"
-import { type History, hasTellingWords, holds, saidKey } from "./history.ts"
+import { contentKey, type History, hasTellingWords, holds } from "./history.ts"
 import { type Bearer, lookFirst } from "./look.ts"
 import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
@@ -131,11 +131,11 @@ function fromAsked(line: Line): IdentityDecision | undefined {
  */
 function newestOf({ look, names, history, request }: Line, answer = history.answers[0]): Bearer | undefined {
   if (answer === undefined || !hasTellingWords(answer)) return undefined
-  const known = look(names.newest(saidKey(answer)))
+  const known = look(names.newest(contentKey(answer)))
   const at = request.messages.lastIndexOf(answer)
-  const before = request.messages.slice(0, at).findLast((message) => saidKey(message) !== "")
+  const before = request.messages.slice(0, at).findLast((message) => contentKey(message) !== "")
   const [mark, key] = known?.entry?.split(".") ?? []
-  if (known === undefined || before === undefined || key !== saidKey(before)) return undefined
+  if (known === undefined || before === undefined || key !== contentKey(before)) return undefined
   return { session: known.session, ...present({ entry: mark }) }
 }
 
@@ -156,12 +156,12 @@ function fromEarlier(line: Line): IdentityDecision | undefined {
   const [, ...earlier] = history.answers
   for (const answer of earlier.filter(hasTellingWords)) {
     const newest = newestOf(line, answer)
-    const goneOn = look(names.goneOn(frame, saidKey(answer)))
+    const goneOn = look(names.goneOn(frame, contentKey(answer)))
     const [mark, key] = goneOn?.entry?.split(".") ?? []
     const next = request.messages
       .slice(request.messages.lastIndexOf(answer) + 1)
-      .find((message) => saidKey(message) !== "" && message.role !== "assistant")
-    const isNext = goneOn !== undefined && next !== undefined && key === saidKey(next)
+      .find((message) => contentKey(message) !== "" && message.role !== "assistant")
+    const isNext = goneOn !== undefined && next !== undefined && key === contentKey(next)
     const places = [newest, isNext ? { session: goneOn.session, ...present({ entry: mark }) } : undefined]
     for (const place of places) {
       const tip = place === undefined ? undefined : tipOf(line, place.session)
@@ -288,11 +288,11 @@ function decided(
 function goneOnWrites(line: Line, session: string): readonly Write[] {
   const { request, history, names, frame, mark, peek } = line
   const [answer] = history.answers
-  const last = request.messages.findLast((message) => saidKey(message) !== "")
+  const last = request.messages.findLast((message) => contentKey(message) !== "")
   if (request.held !== undefined || answer === undefined || last === undefined || !hasTellingWords(answer)) return []
-  const name = names.goneOn(frame, saidKey(answer))
+  const name = names.goneOn(frame, contentKey(answer))
   const known = peek(name)
-  const entry = `${mark}.${saidKey(last)}`
+  const entry = `${mark}.${contentKey(last)}`
   if (known === undefined || known.session === session) return [{ name, session, entry }]
   const [knownMark] = known.entry?.split(".") ?? []
   const [tipMark] = peek(names.tip(known.session))?.entry?.split(".") ?? []

@@ -2,7 +2,7 @@ import type { ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type IdentityDecision, type IdentityQuestion, unseenAnchors, type Why, type Write } from "./decision.ts"
 import { frameMark, frameParts, partText, toolNames } from "./frame-mark.ts"
-import { isFrame, isTelling, saidKey } from "./history.ts"
+import { contentKey, isFrame, isTelling } from "./history.ts"
 import { type Bearer, lookFirst } from "./look.ts"
 import { ambiguous, digest, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
 
@@ -44,7 +44,7 @@ function fromShared(group: Group): IdentityDecision | undefined {
   const { look, names, history, base, fastPath } = group
   const shared = [
     ...history.anchors.map((anchor) => names.anchor(anchor)),
-    ...history.answers.filter(isTelling).map((answer) => names.answer(base, saidKey(answer))),
+    ...history.answers.filter(isTelling).map((answer) => names.answer(base, contentKey(answer))),
   ]
   const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isInGroup(base, session)
   const found = lookFirst(look, shared, counts)
@@ -90,7 +90,7 @@ function sideCall(group: Group): IdentityDecision {
 /** Identifies the conversation of a side call: its instructions, tools and first message. */
 function sideKey(request: ModelRequest): string {
   const opening = request.messages.find((message) => !isFrame(message, false))
-  return digest("side", frameMark(request, undefined), opening === undefined ? "" : saidKey(opening))
+  return digest("side", frameMark(request, undefined), opening === undefined ? "" : contentKey(opening))
 }
 
 const framedWrites = ({ names, base }: Group, session: string, frame: string): readonly Write[] => [

@@ -73,7 +73,7 @@ const known = new WeakMap<Message, { readonly before: string; readonly after: st
 export function markAfter(before: string, message: Message): string {
   const last = known.get(message)
   if (last?.before === before) return last.after
-  const key = saidKey(message)
+  const key = contentKey(message)
   const after = key === "" ? before : digest(before, key)
   known.set(message, { before, after })
   return after
@@ -179,7 +179,7 @@ const knownKeys = new WeakMap<Message, string>()
  * A hash of a message's content that stays the same when the client sends it back: clients join the texts of a response, trim them, and
  * remove the thinking. Empty if the message has no content.
  */
-export function saidKey(message: Message): string {
+export function contentKey(message: Message): string {
   const before = knownKeys.get(message)
   if (before !== undefined) return before
   const key = message.role === "assistant" ? answerKey(message) : message.parts.length === 0 ? "" : messageKey(message)

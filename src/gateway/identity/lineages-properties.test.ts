@@ -4,7 +4,7 @@ import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { ModelRequest } from "../../message/message.ts"
 import type { Assignment } from "./decision.ts"
-import { saidKey } from "./history.ts"
+import { contentKey } from "./history.ts"
 import type { Identity } from "./identity.ts"
 
 type OutgoingCall = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
@@ -23,7 +23,7 @@ const talks = fc.array(talk, { minLength: 2, maxLength: 4 })
 const order = fc.array(fc.nat(3), { minLength: 8, maxLength: 14, size: "max" })
 
 const keysOf = ({ messages }: ModelRequest): readonly string[] =>
-  messages.filter(({ role }) => role !== "system").map(saidKey)
+  messages.filter(({ role }) => role !== "system").map(contentKey)
 const isStart = (start: readonly string[], whole: readonly string[]): boolean =>
   start.length <= whole.length && start.every((key, n) => key === whole[n])
 
@@ -90,7 +90,7 @@ test("without ids a conversation continues in its session, or in a copy of exact
         if (given.fork === undefined) continue
         const { at = "", messages } = given.fork
         const shared = request.messages.slice(0, messages).filter(({ role }) => role !== "system")
-        expect(entries.get(at)).toEqual(shared.map(saidKey))
+        expect(entries.get(at)).toEqual(shared.map(contentKey))
       }
     }),
   )

@@ -6,7 +6,7 @@ import { decodeRequest } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Answered } from "./answered-writes.ts"
 import { toolNames } from "./frame-mark.ts"
-import { anchorsOf, saidKey } from "./history.ts"
+import { anchorsOf, contentKey } from "./history.ts"
 import { type Headers, identityOf } from "./identity.ts"
 import { tenantOf } from "./names.ts"
 
@@ -27,7 +27,7 @@ function recordings(): ReadonlyMap<string, readonly Played[]> {
   return Map.groupBy(played, ({ file }) => file.replace(".jsonl.gz", ""))
 }
 
-const keysOf = (messages: Transcript): readonly string[] => messages.map(saidKey).filter((key) => key !== "")
+const keysOf = (messages: Transcript): readonly string[] => messages.map(contentKey).filter((key) => key !== "")
 const startsWith = (keys: readonly string[], start: readonly string[]): boolean =>
   start.every((key, n) => keys[n] === key)
 const opening = ({ messages }: ModelRequest): Message | undefined => messages.find(({ role }) => role === "user")
@@ -61,14 +61,14 @@ function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
   const news = alike.messages.filter((one) => canBe(one) && anchorsOf(one).some((id) => !known.has(id)))
   if (news.length > 0) return { answer: news.slice(0, 1), seen: {} }
   const [before, after] = [opening(request), opening(alike)]
-  const isRetold = before !== undefined && after !== undefined && saidKey(before) !== saidKey(after)
+  const isRetold = before !== undefined && after !== undefined && contentKey(before) !== contentKey(after)
   return { answer: isRetold ? [{ ...after, role: "assistant" }] : [], seen: { isCut: !isRetold } }
 }
 
 const wordsNewIn = ({ messages }: ModelRequest, before: readonly ModelRequest[]): readonly Message[] => {
   const known = new Set(before.flatMap((request) => keysOf(request.messages)))
   return messages.filter(
-    (one) => one.role === "assistant" && one.parts.every(({ type }) => type === "text") && !known.has(saidKey(one)),
+    (one) => one.role === "assistant" && one.parts.every(({ type }) => type === "text") && !known.has(contentKey(one)),
   )
 }
 

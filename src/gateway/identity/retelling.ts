@@ -7,14 +7,14 @@ const maxLength = 64_000
 const leastLine = 40
 /** A response without a longer line is identified by its longest line, if that has at least this length. */
 const leastOnlyLine = 12
-const maxToldLines = 6
+const maxResponseLines = 6
 const maxOpeningLines = 300
 
 /** The longest lines of a response: a client that uses it as a summary puts it between text of its own. */
-export function toldLines(answer: Transcript): readonly string[] {
+export function longestLines(answer: Transcript): readonly string[] {
   const lines = longestFirst(linesIn(textOf(answer), leastOnlyLine))
   const long = lines.filter((line) => line.length >= leastLine)
-  return long.length === 0 ? lines.slice(0, 1) : long.slice(0, maxToldLines)
+  return long.length === 0 ? lines.slice(0, 1) : long.slice(0, maxResponseLines)
 }
 
 /** The lines of a conversation's opening messages, including the first assistant message: some clients write their summary into that. */
@@ -26,16 +26,16 @@ export function openingLines(messages: Transcript): readonly string[] {
 }
 
 /** Shortest line that identifies a conversation quoted as text in another request: few conversations share one. */
-const leastSaidLine = 24
-const maxSaidLines = 3
+const leastTurnLine = 24
+const maxTurnLines = 3
 /** Clients shorten tool output when they write it as text. */
 const maxResult = 1500
 
 /** A few lines of the messages since the last response, and of the new response. */
-export function saidLines({ messages }: ModelRequest, answer: Transcript): readonly string[] {
+export function turnLines({ messages }: ModelRequest, answer: Transcript): readonly string[] {
   const news = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
   const text = [...news.filter(({ role }) => role === "user"), ...answer].flatMap(headsOf).join("\n")
-  return longestFirst(linesIn(text, leastSaidLine)).slice(0, maxSaidLines)
+  return longestFirst(linesIn(text, leastTurnLine)).slice(0, maxTurnLines)
 }
 
 /** Only the last lines are examined: they have the newest messages and the question about them. */
@@ -45,7 +45,7 @@ const maxTextLines = 200
 export function linesOfCall({ messages }: ModelRequest): readonly string[] {
   if (messages.some(({ role }) => role === "assistant")) return []
   const text = textOf(messages.filter(({ role }) => role === "user")).slice(-maxLength)
-  return linesIn(text, leastSaidLine).slice(-maxTextLines)
+  return linesIn(text, leastTurnLine).slice(-maxTextLines)
 }
 
 /** Is the line long enough to identify a conversation without another line? */

@@ -78,7 +78,7 @@ export type ServerState = Endings & {
 type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
 
 export function createServerState({ store, onFault }: HeldDeps): ServerState {
-  const shelf = createShelf()
+  const cache = createResponseCache()
   const arrivals = createArrivals()
   const minded = new Map<string, Minded>()
   return {
@@ -110,14 +110,14 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
       if (!isKept(format)) return undefined
       const isChained = held?.type === "previous-response" || held?.type === "thread"
       if (held !== undefined && !isChained) return undefined
-      const before = await orFallback(chainOf(shelf, store, belonging, request), onFault, undefined)
+      const before = await orFallback(chainOf(cache, store, belonging, request), onFault, undefined)
       if (held !== undefined && before === undefined) return undefined
-      await orFallback(readItems(shelf, belonging, request), onFault, undefined)
+      await orFallback(readItems(cache, belonging, request), onFault, undefined)
       const { id } = belonging.session
-      const isLost = before !== undefined && shelf.losses(id) >= maxLosses
+      const isLost = before !== undefined && cache.losses(id) >= maxLosses
       return fullHistoryOf(request, isLost ? { ...before, upstream: "other" } : before, {
-        find: (item) => shelf.item(id, item),
-        isLost: (item) => shelf.isLost(id, item),
+        find: (item) => cache.item(id, item),
+        isLost: (item) => cache.isLost(id, item),
       })
     },
     remember: async ({ tenant, session }, whole, answered) => {
@@ -125,14 +125,14 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
       // A response that the provider does not store can be continued only if its request itself continues a stored one.
       if (!whole.stores && whole.before === undefined) return
       const said = messageTexts(whole.request.format, messages)
-      if (whole.request.format === "openai-responses" && whole.stores) shelf.putItems(session.id, said)
+      if (whole.request.format === "openai-responses" && whole.stores) cache.putItems(session.id, said)
       if (answered.isInline) {
-        shelf.noteLost(session.id, referencesIn(whole))
-        if (whole.before !== undefined) shelf.noteLoss(session.id)
+        cache.noteLost(session.id, referencesIn(whole))
+        if (whole.before !== undefined) cache.noteLoss(session.id)
       }
       if (id === undefined) return
       const chain = chainAfter(whole, answered, said)
-      shelf.putChain(session.id, id, chain)
+      cache.putChain(session.id, id, chain)
       await orFallback(putLink(store, { tenant, session: session.id, id }, chain), onFault, undefined)
     },
   }
@@ -160,13 +160,13 @@ async function orFallback<Value>(asked: Promise<Value>, onFault: HeldDeps["onFau
  * log.
  */
 async function chainOf(
-  shelf: Shelf,
+  cache: ResponseCache,
   store: Store,
   { session, assignment, tenant }: Belonging,
   { held, format }: ModelRequest,
 ): Promise<ResponseChain | undefined> {
   if (held?.id === undefined) return undefined
-  const known = shelf.chain(session.id, held.id) ?? shelf.chain(assignment.fork?.from ?? session.id, held.id)
+  const known = cache.chain(session.id, held.id) ?? cache.chain(assignment.fork?.from ?? session.id, held.id)
   if (known !== undefined) return known
   const entry = assignment.entry ?? assignment.fork?.at
   if (entry === undefined || format !== "openai-responses") return undefined
@@ -177,16 +177,20 @@ async function chainOf(
 }
 
 /** Load the items of a session that began before this process started. */
-async function readItems(shelf: Shelf, { session, assignment }: Belonging, request: ModelRequest): Promise<void> {
-  const isUnread = !shelf.isRead(session.id) && (!assignment.isNew || assignment.fork !== undefined)
+async function readItems(
+  cache: ResponseCache,
+  { session, assignment }: Belonging,
+  request: ModelRequest,
+): Promise<void> {
+  const isUnread = !cache.isRead(session.id) && (!assignment.isNew || assignment.fork !== undefined)
   if (request.format !== "openai-responses" || !isUnread) return
   const isMissing = elementTexts(request).some((text) => {
     const id = referenceId(text)
-    return id !== undefined && shelf.item(session.id, id) === undefined
+    return id !== undefined && cache.item(session.id, id) === undefined
   })
   if (!isMissing) return
-  shelf.putItems(session.id, messageTexts(request.format, await allMessages(session)))
-  shelf.noteRead(session.id)
+  cache.putItems(session.id, messageTexts(request.format, await allMessages(session)))
+  cache.noteRead(session.id)
 }
 
 /** The conversation up to and including a response. */
@@ -370,7 +374,7 @@ export function createArrivals(): Arrivals {
 }
 
 /** In-memory cache of the conversations that providers store, by session. Everything important in it is in the log as well. */
-type Shelf = {
+type ResponseCache = {
   readonly chain: (session: string, id: string) => ResponseChain | undefined
   readonly putChain: (session: string, id: string, chain: ResponseChain) => void
   /** The text of the item with this id. */
@@ -410,7 +414,7 @@ const emptySession = (): CachedSession => ({
   isRead: false,
 })
 
-export function createShelf(): Shelf {
+export function createResponseCache(): ResponseCache {
   const sessions = new Map<string, CachedSession>()
   let total = 0
   const use = (session: string): CachedSession => {

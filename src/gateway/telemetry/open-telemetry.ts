@@ -44,7 +44,7 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
   if (endpoint === undefined || endpoint === "") return undefined
   const url = readEndpoint(endpoint)
   const packages = await loadOpenTelemetry()
-  const onFault = tellSeldom(options.onFault, options.now)
+  const onFault = limitReports(options.onFault, options.now)
   const onUnsent = (reason: string): void =>
     onFault(new HoldfastError({ code: "upstream-unreachable", host: url.host, reason }))
   const service = { "service.name": serviceName, "service.version": serviceVersion, "service.instance.id": instanceId }
@@ -92,7 +92,7 @@ async function endWithin(limitMs: number, work: Promise<unknown>): Promise<void>
 const silenceMs = 60_000
 
 /** Report the first fault at once, and later ones at most once a minute. Errors of the listener are ignored. */
-export function tellSeldom(tell: (error: unknown) => void, now: () => number = Date.now): (error: unknown) => void {
+export function limitReports(tell: (error: unknown) => void, now: () => number = Date.now): (error: unknown) => void {
   let toldMs = -Infinity
   return (error) => {
     const nowMs = now()

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { tellSeldom } from "./open-telemetry.ts"
+import { limitReports } from "./open-telemetry.ts"
 
 test("the first fault is reported at once, and the next one after a minute", () => {
   const told: unknown[] = []
   let nowMs = 0
-  const tell = tellSeldom(
+  const tell = limitReports(
     (error) => told.push(error),
     () => nowMs,
   )
@@ -18,7 +18,7 @@ test("the first fault is reported at once, and the next one after a minute", () 
 test("a clock that was set back does not suppress reports forever", () => {
   const told: unknown[] = []
   let nowMs = 10_000_000
-  const tell = tellSeldom(
+  const tell = limitReports(
     (error) => told.push(error),
     () => nowMs,
   )
