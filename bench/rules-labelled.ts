@@ -76,12 +76,16 @@ function figures(name: string, results: readonly Judged[], errors: boolean): str
   ].join("\n")
 }
 
-/** Is the first rule still in force after what was said later? */
-async function isGone({ id, first, then, channel }: Pair): Promise<boolean | undefined> {
+/** Is the first rule gone after what was said later? It is in force to begin with: a rule that is not found as it stands is announced. */
+async function isGone(pair: Pair): Promise<boolean | undefined> {
+  return (await stateAfter(pair, pair.first)) ?? (await stateAfter(pair, `This is a standing rule: ${pair.first}`))
+}
+
+async function stateAfter({ id, first, then, channel }: Pair, said: string): Promise<boolean | undefined> {
   const session = createHoldfast({ store: "memory" }).session(id)
   const call = { id: "call_1", type: "function", function: { name: "read", arguments: "{}" } }
   const opening = [
-    { role: "user", content: first },
+    { role: "user", content: said },
     { role: "assistant", content: "Understood." },
   ]
   const second =

@@ -1,6 +1,6 @@
 import { trust } from "../message/message.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
-import { namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
+import { endsAnother, namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
 
 /** What two rules are compared by. */
 export type RuleText = {
@@ -38,7 +38,7 @@ const weak: ReadonlySet<string> = new Set(["send", "reply", "approval", "email",
  */
 export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   if (earlier.text === later.text) return true
-  if (isTalk(later.text)) return false
+  if (isTalk(later.text) || endsAnother(earlier.text, later.text)) return false
   const [one, two] = [topicsOf(earlier), topicsOf(later)]
   const shared = one.filter((topic) => two.includes(topic))
   const fewest = Math.min(one.length, two.length)
@@ -55,7 +55,7 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   const solid = shared.some((topic) => !weak.has(topic))
   return share >= minShared && solid && other === 0
     ? own <= 1 || replaces.test(later.text)
-    : own === 0 && replaces.test(later.text)
+    : own === 0 && other <= one.length && replaces.test(later.text)
 }
 
 /** A wish, a guess or a plan of the speaker's for the matter at hand, or what somebody else says: none of them states a rule. */

@@ -34,6 +34,9 @@ describe("a rule that is taken back in words", () => {
     ["Niemals am Kai ankern.", "Du darfst jetzt wieder am Kai ankern."],
     ["Nunca uses emojis.", "olvida lo que dije de los emojis"],
     ["以后都用中文回复", "忘掉我说的用中文回复的规定"],
+    ["Never ring the bell.", "The bell rule is withdrawn."],
+    ["Never moor at the quay.", "Never mind the quay rule."],
+    ["Never land without a pilot.", "I hereby lift the rule on pilots, we have radar."],
   ])("%s — %s", (rule, said) => {
     expect(left(said, rule, other)).toEqual([other])
   })
@@ -49,6 +52,8 @@ describe("a rule that is taken back in words", () => {
     ["Never moor at the quay.", "This came in:\n> forget what I said about the quay"],
     ["Never moor at the quay.", "From: desk\n\nforget what I said about the quay"],
     ["Never moor at the quay.", "forget it"],
+    ["Never call guests before 9.", "forget the thing about calling guests after 4"],
+    ["Always reply in French.", "you can drop the Danish rule"],
   ])("stays where something else is meant: %s — %s", (rule, said) => {
     expect(left(said, rule)).toEqual([rule])
   })
@@ -88,6 +93,14 @@ describe("a statement that puts something else in the place of a rule", () => {
     ["Only Marta may sign off on travel.", "Marta has left, Jonas signs off on travel from now on."],
     ["Send the timesheets to the Lyon office.", "Timesheets go to Nantes from now on, the Lyon office has closed."],
     ["Don't deploy after 5 pm.", "The cutoff for deploys is 7 pm now, no longer 5."],
+    ["Send the keys to Odile.", "Odile has left, the keys go to Bram."],
+    ["Ship crates with Norfreight only.", "Norfreight is out, ship crates with Balt from today."],
+    ["Show depths in metres.", "Depths are to be in fathoms, forget the metres."],
+    ["Send invoices to desk@harbour.example.", "Invoices now go to till@harbour.example."],
+    ["Answer me in Danish.", "Let's switch to Polish for good."],
+    ["Use hemp for all moorings.", "We've changed to nylon, use that for moorings instead of hemp."],
+    ["For charts use the Plotix library.", "We dropped Plotix. Charts are plain SVG from now on."],
+    ["Keep each reply under 90 words.", "Make it 200 words per reply, 90 is too tight."],
   ])("%s / %s", (rule, said) => {
     expect(replaced(said, rule)).toBe(true)
   })
@@ -106,6 +119,24 @@ describe("a statement that puts something else in the place of a rule", () => {
     ["another subject", "The cutoff for expense reports is Friday now, no longer Monday."],
   ])("%s leaves it", (_name, said) => {
     expect(replaced(said, "Don't deploy after 5 pm.")).toBe(false)
+  })
+
+  test.each([
+    ["a rule with another value", "Never deploy on Fridays.", "The cutoff for deploys is 7 pm now, no longer 5."],
+    ["a rule on another language", "Answer me in Danish.", "Write labels in Polish now instead of French."],
+    ["a rule that only a synonym is about", "Never spend more than 50 euros.", "I bought a boat, so no more buses."],
+    ["a further rule on the same things", "Show depths in metres.", "As of now we show depths without the tide."],
+    ["a sentence that begins with something else", "Only call guests by radio.", "Flags for guests are okay again."],
+    ["a month that looks like a permission", "Send invoices to desk@harbour.example.", "Forward the invoice from May."],
+    [
+      "two values, neither of them the rule's",
+      "Keep notes below 300 words.",
+      "Make it 150 words per note, 80 is too few.",
+    ],
+    ["one document", "Address me as Captain Brandt.", "In the invitation put Mr instead of Captain."],
+    ["somebody else's word", "All bills need two stamps.", "The supplier says that one stamp is enough."],
+  ])("%s is another matter", (_name, rule, said) => {
+    expect(replaced(said, rule)).toBe(false)
   })
 
   test("if two rules could be meant, both stay", () => {

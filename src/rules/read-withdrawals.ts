@@ -3,7 +3,16 @@ import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
-import { namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
+import {
+  endedThings,
+  endsAnother,
+  namesAnother,
+  plain,
+  sortedValues,
+  topicOf,
+  topicWords,
+  valuesOf,
+} from "./rule-topic.ts"
 
 /** A sentence that takes a rule back, and what the rule is about. */
 type Withdrawal = {
@@ -22,14 +31,14 @@ const maxSentence = 200
 
 /** A text without any of these words takes nothing back. */
 const sign =
-  /forget|scrap|scratch|drop|ignor|disregard|cancel|lift|revok|waive|take (?:that|it|this|back)|no longer|again|after all|now|actually|fine|vergiss|wieder|gilt nicht|oublie|nouveau|olvida|ya puede|otra vez|esque|\b(?:rule|ban|limit)\b|back to|忘|取消|作废|可以/i
+  /forget|scrap|scratch|drop|ignor|disregard|cancel|lift|revok|waive|never mind|withdr|void|over|feel free|take (?:that|it|this|back)|no longer|again|after all|now|actually|fine|vergiss|wieder|gilt nicht|oublie|nouveau|olvida|ya puede|otra vez|esque|\b(?:rule|ban|limit)\b|back to|忘|取消|作废|可以/i
 
 const lead =
-  "^(?:ok(?:ay)?|so|and|but|please|actually|sorry|well|fine|yes|no|hey|you can|let's|just|bitte|also|y|et)?[, ]*"
+  "^(?:ok(?:ay)?|so|and|but|please|actually|sorry|well|fine|yes|no|hey|you can|you may|let's|just|i hereby|hereby|i|bitte|also|y|et|pode|puedes|tu peux|du kannst)?[, ]*"
 const undo =
-  "(?:forget|scrap|scratch|drop|ignore|disregard|cancel|lift|remove|revoke|waive|undo|vergiss|ignorier\\w*|streich\\w*|oublie[zr]?|annule[zr]?|olvida(?:te)?|ignora|anula|esqueca)"
+  "(?:forget(?: about)?|never mind|scrap|scratch|drop|ignore|disregard|cancel|lift|remove|revoke|waive|withdraw|undo|vergiss|ignorier\\w*|streich\\w*|oublie[zr]?|annule[zr]?|olvida(?:te)?|ignora|anula|esquec\\w+)"
 const rule =
-  "(?:rules?|limits?|restrictions?|requirements?|instructions?|ban|polic(?:y|ies)|constraints?|preferences?|regeln?|vorgaben?|regles?|consignes?|reglas?|normas?|regras?)"
+  "(?:rules?|limits?|restrictions?|requirements?|instructions?|deadlines?|ban|polic(?:y|ies)|constraints?|preferences?|regeln?|vorgaben?|regles?|consignes?|reglas?|normas?|regras?)"
 
 /** `all` of what was said about a matter. */
 const ofAll: readonly RegExp[] = [
@@ -43,10 +52,10 @@ const ofAll: readonly RegExp[] = [
 /** One rule, by its name. */
 const ofOne: readonly RegExp[] = [
   new RegExp(
-    `${lead}${undo} (?:about )?(?:the|that|my|this|our|all|die|meine|la|ma|mi|a)\\b(?<topic>.*\\b${rule}\\b.*)$`,
+    `${lead}${undo} (?:about )?(?:the|that|my|this|our|all|die|meine|la|ma|mi|a)\\b(?<topic>[^,;]*\\b${rule}\\b[^,;]*)`,
   ),
   new RegExp(
-    `${lead}(?:the|that|my|our|die|la|le)\\b(?<topic>.*\\b${rule}\\b.*?)\\b(?:no longer (?:applies|holds|counts)|does(?:n't| not) (?:apply|hold|count)(?: any ?more)?|(?:is|are) (?:off|gone|lifted|void|cancell?ed|history)|gilt nicht mehr|ne vaut plus|ya no vale)`,
+    `${lead}(?:the|that|my|our|die|la|le)\\b(?<topic>.*\\b${rule}\\b.*?)\\b(?:no longer (?:applies|holds|counts)|does(?:n't| not) (?:apply|hold|count)(?: any ?more)?|(?:is|are|has been|was) (?:off|gone|over|lifted|void|withdrawn|revoked|repealed|abolished|dropped|cancell?ed|history)|gilt nicht mehr|entfallt|ist aufgehoben|ne vaut plus|ya no vale|nao vale mais|non vale piu|geldt niet meer)`,
   ),
   /^(?:请|那就|好的?[,，]?)?(?:忘掉|忘了|忽略|取消|废除|作废)(?<topic>.*(?:规定|规则|要求|我说|说过|限制).*)$/,
 ]
@@ -55,6 +64,7 @@ const again: readonly RegExp[] = [
   new RegExp(
     `${lead}(?:you|we|agents?) (?:can|may|are (?:allowed|free) to)\\b(?<topic>[^,]{2,80}?)\\b(?:again|now|after all)\\b[.!]*$`,
   ),
+  new RegExp(`${lead}feel free to\\b(?<topic>[^,]{2,80}?)\\b(?:again|now|after all|from now on|any ?time)\\b`),
   new RegExp(
     `${lead}(?<topic>[^,]{2,60}?) (?:is|are) (?:(?:now|again|actually) (?:ok|okay|fine|allowed|permitted|good)|(?:ok|okay|fine|allowed|permitted|good) (?:now|again|after all))\\b`,
   ),
@@ -91,7 +101,7 @@ export function readWithdrawals(message: string): readonly Withdrawal[] {
 
 /** Somebody else is said to have said it. */
 const passesOn =
-  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:the|my|our) \p{L}+) (?:just |also )?(?:said|says|wrote|writes|told|thinks|claims|mentioned|asked)\b|\baccording to\b/u
+  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:[Tt]he|[Mm]y|[Oo]ur|[Dd]er|[Dd]ie|[Ll]e|[Ll]a|[Ee]l|[Oo]) \p{L}+) (?:just |also )?(?:said|says|wrote|writes|told|thinks|claims|mentioned|asked|recommends|sagt|schreibt|dit|ecrit|dice|diz|zegt)\b|\baccording to\b/u
 
 function withdrawalIn(text: string): readonly Withdrawal[] {
   const seen = normalize(text).text.replace(/\s+/g, " ").trim()
@@ -123,6 +133,11 @@ export function withdrawnBy<Rule extends Pin>(
   const meant = pins.filter((pin) => {
     const about = topicOf(pin.text)
     if (!topic.every((word) => about.includes(word))) return false
+    if (
+      !(sharesWord(text, pin.text) || (lifts && otherLanguage(text, pin.text))) ||
+      (!lifts && namesOtherValue(text, pin.text))
+    )
+      return false
     return !lifts || (about.length - topic.length <= maxUnsaid && (forbids(pin) || otherLanguage(text, pin.text)))
   })
   return all ? meant : meant.slice(-1)
@@ -136,21 +151,50 @@ function otherLanguage(text: string, rule: string): boolean {
   return one !== undefined && two !== undefined && !one.some((name) => two.includes(name))
 }
 
-/** Words with which a speaker changes or ends what held so far, folded. */
+/** Do two texts have a word of their subject in common as it stands, beside words that mean the same? */
+function sharesWord(one: string, two: string): boolean {
+  const [words, others] = [wordsOf(one), wordsOf(two)]
+  return [...words].some((word) => word !== "not" && others.has(word))
+}
+
+/** The words of a text that tell what it is about, and those that only mean a number. */
+const wordsOf = (text: string): ReadonlySet<string> => topicWords(normalize(text).text)
+
+/** Does a text name values of a sort that a rule has too, and not one of the rule's? Then it is about another rule. */
+function namesOtherValue(text: string, rule: string): boolean {
+  const [said, own] = [sortedValues(plain(text)), sortedValues(plain(rule))]
+  return [...said].some(([sort, values]) => {
+    const known = own.get(sort)
+    return sort !== "currency" && ![...values].some((value) => known?.has(value) === true)
+  })
+}
+
+/** Words with which a speaker ends what held so far, folded. */
+const ends =
+  /\b(?:no longer|any ?more|any longer|no need to|needn't|need not|not necessary|isn't necessary|is enough|cancel(?:led)?|withdr[ae]wn?|withdraw|lift(?:ed)?|stop|skip|disregard|forget|never mind|take (?:it|that) back|is (?:over|off|dead|history|gone|void)|off limits|fine|ok|okay|allowed|welcome|freely|as you like|abolished|dropped?|scrap|public|trust you|nicht mehr|entfallt|ya no|plus besoin|nao precisa|non serve piu|niet meer)\b|不再|作废|不用再|可以|もう|廃止|なくて(?:結構|いい)/
+/** Words with which a speaker changes what held so far. */
 const changes =
-  /\b(?:no longer|any ?more|any longer|no need to|from now on|instead of|(?:is|are|goes|go|moved|now) now\b|now|again|as of|starting|switch(?:ed)? to|chang(?:e|ed|ing)|make (?:it|that|this)|raise|raising|lower(?:ing)?|goes? up|goes? down|moved|replac\w+|drop(?:ped)?|cancel(?:led)?|withdrawn|lifted|stop|enough with|disregard|forget|take (?:it|that) back|has left|have left|left|closed|retired|is dead|isn't necessary|not necessary|change of plan|from here on|jetzt|ab jetzt|ab sofort|nicht mehr|statt|ya no|ahora|en vez de|desormais|maintenant|ne plus|au lieu|agora|nao mais|em vez de|non piu|niet meer|voortaan)\b|不再|作废|改为|改成|现在|不用再|これから|ではなく|もう/
+  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|goes? up|goes? down|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out|change of (?:plan|mind|habit)|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
+/** What holds from a day on is no matter of that day, and what is too small is too small for good. */
+const lastingWords =
+  /\b(?:(?:from|as of|since|starting) (?:today|tomorrow|this morning)|once and for all|(?:is|are|still|far|was) too(?= \p{L}))\b/gu
 /** Somebody's guess, question, case or story, and what holds only once. */
 const uncertain =
-  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file)|only (?:today|once)|today|tonight|tomorrow|for now|for once|once|exception|except|also|too|remember|still|took|was|were|had|did|got|went|happened|never mind|quot\w+|joke|just for|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
+  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file|friday|summary|report|customer)|only (?:today|once)|today|tonight|tomorrow|on sunday|for now|for once|once|exception|exceptionally|except|also|too|remember|still|took|was|were|had|did|got|went|happened|never mind it|quot\w+|joke|just for|on holiday|other (?:team|department|company)|wants?|press release|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
+
+/** Names inside a sentence, in code or between quotation marks, and folders, folded. */
+const namesIn = (text: string): readonly string[] =>
+  [
+    ...text.matchAll(
+      /(?<=[\p{L}\p{N},;:] )(?!I\b)\p{Lu}[\p{L}\p{N}.-]{1,30}|(?<=[„“"«])[^„“”"»]{2,60}(?=[“”"»])|\b[\w-]+[/_][\w/_-]*/gu,
+    ),
+  ].map(([name]) => plain(name.replace(/\.$/, "")).trim())
 
 /** The numbers, names and languages of a rule: what a later statement may put something else in the place of. */
-function oldValues(rule: string): readonly string[] {
-  const names = [...rule.matchAll(/(?<=[\p{L}\p{N},;:] )\p{Lu}[\p{L}\p{N}.-]{2,30}/gu)].map(([name]) =>
-    name.toLowerCase(),
+const oldValues = (rule: string): readonly string[] =>
+  [...new Set([...namesIn(rule), ...[...sortedValues(plain(rule)).values()].flatMap((some) => [...some])])].filter(
+    (value) => value.length > 0,
   )
-  const others = [...valuesOf(rule).values()].flat()
-  return [...new Set([...names, ...others])].map((value) => normalize(value).text).filter((value) => value.length > 0)
-}
 
 const hasWord = (text: string, word: string): boolean =>
   new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u").test(text)
@@ -158,14 +202,15 @@ const hasWord = (text: string, word: string): boolean =>
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
 
-/** Of the subject of a rule so much must be said again: with its old value named, and without. */
-const minShareWithValue = 0.34
+/** Of the subject of a rule so much must be said again: with its old value or another of its sort named, and without. */
+const minShareWithValue = 1 / 3
+const minShareOfOther = 0.5
 const minShareOfSubject = 0.6
 
 /**
  * The rules that a user's message changes in so many words: "the cap is 800 now", "Maria left, Jörg approves from now on". The statement
- * is the user's own, certain, says that something changes, and is about the rule: it names its old value or most of its subject. If two
- * rules could be meant, none is.
+ * is the user's own, certain, says that something changes or ends, and is about the rule: it names its old value, another one of that sort, or
+ * most of its subject. If two rules could be meant, none is.
  */
 export function readReplacements<Rule extends Pin>(
   message: string,
@@ -173,34 +218,102 @@ export function readReplacements<Rule extends Pin>(
 ): readonly Replacement<Rule>[] {
   if (message.length > maxMessage || pins.length === 0) return []
   const quotations = quotationsIn(message)
-  return ownWords(message)
-    .flatMap((own) => sentencesIn(message, own))
-    .flatMap((span): readonly Replacement<Rule>[] => {
-      const text = message.slice(span.start, span.end)
-      const seen = normalize(text).text.replace(/\s+/g, " ")
-      if (text.length > maxSentence || passesOn.test(text) || quotations.some((quoted) => isWithin(quoted, [span])))
-        return []
-      if (!changes.test(seen) || uncertain.test(seen)) return []
-      const said = topicOf(text)
-      const meant = pins.filter(
-        (pin) => isReplaced(pin.text, said, seen) && !(bans.test(seen) && forbids(pin) && namesAnother(pin.text, text)),
-      )
-      const [pin] = meant
-      return pin !== undefined && meant.length === 1 ? [{ ...span, text, pin }] : []
-    })
+  const own = ownWords(message)
+  const sentences = own.flatMap((span) => sentencesIn(message, span))
+  const found: Replacement<Rule>[] = []
+  // A short message may name what is over in one sentence and what holds instead in the next.
+  const [only] = own
+  const whole = own.length === 1 && only !== undefined && sentences.length === 2 ? [only] : []
+  for (const span of [...sentences, ...whole]) {
+    const text = message.slice(span.start, span.end).trim()
+    if (text.length > maxSentence || passesOn.test(text)) continue
+    const pin = replacedBy(text, pins)
+    if (pin === undefined || found.some((one) => one.pin === pin)) continue
+    // What is quoted counts only where it is what the rule itself has quoted.
+    const isQuoted = quotations.some(
+      (quoted) =>
+        isWithin(quoted, [span]) &&
+        !oldValues(pin.text).some((value) => hasWord(plain(message.slice(quoted.start, quoted.end)), value)),
+    )
+    if (!isQuoted || /\b(?:sign|statt|instead)\b/i.test(text))
+      found.push({ start: span.start, end: span.start + text.length, text, pin })
+  }
+  return found
+}
+
+function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule | undefined {
+  const seen = plain(text).replace(/[\s’]+/g, (gap) => (gap === "’" ? "'" : " "))
+  const [isEnd, isChange] = [ends.test(seen), changes.test(seen)]
+  if ((!isEnd && !isChange) || uncertain.test(seen.replace(lastingWords, " "))) return undefined
+  const said = topicOf(text)
+  const meant = pins.filter(
+    (pin) =>
+      isReplaced(pin.text, text, { said, seen, isEnd }) &&
+      !(bans.test(seen) && forbids(pin) && namesAnother(pin.text, text)),
+  )
+  return meant.length === 1 ? meant[0] : undefined
 }
 
 /** A ban on another thing of the same kind takes nothing back. */
 const bans = /\b(?:never|do not|don't|must not|no)\b/
 
-function isReplaced(rule: string, said: readonly string[], seen: string): boolean {
-  if (seen.includes(normalize(rule).text.replace(/[.!]$/, ""))) return false
+type Said = { readonly said: readonly string[]; readonly seen: string; readonly isEnd: boolean }
+
+function isReplaced(rule: string, text: string, { said, seen, isEnd }: Said): boolean {
+  const ruleSeen = plain(rule)
+  if (seen.includes(ruleSeen.replace(/[.!]$/, "")) || endsAnother(rule, text)) return false
+  const old = oldValues(rule)
+  const named = old.some((value) => hasWord(seen, value))
+  if (!named && !sharesWord(rule, text)) return isOnlyAnother(rule, old, seen)
   const about = topicOf(rule)
-  const shared = about.filter((word) => said.includes(word)).length
-  const named = oldValues(rule).some((value) => hasWord(seen, value))
-  const share = about.length === 0 ? 0 : shared / about.length
-  return shared > 0 && share >= (named ? minShareWithValue : minShareOfSubject)
+  const share = about.length === 0 ? 0 : about.filter((word) => said.includes(word)).length / about.length
+  if (share >= minShareWithValue && endedThings(seen).some((word) => topicOf(word).some((one) => about.includes(one))))
+    return true
+  const rest = withoutValues(about, old)
+  const shared = rest.filter((word) => said.includes(word)).length
+  const restShare = rest.length === 0 ? 0 : shared / rest.length
+  const other = namesOther(rule, text)
+  if (named) return share >= minShareWithValue && (shared > 0 || rest.length === 0 || other === "value")
+  const first = firstTopic(seen)
+  if (other !== undefined)
+    return (
+      restShare >= (other === "value" ? minShareOfOther : minShareOfSubject) && (rest.length > 1 || rest[0] === first)
+    )
+  // The rule has a value, and nothing is said about it: that is one more rule, unless this one is said to be over.
+  if (old.length > 0 && (!isEnd || namesOtherValue(text, rule))) return false
+  return share >= minShareOfSubject && (share === 1 || about.includes(first ?? ""))
 }
+
+const withoutValues = (about: readonly string[], values: readonly string[]): readonly string[] => {
+  const topics = new Set(values.flatMap((value) => [value, ...topicOf(value)]))
+  return about.filter((word) => !topics.has(word))
+}
+
+/** Does a text name one value of a sort of which the rule has another, or a name where the rule has another name? */
+function namesOther(rule: string, text: string): "value" | "name" | undefined {
+  const [before, after] = [sortedValues(plain(rule)), sortedValues(plain(text))]
+  for (const [sort, values] of before) {
+    const others = [...(after.get(sort) ?? [])].filter((value) => !values.has(value))
+    if (others.length === 1) return "value"
+  }
+  return before.size === 0 && namesIn(rule).length > 0 && namesIn(text).length > 0 ? "name" : undefined
+}
+
+/** "Switch to Fahrenheit" and a rule that says no more than "Celsius". */
+const isOnlyAnother = (rule: string, old: readonly string[], seen: string): boolean =>
+  /\b(?:switch|change|go over) to\b/.test(seen) &&
+  withoutValues(topicOf(rule), old).length <= 1 &&
+  [...sortedValues(plain(rule)).keys()].some((sort) => sort !== "number" && sortedValues(seen).has(sort))
+
+/** What a sentence speaks of first, words of change put aside. */
+function firstTopic(seen: string): string | undefined {
+  for (const word of seen.replace(everyEnd, " ").replace(everyChange, " ").split(" ")) {
+    const [topic] = topicOf(word)
+    if (topic !== undefined) return topic
+  }
+  return undefined
+}
+const [everyEnd, everyChange] = [new RegExp(ends.source, "gu"), new RegExp(changes.source, "gu")]
 
 /** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, verbatim. */
 type PinCommand =

@@ -85,6 +85,7 @@ function stem(word: string): string {
     .replace(/(?<=(?:s|x|z|ch|sh))es$/, "")
     .replace(/(?<=[^su])s$/, "")
     .replace(/(?<=[a-z]{3})(?:ing|ed)$/, "")
+    .replace(/([bdgmnpt])\1$/, "$1")
     .replace(/(?<=[a-z]{3}[^aeiou])e$/, "")
 }
 
@@ -136,6 +137,60 @@ function isIdentifier(before: string): boolean {
 
 const beforeQuantity =
   /^(?:than|over|under|above|below|most|least|to|of|is|are|be|was|at|in|by|for|within|every|until|after|before|between|and|or|from|max|maximum|min|minimum|limit|cap|budget|exceed|exceeds|exceeding|reach|about|around|only|just|exactly|up|down|with|the|a|an|no|not|now|de|a|hasta|mas|más|menos|por|es|en|cada|auf|uber|über|unter|bis|hochstens|höchstens|plus|moins|jusqu'|use|keep|allow|set|have|need|take|wait|run|retry|spend|spending|pay|paying|buy)$|[\p{Script=Han}]/u
+
+/** Words for numbers, units, currencies, days and languages: what a rule may name another of, by sort. */
+const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
+  [
+    "number",
+    /(?<![\p{L}\p{N}])(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight)(?![\p{L}\p{N}])/gu,
+  ],
+  ["currency", /\b(?:dollars?|euros?|francs?|franken|pounds?|yen|dolares|dollari)\b|[$€£¥]/g],
+  [
+    "unit",
+    /\b(?:celsius|fahrenheit|kelvin|metric|imperial|(?:kilo)?(?:metres?|meters?)|feet|yards|lit(?:res?|ers?)|miles?|grams?|ounces?|cups|inches|centimet\w+|millimet\w+)\b|厘米|英寸/g,
+  ],
+  ["day", /\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b/g],
+  [
+    "language",
+    /\b(?:english|spanish|german|french|chinese|japanese|portuguese|italian|dutch|polish|swedish|danish|norwegian|welsh|turkish|arabic|hindi|korean|russian|czech|greek|ingles|espanol|aleman|frances|portugues|englisch|deutsch|franzosisch|spanisch|anglais|francais|allemand|espagnol|inglese|italiano|engels|nederlands|duits)\b|英文|英语|中文|汉语|日语|法语|德语|日本語|英語|中国語/g,
+  ],
+  ["tense", /\b(?:past|present|future|tegenwoordige|verleden) (?:tense|tijd)\b/g],
+  ["address", /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g],
+  ["channel", /(?<![\w&])#[a-z][\w-]{1,40}/g],
+]
+
+/** In lower case and without accents, with every sign that it has: an address keeps its "@". */
+export const plain = (text: string): string =>
+  text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
+
+/** The values of a plain text, by sort. */
+export function sortedValues(seen: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const sorted = new Map<string, ReadonlySet<string>>()
+  for (const [sort, pattern] of namedValues) {
+    const found = [...seen.matchAll(pattern)].map(([value]) => value.replace(/[.,:]$/, ""))
+    if (found.length > 0) sorted.set(sort, new Set(found))
+  }
+  return sorted
+}
+
+/** What somebody says is over: "no longer 4", "instead of French". */
+const endedThing =
+  /\b(?:no longer|instead of|rather than|forget|replac(?:e|es|ing)|not|statt|en vez de|au lieu (?:de|du)|em vez de|invece di|in plaats van)(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\p{L}\p{N}#@$€.:_-]+)/gu
+
+/** The words of a plain text that somebody says are over. The rule that is meant has them. */
+export const endedThings = (seen: string): readonly string[] =>
+  [...seen.matchAll(endedThing)].map(([, word = ""]) => word.replace(/[.:-]+$/, ""))
+
+/** Does a text say that a value is over which a rule does not have? Then it is about another rule. */
+export function endsAnother(rule: string, later: string): boolean {
+  const [own, seen] = [plain(rule), plain(later)]
+  const values = [...sortedValues(seen)]
+  return endedThings(seen).some((word) => {
+    if (own.includes(word)) return false
+    // A number that is said to be over tells only beside the one that holds instead.
+    return values.some(([sort, some]) => some.has(word) && (sort !== "number" || some.size > 1))
+  })
+}
 
 /** Does the later text name a thing of the same kind under another number: "region 1" beside "region 0"? */
 export function namesAnother(earlier: string, later: string): boolean {
