@@ -175,6 +175,7 @@ const nouns: Readonly<Record<EntryType, Noun>> = {
   "calls-judged": ["judgement", "judgements"],
   "memory-flushed": ["flush to memory", "flushes to memory"],
   "memory-retrieved": ["retrieval", "retrievals"],
+  "text-recalled": ["recall", "recalls"],
   "usage-reported": ["usage report", "usage reports"],
 }
 
@@ -209,6 +210,8 @@ function entryWords({ message, body, type }: HistoryEntry): string {
       return `${count(body.rows, "line")} written to memory, up to e${body.upTo}`
     case "memory-retrieved":
       return `memory was put before e${body.before}: ${messageWords(body.message)}`
+    case "text-recalled":
+      return `what was fetched for the answer to e${body.after} stays: ${messageWords(body.message)}`
     case "usage-reported":
       return body.estimatedTokens === 0
         ? `${body.model} reports ${body.usage.inputTokens} tokens in`

@@ -1,4 +1,5 @@
 import { tokens } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
@@ -29,6 +30,8 @@ type DigestNeeds = {
   readonly meter: Pick<Meter, "text" | "truncate">
   /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
   readonly arguments: ReadonlySet<string>
+  /** The handle of what it stands for, where there is a way to fetch it. */
+  readonly recall?: string | undefined
   /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
   readonly rules?: readonly string[]
 }
@@ -36,6 +39,9 @@ type DigestNeeds = {
 export type Composed = { readonly digest: Digest; readonly text: string; readonly tokens: number }
 
 const { briefTokens } = defaultShares
+
+/** A smaller digest says more with the tokens that a handle would take. */
+const recallTokens = 160
 
 /** Prices are sums of pieces, and pieces side by side take less or more: so often is the rest corrected. */
 const maxTries = 5
@@ -46,7 +52,11 @@ export function composeDigest(knowledge: Knowledge, needs: DigestNeeds): Compose
   const brief = budgetTokens < briefTokens
   const { schema } = knowledge.summary
   const write = (sections: Summary["sections"]): Composed => {
-    const digest: Digest = { covered: needs.covered + knowledge.covered, summary: { schema, sections } }
+    const digest: Digest = {
+      covered: needs.covered + knowledge.covered,
+      summary: { schema, sections },
+      ...present({ recall: budgetTokens < recallTokens ? undefined : needs.recall }),
+    }
     const text = renderDigest(digest, { brief })
     return { digest, text, tokens: meter.text(text) }
   }

@@ -107,16 +107,18 @@ function* draftSteps(
   const { rules = task.choices.pins.map(({ text }) => text) } = task.choices
   const mostTokens = mostDigestTokens(plan.limitTokens)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
+    const kept = new Set(shown.map(({ id }) => id))
     const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))
     yield
     return composeDigest(knowledge, {
       budgetTokens: Math.min(mostTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
-      shown: new Set(shown.map(({ id }) => id)),
+      shown: kept,
       stands,
       meter,
       arguments: taken,
       rules,
+      recall: task.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))),
     })
   }
   const share = plan.digestShare ?? digestShare(plan.limitTokens, free, scene.outsideTokens - mandatory)

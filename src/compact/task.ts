@@ -48,6 +48,8 @@ export type CompactChoices = {
   /** The documents of the prompt stack. */
   readonly documents?: readonly StackDocument[]
   readonly handleOf?: (callId: CallId) => string | undefined
+  /** The recall handle of the messages that a digest stands for. */
+  readonly rangeHandleOf?: (covered: Transcript) => string | undefined
   /** What is known of messages that are no longer there to be read: it is carried on. */
   readonly earlier?: Summary
 }

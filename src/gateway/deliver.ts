@@ -41,6 +41,8 @@ export type Delivery = {
   /** The uncompressed request body that was sent, and whether it offered the recall tool. */
   readonly sent: Buffer
   readonly recalls: boolean
+  /** What of this answer the client does not see. */
+  readonly hidden: { rounds: number; readonly recalled: string[] }
   /** Send another request body to the same upstream. */
   readonly again: (body: string) => Promise<UpstreamAnswer>
   /** The same beside the exchange, which may be over by then. */
@@ -66,7 +68,7 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
     answer.status < 300 && relayed.kept !== undefined ? readDeliveredAnswer(format, relayed.kept, framing) : undefined
   // A response that is read synchronously is recorded before the client's next request can arrive.
   const read = reading instanceof Promise ? await reading : reading
-  outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
+  outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false, delivery.hidden)
   if (read?.isWhole === true) outgoing.summarize?.(delivery.sent, (body, other) => askAside(delivery, body, other))
   Object.assign(requestLog.noted, { responseBytes: relayed.bytes, trace })
   Object.assign(
@@ -240,14 +242,20 @@ function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuard
   const { deps, requestLog } = exchange
   const { format, outgoing, sent, recalls, isStored } = delivery
   const session = outgoing.known().session ?? ""
+  const recall = async (input: unknown) => {
+    const fetched = await answerRecall(deps.holdfast.session(session), input)
+    if (!fetched.failed) delivery.hidden.recalled.push(fetched.text)
+    return fetched
+  }
   const here = guarding === undefined ? undefined : guardWithApprovals(exchange, guarding, session)
   if (here !== undefined) requestLog.noted.judged = here.judged
   return {
     format,
     sent: sent.toString("utf8"),
     ...present({ guarding: here, maxRounds: isStored === true ? 0 : undefined }),
-    ...(recalls ? { recall: (input: unknown) => answerRecall(deps.holdfast.session(session), input) } : {}),
-    onRound: ({ recalls: answered }) => {
+    ...(recalls ? { recall } : {}),
+    onRound: ({ recalls: answered, goesOn }) => {
+      if (goesOn) delivery.hidden.rounds++
       requestLog.noted.recalls = (requestLog.noted.recalls ?? 0) + answered
     },
   }

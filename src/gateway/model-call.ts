@@ -140,7 +140,18 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   for (let shrunk = 0; ; shrunk++) {
     const sent = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
     const { answer, error: early } = mayRefuseInStream(format, sent, body) ? await peekAtStream(sent) : { answer: sent }
-    const delivery = { format, path: route.path, outgoing, answer, changed, sent: body, recalls, again, aside }
+    const delivery = {
+      format,
+      path: route.path,
+      outgoing,
+      answer,
+      changed,
+      sent: body,
+      recalls,
+      hidden: { rounds: 0, recalled: [] },
+      again,
+      aside,
+    }
     if (!refusals.has(answer.status)) {
       const smaller =
         early === undefined || shrunk >= maxShrinking ? undefined : await smallerAfter(outgoing, format, early)

@@ -21,6 +21,7 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
 import {
   type AskAside,
+  type HiddenRounds,
   type Known,
   learnCountsAnswer,
   learnWindow,
@@ -132,11 +133,12 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     ended: firstOf((end) => {
       own.hasEnded = true
       const usage = end.answer?.usage
+      if (end.hidden.recalled.length > 0) prepareNext(deps, incomingCall, session)
       if (usage !== undefined) own.report = { model: incomingCall.model ?? request.model ?? "", usage }
       void deps.held.ending(incomingCall.tenant, session, () =>
         deps.lines.add(session, async () => {
           // The next request contains this one and reports its token usage.
-          if (own.isSkipped) return done(undefined)
+          if (own.isSkipped && end.hidden.recalled.length === 0) return done(undefined)
           const { sent, ...rest } = await after()
           if (own.spent.length > 0) await rest.session.reportUsage(own.spent)
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
@@ -171,6 +173,7 @@ async function preparedCall(
     smaller: (refusal) => smaller(deps, incomingCall, ingested, refusal),
     instead: (refused) => instead(deps, incomingCall, ingested, refused),
     ended: firstOf((end) => {
+      if (end.hidden.recalled.length > 0) prepareNext(deps, incomingCall, session.id)
       void deps.held.ending(incomingCall.tenant, session.id, () =>
         deps.lines.add(session.id, () => record(deps, ingested, end)),
       )
@@ -179,13 +182,17 @@ async function preparedCall(
   }
 }
 
-type End = { readonly answer: ModelResponse | undefined; readonly isCut: boolean }
+type End = {
+  readonly answer: ModelResponse | undefined
+  readonly isCut: boolean
+  readonly hidden: HiddenRounds
+}
 
 /** Report only the first end of an outgoing call; ignore later ones. */
 function firstOf(onEnd: (end: End) => void): OutgoingCall["ended"] {
   let hasEnded = false
-  return (answer, isCut = false) => {
-    if (!hasEnded) onEnd({ answer, isCut })
+  return (answer, isCut = false, hidden = { rounds: 0, recalled: [] }) => {
+    if (!hasEnded) onEnd({ answer, isCut, hidden })
     hasEnded = true
   }
 }
@@ -201,9 +208,14 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: IngestedCal
 function instead(deps: OutgoingDeps, incomingCall: IncomingCall, ingested: IngestedCall, refused: RefusedCall) {
   const model = incomingCall.model ?? ingested.request.model
   const windowTokens = windowOf(deps, incomingCall, model)
-  const fastPath = deps.fastPaths.find(incomingCall)
-  if (fastPath?.session === ingested.session.id) deps.fastPaths.put(incomingCall, { ...fastPath, plain: false })
+  prepareNext(deps, incomingCall, ingested.session.id)
   return insteadOf(ingested, refused, { id: incomingCall.id, atMs: deps.now(), ...present({ model, windowTokens }) })
+}
+
+/** Have the session prepare the next request, instead of forwarding it at once. */
+function prepareNext({ fastPaths }: OutgoingDeps, incomingCall: IncomingCall, session: string): void {
+  const fastPath = fastPaths.find(incomingCall)
+  if (fastPath?.session === session) fastPaths.put(incomingCall, { ...fastPath, plain: false })
 }
 
 async function smaller(
@@ -233,10 +245,13 @@ async function smaller(
 
 async function record({ lineages, held }: OutgoingDeps, ingested: IngestedCall, end: End): Promise<void> {
   const { session, assignment, request, whole, sent, done } = ingested
-  const { answer, isCut } = end
+  const { answer, isCut, hidden } = end
   try {
     const messages = answer?.messages ?? []
-    const recorded = answer === undefined || messages.length === 0 ? undefined : await session.record(answer)
+    const recorded =
+      answer === undefined || messages.length === 0
+        ? undefined
+        : await session.record(answer, undefined, { recalled: hidden.recalled, isSummed: hidden.rounds > 0 })
     const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
     await lineages.answered(assignment, request, messages, seen)
     const { form, wire, isOther, tried } = sent

@@ -85,6 +85,9 @@ export type Known = {
   readonly trace: Trace
 }
 
+/** Rounds of an answer that the client did not see: how many, and the texts that the model fetched in them. */
+export type HiddenRounds = { readonly rounds: number; readonly recalled: readonly string[] }
+
 /** One model call, ready to be sent upstream. */
 export type OutgoingCall = {
   readonly how: How
@@ -113,7 +116,7 @@ export type OutgoingCall = {
    * Report the end of the call: the response as the client received it, the part that arrived, or undefined. It is recorded later; only the
    * first report counts.
    */
-  readonly ended: (answer: ModelResponse | undefined, isCut?: boolean) => void
+  readonly ended: (answer: ModelResponse | undefined, isCut?: boolean, rounds?: HiddenRounds) => void
   /** Once it is written down: ask the session's own model for a summary, if one is due. Nobody waits for it. */
   readonly summarize?: (sent: Buffer, ask: AskAside) => void
 }

@@ -20,7 +20,7 @@ import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./hooks.ts
 import type { Live } from "./live.ts"
 import { type CheckpointBody, entryId, type Item, type MessageEdit, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
-import { handleFor } from "./log/handle.ts"
+import { handleFor, rangeHandleFor } from "./log/handle.ts"
 import type { Trace } from "./log/trace.ts"
 import { choicesOf } from "./one-shot/choices.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
@@ -233,11 +233,10 @@ async function choicesFor(
       ? await readySummarizer(preparing)
       : createSummarizer({ format: call.frame.format, summarizer: async () => summary }, meter)
   const earlier = await readInherited(live)
-  const handleOf =
-    live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
+  const recallable = live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : {}
   const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
   const { documents } = call.stack.inForce ?? {}
-  return { ...choices, pins, ownPins: true, rules, ...present({ earlier, summarizer, handleOf, documents }) }
+  return { ...choices, pins, ownPins: true, rules, ...present({ earlier, summarizer, documents }), ...recallable }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
@@ -245,21 +244,27 @@ type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
 const contextOnly = ({ strategy, strategyOptions, schema, language, toolBudgets }: Shape) =>
   present({ strategy, strategyOptions, schema, language, toolBudgets })
 
-/** The recall handle of each tool result, by the entry that has it in full. */
+/** The recall handle of each tool result, by the entry that has it in full, and of what a digest stands for, by its last message. */
 async function handles(
   { live }: Preparing,
   messages: Transcript,
-): Promise<((callId: CallId) => string | undefined) | undefined> {
+): Promise<Pick<CompactChoices, "handleOf" | "rangeHandleOf">> {
   const secret = await readSecret(live)
-  if (secret === undefined) return undefined
+  if (secret === undefined) return {}
   const places = new Map<CallId, number>()
   for (const { id, parts } of messages) {
     const seq = seqOf(id)
     if (seq !== undefined) for (const part of parts) if (part.type === "tool-result") places.set(part.callId, seq)
   }
-  return (callId) => {
-    const seq = places.get(callId)
-    return seq === undefined ? undefined : handleFor(secret, seq, callId)
+  return {
+    handleOf: (callId) => {
+      const seq = places.get(callId)
+      return seq === undefined ? undefined : handleFor(secret, seq, callId)
+    },
+    rangeHandleOf: (covered) => {
+      const last = covered.reduce((newest, { id }) => Math.max(newest, seqOf(id) ?? 0), 0)
+      return last === 0 ? undefined : rangeHandleFor(secret, last)
+    },
   }
 }
 

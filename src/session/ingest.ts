@@ -78,7 +78,7 @@ export async function appendMessages(
 export async function appendAnswer(
   live: Live,
   messages: Transcript,
-  extraEntries: readonly EntryBody[],
+  extraEntries: (from: number) => readonly EntryBody[],
 ): Promise<AppendedMessages> {
   let added = messages
   let placed: readonly number[] = []
@@ -94,7 +94,7 @@ export async function appendAnswer(
     const back: EntryBody = { type: "branch-opened", from: tip, left: 0, ledger: "" }
     return [
       ...messageBodies(bodies, known.at(-1) ?? from, next),
-      ...extraEntries,
+      ...extraEntries(from),
       // The conversation continued on another branch and stays there.
       ...(isLeft && added.length > 0 ? [back] : []),
     ]

@@ -500,6 +500,7 @@ function rewrite(
     case "summary-begun":
     case "memory-flushed":
     case "memory-retrieved":
+    case "text-recalled":
       return undefined
   }
 }

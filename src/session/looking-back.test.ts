@@ -18,7 +18,7 @@ async function withHandle(session: Session): Promise<string> {
   for (let n = 1; n < 30; n++) {
     await session.append([userSays(n), ...toolRound(n, 150), answerTo(n)])
     const { wire } = await session.prepare()
-    const handle = /hf-\d+-[0-9a-f]{20}/.exec(wire)?.[0]
+    const handle = /recall (hf-\d+-[0-9a-f]{20})/.exec(wire)?.[1]
     if (handle !== undefined) return handle
   }
   throw new Error("no handle was printed")
@@ -71,6 +71,56 @@ describe("a handle", () => {
     await expect(session.recall(JSON.parse("7"))).rejects.toMatchObject(unknown)
     const fork = await session.fork("fork")
     expect((await fork.recall(handle)).text).toBe((await session.recall(handle)).text)
+  })
+})
+
+describe("the handle of a summary", () => {
+  /** A session with a summary in force, and its handle. */
+  async function withSummary(session: Session): Promise<string> {
+    for (let n = 1; n < 40; n++) {
+      await session.append([userSays(n), ...toolRound(n, 30), answerTo(n)])
+      const { wire } = await session.prepare()
+      const handle = /<summary[^>]*recall=\\"(hf-\d+-[0-9a-f]{20})/.exec(wire)?.[1]
+      if (handle !== undefined) return handle
+    }
+    throw new Error("nothing was summarized")
+  }
+
+  test("brings back all that was said, called and answered, in order, and nothing later", async () => {
+    const session = open().session("s")
+    const handle = await withSummary(session)
+    const { text, lines, channel } = await session.recall(handle)
+    expect(channel).toBe("conversation")
+    expect(text.split("\n")).toHaveLength(lines)
+    const said = [userSays(1).content, ...toolRound(1, 30).map(({ content }) => content), answerTo(1).content]
+    let at = 0
+    for (const words of said.flatMap((one) => one ?? [])) {
+      expect(text.indexOf(words, at)).toBeGreaterThanOrEqual(at)
+      at = text.indexOf(words, at)
+    }
+    await session.append([{ role: "user", content: "Something said later on." }])
+    expect((await session.recall(handle)).text).toBe(text)
+  })
+
+  test("with words to find, only the passages that have some of them, each with its lines", async () => {
+    const session = open().session("s")
+    const handle = await withSummary(session)
+    const whole = (await session.recall(handle)).text.split("\n")
+    const { text } = await session.recall(handle, { find: "What became of order A-2?" })
+    expect(text).toContain(answerTo(2).content)
+    expect(text.length).toBeLessThan(whole.join("\n").length)
+    for (const [, from, to, passage] of text.matchAll(/\[lines (\d+)-(\d+)\]\n([\s\S]*?)(?=\n\n\[lines |$)/g))
+      expect(whole.slice(Number(from) - 1, Number(to)).join("\n")).toBe(passage)
+    const none = await session.recall(handle, { find: "zeppelin" })
+    expect(none.text).toContain("No line has a word of")
+  })
+
+  test("of another session is refused", async () => {
+    const holdfast = open()
+    const handle = await withSummary(holdfast.session("s"))
+    await withSummary(holdfast.session("other"))
+    const unknown = { problem: { code: "handle-unknown" } }
+    await expect(holdfast.session("other").recall(handle)).rejects.toMatchObject(unknown)
   })
 })
 

@@ -1,10 +1,11 @@
 import { HoldfastError } from "../message/errors.ts"
 import { channelOf, fence } from "../message/fence.ts"
-import { textOf } from "../message/message.ts"
+import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { rankTexts } from "../store/search-terms.ts"
 import type { Live } from "./live.ts"
 import { entryId } from "./log/entry.ts"
-import { entryOfHandle, handleFor } from "./log/handle.ts"
+import { entryOfHandle, handleFor, rangeHandleFor } from "./log/handle.ts"
 import { readMessages } from "./view.ts"
 
 /** The text behind a handle, or the requested lines of it. Lines count from 1. */
@@ -21,30 +22,99 @@ export type Recalled = {
   readonly entry: string
 }
 
-/** Lines of a stored text, counted from 1, both ends included. */
-export type LineRange = { readonly fromLine?: number; readonly toLine?: number }
+/** Lines of a stored text, counted from 1, both ends included; with `find`, those of them that have its words. */
+export type LineRange = { readonly fromLine?: number; readonly toLine?: number; readonly find?: string }
 
-/** Fetch a tool result that was shortened. A handle that this session did not create is refused. */
-export async function recall(live: Live, handle: string, { fromLine = 1, toLine }: LineRange = {}): Promise<Recalled> {
+/**
+ * Fetch a tool result that was shortened, or the messages that a summary stands for. A handle that this session did not create is refused.
+ */
+export async function recall(live: Live, handle: string, range: LineRange = {}): Promise<Recalled> {
   const unknown = new HoldfastError({ code: "handle-unknown", handle: String(handle).slice(0, 60) })
   const seq = entryOfHandle(handle)
   const secret = await readSecret(live)
   if (seq === undefined || secret === undefined || live.journal.outline().node(seq) === undefined) throw unknown
+  if (rangeHandleFor(secret, seq) === handle) {
+    const lines = (await conversationText(live, seq)).split("\n")
+    return { ...linesIn(lines, range), channel: "conversation", entry: entryId(seq) }
+  }
   const [message] = await readMessages(live, [seq])
   const part = message?.parts.find((one) => one.type === "tool-result" && handleFor(secret, seq, one.callId) === handle)
   if (message === undefined || part?.type !== "tool-result") throw unknown
   const lines = part.content.map(textOf).join("\n").split("\n")
+  const channel = channelOf(message.role, part)
+  return { ...linesIn(lines, range), channel, entry: entryId(seq), ...present({ tool: part.tool }) }
+}
+
+function linesIn(
+  lines: readonly string[],
+  { fromLine = 1, toLine, find }: LineRange,
+): Pick<Recalled, "text" | "lines" | "fromLine" | "toLine"> {
   const first = Math.min(Math.max(1, Math.floor(numberOr(fromLine, 1))), lines.length)
   const last = Math.min(Math.max(first, Math.floor(numberOr(toLine, lines.length))), lines.length)
-  return {
-    text: lines.slice(first - 1, last).join("\n"),
-    lines: lines.length,
-    fromLine: first,
-    toLine: last,
-    channel: channelOf(message.role, part),
-    entry: entryId(seq),
-    ...present({ tool: part.tool }),
+  const wanted = lines.slice(first - 1, last)
+  const text = find === undefined ? wanted.join("\n") : passagesAbout(wanted, first, find)
+  return { text, lines: lines.length, fromLine: first, toLine: last }
+}
+
+/** Lines of a passage that is looked through as one: a message of usual length, or a screen of a longer one. */
+const passageLines = 24
+/** Passages that are shown, the best of them; who needs more asks in other words or for lines. */
+const maxPassages = 6
+
+/** The passages with the words of a question, in their order, each with its lines, so that more around it can be asked for. */
+function passagesAbout(lines: readonly string[], firstLine: number, find: string): string {
+  const passages: { readonly at: number; readonly text: string }[] = []
+  let start = 0
+  for (let at = 1; at <= lines.length; at++) {
+    if (at < lines.length && at - start < passageLines && !messageStart.test(lines[at] ?? "")) continue
+    passages.push({ at: start, text: lines.slice(start, at).join("\n") })
+    start = at
   }
+  const best = rankTexts(
+    passages.map(({ text }) => text),
+    find,
+  ).slice(0, maxPassages)
+  if (best.length === 0)
+    return `[No line has a word of ${JSON.stringify(find.slice(0, maxLabel))}. Ask in other words, or for lines.]`
+  return best
+    .toSorted((one, other) => one - other)
+    .flatMap((n) => passages[n] ?? [])
+    .map(({ at, text }) => `[lines ${firstLine + at}-${firstLine + at + text.split("\n").length - 1}]\n${text}`)
+    .join("\n\n")
+}
+
+/** How a message begins in the text of a conversation. */
+const messageStart = /^--- e[1-9]\d* /
+
+/** Limit on the messages that one recall reads: a session of weeks. */
+const maxRecalled = 20_000
+
+/** The messages up to an entry as text, those of histories that the client itself compacted included. */
+async function conversationText(live: Live, seq: number): Promise<string> {
+  const outline = live.journal.outline()
+  const branches = outline.ofType("branch-opened").filter((entry) => entry < seq)
+  const entries = await live.journal.entries(branches)
+  const reached = [...entries.values()].flatMap(({ body }) =>
+    body.type === "branch-opened" && body.reached !== undefined ? [body.reached] : [],
+  )
+  const seqs = new Set([...reached, seq].flatMap((at) => outline.path(at) ?? []))
+  const messages = await readMessages(live, [...seqs].sort((one, other) => one - other).slice(-maxRecalled))
+  return messages.flatMap(messageText).join("\n")
+}
+
+/** A message with its entry, its speaker and what was said, called and answered; reasoning is nobody's word. */
+function messageText({ id, role, parts }: Message): readonly string[] {
+  if (role === "system") return []
+  const blocks = parts.flatMap((part): readonly string[] => {
+    if (part.type === "text") return [part.text]
+    if (part.type === "tool-call") return [`call of ${labelOf(part.tool)}: ${textOf(part)}`]
+    if (part.type === "tool-result")
+      return [
+        `result${part.tool === undefined ? "" : ` of ${labelOf(part.tool)}`}:\n${part.content.map(textOf).join("\n")}`,
+      ]
+    return []
+  })
+  return blocks.length === 0 ? [] : [`--- ${id} ${role}`, ...blocks]
 }
 
 const numberOr = (value: number | undefined, otherwise: number): number =>
@@ -57,6 +127,8 @@ export type RecallArguments = {
   readonly toLine?: number | undefined
   /** Characters of the first line to skip, because an earlier page showed them. */
   readonly skipCharacters?: number | undefined
+  /** Only the passages with these words. */
+  readonly find?: string | undefined
 }
 
 type RecallPageOptions = {
@@ -69,10 +141,20 @@ type RecallPageOptions = {
 
 /** One page of a removed text, in a fence, and how to get the next one. Invalid arguments are a Problem. */
 export async function recallPage(args: RecallArguments, options: RecallPageOptions): Promise<string> {
-  const { handle, fromLine: from = 1, toLine, skipCharacters = 0 } = args
+  const { handle, fromLine: from = 1, toLine, skipCharacters = 0, find } = args
   const { maxCharacters } = options
   if (toLine !== undefined && toLine < from)
     refuseArgument("toLine", `a line that is not before line ${from}`, `line ${toLine}`)
+  if (find !== undefined) {
+    const found = await options.recall(handle.trim(), { fromLine: from, find, ...present({ toLine }) })
+    return pageText(
+      { handle },
+      found,
+      pageOf(found.text, { fromLine: 1, skipCharacters: 0 }, maxCharacters),
+      options.tool,
+      find,
+    )
+  }
   // A page has no more lines than characters, so no more lines need to be fetched.
   const furthest = from + maxCharacters
   const found = await options.recall(handle.trim(), { fromLine: from, toLine: Math.min(toLine ?? furthest, furthest) })
@@ -84,15 +166,20 @@ export async function recallPage(args: RecallArguments, options: RecallPageOptio
   return pageText(args, found, page, options.tool)
 }
 
-function pageText(args: RecallArguments, found: Recalled, page: Page, tool: string): string {
+function pageText(args: RecallArguments, found: Recalled, page: Page, tool: string, find?: string): string {
   const { skipCharacters = 0, toLine } = args
-  const labels = {
-    lines: `${found.fromLine}-${Math.min(page.toLine, found.toLine)} of ${found.lines}`,
+  const labels: Readonly<Record<string, string>> = {
+    ...(find === undefined ? {} : { about: find }),
+    lines:
+      find !== undefined
+        ? `some of ${found.lines}`
+        : `${found.fromLine}-${Math.min(page.toLine, found.toLine)} of ${found.lines}`,
     ...(skipCharacters > 0 ? { "from-character": String(skipCharacters + 1) } : {}),
     channel: found.channel,
     ...present({ tool: found.tool }),
     entry: found.entry,
   }
+  if (find !== undefined) return `${storedNote}\n${fenceStored(page.text, labels)}`
   const next = nextOf(args, found, page)
   const call = {
     handle: args.handle.trim(),

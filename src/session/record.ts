@@ -3,7 +3,8 @@ import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { deniedResults, type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
 import { HoldfastError } from "../message/errors.ts"
-import type { ModelResponse, ToolResultPart, Usage } from "../message/message.ts"
+import { memoryEnd, memoryStart } from "../message/fence.ts"
+import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { appendAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
@@ -28,14 +29,31 @@ export type Recorded = {
   readonly usage?: Usage & { readonly uncachedTokens: number }
 }
 
-export async function recordResponse(live: Live, response: ResponseLike, reported?: Usage): Promise<Recorded> {
+/** What else happened while the model answered. */
+export type RecordOptions = {
+  /** Texts that the model fetched with a recall of its own, as it got them: they stay in the context of later calls. */
+  readonly recalled?: readonly string[]
+  /** The usage is that of several calls: nothing is learned from it about the size of one. */
+  readonly isSummed?: boolean
+}
+
+export async function recordResponse(
+  live: Live,
+  response: ResponseLike,
+  reported?: Usage,
+  { recalled = [], isSummed = false }: RecordOptions = {},
+): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
   const usage = reported ?? answer.usage
-  const report = reportOf(live, usage)
+  const told = reportOf(live, usage)
+  const report = told === undefined || !isSummed ? told : { ...told, estimatedTokens: 0 }
   const beside = report === undefined ? [] : [report]
-  const { placed } = await appendAnswer(live, answer.messages, beside)
+  const { placed } = await appendAnswer(live, answer.messages, (from) => [
+    ...beside,
+    ...(recalled.length === 0 || from === 0 ? [] : [recalledBody(recalled, from, live.newId())]),
+  ])
   // If the provider holds the history, we counted only the end, so there is nothing to learn.
-  if (report !== undefined && live.sent?.held === false) learnFromUsage(live, report)
+  if (report !== undefined && !isSummed && live.sent?.held === false) learnFromUsage(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
   askSessionModel(live)
@@ -46,6 +64,20 @@ export async function recordResponse(live: Live, response: ResponseLike, reporte
     ...present({ usage: usage === undefined ? undefined : { ...usage, uncachedTokens: uncached(usage) } }),
   }
 }
+
+const recalledNote =
+  "Fetched from the record while the message before was answered. It stays here so that it need not be fetched again."
+
+/** The fetched texts as one message of data behind the message that they were fetched for. */
+const recalledBody = (texts: readonly string[], after: number, id: string): EntryBody => ({
+  type: "text-recalled",
+  after,
+  message: {
+    id: messageId(`k${after}-${id}`),
+    role: "user",
+    parts: [{ type: "text", text: [memoryStart, recalledNote, ...texts, memoryEnd].join("\n"), channel: "memory" }],
+  },
+})
 
 /** The token usage of one call, as reported by the provider. */
 export type UsageReport = { readonly model: string; readonly usage: Usage }

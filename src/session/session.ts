@@ -33,6 +33,7 @@ import {
   type JudgedResponse,
   judgeResponse,
   type Recorded,
+  type RecordOptions,
   recordResponse,
   reportUsage,
   type SessionGuarding,
@@ -83,7 +84,7 @@ export type Session = {
   /** Prepare the next model call. */
   readonly prepare: Prepare
   /** Record the response to a call, with the token usage that the provider reported. */
-  readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
+  readonly record: (response: ResponseLike, usage?: Usage, options?: RecordOptions) => Promise<Recorded>
   /** Record the usage of calls whose responses reached the history another way. */
   readonly reportUsage: (reports: readonly UsageReport[]) => Promise<void>
   /** Judge the tool calls of a response before they run: refused calls are withheld, with a result that says why. */
@@ -169,7 +170,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     id,
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
     prepare: prepareNext,
-    record: (response, usage) => use((live) => recordResponse(live, response, usage)),
+    record: (response, usage, options) => use((live) => recordResponse(live, response, usage, options)),
     reportUsage: (reports) => use((live) => reportUsage(live, reports)),
     judge: (response) => judgeResponse(use, response),
     summaryCall: async (sent) => takeSummaryCall(await deps.live(), sent),

@@ -22,25 +22,37 @@ export type View = {
   readonly standing: readonly number[]
 }
 
-/** The view at a message: `since` are the entries after the checkpoint, `retrieved` the memory shown before some of them. */
+/** Messages of ours beside those of the log: memory before some entries, and recalled texts behind some. */
+type OwnMessages = {
+  readonly retrieved: ReadonlyMap<number, Message>
+  readonly recalled: ReadonlyMap<number, readonly Message[]>
+}
+
+/** The view at a message: `since` are the entries after the checkpoint. */
 function viewOf(
   at: number,
   checkpoint: { readonly seq: number; readonly body: CheckpointBody } | undefined,
   since: readonly number[],
-  retrieved: ReadonlyMap<number, Message>,
+  own: OwnMessages,
 ): View {
   const items = [
-    ...(checkpoint?.body.items ?? []),
-    ...since.flatMap((entry) => sinceItems(entry, retrieved.get(entry))),
+    ...(checkpoint === undefined
+      ? []
+      : [...checkpoint.body.items, ...madeItems(own.recalled.get(checkpoint.body.node) ?? [])]),
+    ...since.flatMap((entry) => sinceItems(entry, own)),
   ]
   const shown = new Set(items.flatMap((item) => (item.type === "shown" ? [item.entry] : [])))
   const standing = (checkpoint?.body.standing ?? []).filter((entry) => !shown.has(entry))
   return { at, checkpoint: checkpoint?.seq ?? 0, items, standing }
 }
 
-const sinceItems = (entry: number, before: Message | undefined): readonly Item[] => [
-  ...(before === undefined ? [] : [{ type: "made" as const, message: before }]),
+const madeItems = (messages: readonly Message[]): readonly Item[] =>
+  messages.map((message) => ({ type: "made", message }))
+
+const sinceItems = (entry: number, { retrieved, recalled }: OwnMessages): readonly Item[] => [
+  ...madeItems([retrieved.get(entry) ?? []].flat()),
   { type: "shown", entry },
+  ...madeItems(recalled.get(entry) ?? []),
 ]
 
 /** The entries whose messages a view needs. */
@@ -84,7 +96,7 @@ type LastView = { readonly view: View; readonly determined: string }
 const lastRead = new WeakMap<Outline, LastView>()
 
 /** Entry types that may change how existing messages are shown. */
-const deciding: readonly string[] = ["checkpoint-installed", "checkpoint-undone", "memory-retrieved"]
+const deciding: readonly string[] = ["checkpoint-installed", "checkpoint-undone", "memory-retrieved", "text-recalled"]
 
 const determinedBy = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
 
@@ -130,15 +142,20 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   const seq = outline.checkpointAt(at)
   const since = outline.path(at, outline.nodeOf(seq) ?? 0)
   assert(since !== undefined, `no path from checkpoint ${seq} to entry ${at}`)
-  const wanted = new Set(since)
-  const retrievals = outline.ofType("memory-retrieved").filter((entry) => wanted.has(outline.reference(entry) ?? 0))
-  const entries = await journal.entries([...(seq === 0 ? [] : [seq]), ...retrievals])
+  // What was recalled for the very message that a checkpoint ends with, after it was written, stands behind the checkpoint.
+  const wanted = new Set([...since, ...(seq === 0 ? [] : [outline.nodeOf(seq) ?? 0])])
+  const isWanted = (entry: number): boolean => entry > seq && wanted.has(outline.reference(entry) ?? 0)
+  const own = [...outline.ofType("memory-retrieved"), ...outline.ofType("text-recalled")].filter(isWanted)
+  const entries = await journal.entries([...(seq === 0 ? [] : [seq]), ...own])
   const retrieved = new Map<number, Message>()
-  for (const { body } of entries.values())
+  const recalled = new Map<number, Message[]>()
+  for (const { body } of entries.values()) {
     if (body.type === "memory-retrieved") retrieved.set(body.before, body.message)
+    if (body.type === "text-recalled") recalled.set(body.after, [...(recalled.get(body.after) ?? []), body.message])
+  }
   const body = entries.get(seq)?.body
   assert(seq === 0 || body?.type === "checkpoint-installed", `entry ${seq} is not a checkpoint`)
-  return viewOf(at, body?.type === "checkpoint-installed" ? { seq, body } : undefined, since, retrieved)
+  return viewOf(at, body?.type === "checkpoint-installed" ? { seq, body } : undefined, since, { retrieved, recalled })
 }
 
 /** The original messages of these entries. */

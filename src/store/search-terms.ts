@@ -179,6 +179,20 @@ function ranked(rows: readonly MemoryRow[], words: readonly Weighed[]): readonly
   return hits.sort((one, other) => other.score - one.score || other.row.atMs - one.row.atMs)
 }
 
+/** The places of the texts that have a word of a question, best first. */
+export function rankTexts(texts: readonly string[], question: string): readonly number[] {
+  const query = readQuery(question)
+  const split = texts.map((text) => searchTerms(text))
+  const words = [...query.quoted, ...query.words].map((word) => ({
+    word,
+    hits: split.filter((terms) => hasWord(terms, word)).length,
+  }))
+  return split
+    .flatMap((terms, at) => (words.length > 0 && isHit(terms, query) ? [{ at, score: scoreOf(terms, words) }] : []))
+    .sort((one, other) => other.score - one.score || other.at - one.at)
+    .map(({ at }) => at)
+}
+
 /** Does a row with these terms answer the query? */
 export function isHit(terms: readonly string[], { quoted, words }: QueryWords): boolean {
   return (

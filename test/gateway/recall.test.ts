@@ -24,11 +24,14 @@ const tools = [{ type: "function", function: { name: "read_file", parameters: { 
 /** Calls back what was cut as soon as it sees a handle, and says what it found there. */
 const script: Script = ({ body }) => {
   const text = JSON.stringify(body)
-  const handle = /\bhf-[\w-]{10,}/.exec(text)?.[0]
+  const handle = /\brecall (hf-[\w-]{10,})/.exec(text)?.[1]
+  const summary = /\brecall=\\+"(hf-[\w-]{10,})/.exec(text)?.[1]
   const found = /row 0137: the harbour[^"\\]*/.exec(text)?.[0]
   if (found !== undefined) return { text: `It says: ${found}` }
-  if (handle === undefined || !text.includes("holdfast_recall")) return { text: "I do not know." }
-  return { calls: [{ tool: "holdfast_recall", input: { handle, fromLine: 130, toLine: 140 } }] }
+  if (!text.includes("holdfast_recall")) return { text: "I do not know." }
+  const input =
+    handle === undefined ? { handle: summary, find: "crane service" } : { handle, fromLine: 130, toLine: 140 }
+  return { calls: [{ tool: "holdfast_recall", input }] }
 }
 
 test.each([false, true])("what was cut is called back by the model within one answer, streamed: %s", async (stream) => {

@@ -41,7 +41,12 @@ export function renderDigest(digest: Digest, { brief = digest.brief === true }: 
     return shown.length === 0 ? [] : [fence(block, text, brief || note === undefined ? {} : { note })]
   })
   const body = [...(brief ? [] : [digestHeading]), ...blocks].join("\n")
-  return fence(tag, body, { by: author, ...named, covered: String(digest.covered) })
+  return fence(tag, body, {
+    by: author,
+    ...named,
+    covered: String(digest.covered),
+    ...present({ recall: digest.recall }),
+  })
 }
 
 const otherTag = (block: string): string => (block === userTag ? workTag : userTag)
@@ -55,7 +60,8 @@ const unescapeTag = (block: string, text: string): string => unfence(block, `<${
 const isUsersLine = (section: string, { channel }: SummaryLine): boolean =>
   isUsersSection(section) && channel === "user"
 
-const opening = /^<summary by="holdfast"(?: schema="(handoff|snapshot)")? covered="(0|[1-9]\d{0,14})">\n/
+const opening =
+  /^<summary by="holdfast"(?: schema="(handoff|snapshot)")? covered="(0|[1-9]\d{0,14})"(?: recall="(hf-[\w-]{1,60})")?>\n/
 
 /** Longer texts are no digest: one takes a share of a context, not a multiple. */
 const maxDigestLength = 4_000_000
@@ -69,7 +75,7 @@ export function parseDigest(text: string): Digest | undefined {
   const brief = !body.startsWith(digestHeading)
   const digest: Digest = {
     covered: Number(head[2]),
-    ...present({ brief: brief ? (true as const) : undefined }),
+    ...present({ brief: brief ? (true as const) : undefined, recall: head[3] }),
     summary: { schema, sections: [userTag, workTag].flatMap((block) => sectionsIn(body, block, schema)) },
   }
   // Whatever was read must print as the very text it was read from: a cut or edited digest is no digest.

@@ -211,6 +211,8 @@ export type Digest = {
   readonly summary: Summary
   /** Printed in as few words as it can be read back from. */
   readonly brief?: true
+  /** The handle by which the messages that it stands for can be read again. */
+  readonly recall?: string
 }
 
 /** One piece of the conversation, in its fence. */

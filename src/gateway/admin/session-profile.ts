@@ -75,6 +75,7 @@ const unlisted: ReadonlySet<string> = new Set([
   "summary-begun",
   "memory-flushed",
   "memory-retrieved",
+  "text-recalled",
 ])
 
 export function createProfiles(store: LogStore): Profiles {

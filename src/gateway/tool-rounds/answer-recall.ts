@@ -12,6 +12,8 @@ export type RecallAnswer = { readonly text: string; readonly failed: boolean }
 const maxPage = 20_000
 /** Limit on the handle argument; a valid handle has at most 40 characters. */
 const maxHandle = 300
+/** Limit on the words to find: a question, not a page. */
+const maxFind = 1_000
 /** More lines or characters than any stored text has. */
 const maxCount = 1_000_000_000
 
@@ -45,7 +47,8 @@ function readArguments(input: unknown): RecallArguments | string {
     counts[name] = count
   }
   const { fromLine, toLine, skipCharacters } = counts
-  return { handle, ...present({ fromLine, toLine, skipCharacters }) }
+  const find = typeof input.find === "string" && input.find.trim() !== "" ? input.find.slice(0, maxFind) : undefined
+  return { handle, ...present({ fromLine, toLine, skipCharacters, find }) }
 }
 
 const lineNames = [

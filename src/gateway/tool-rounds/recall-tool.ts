@@ -21,15 +21,18 @@ export const recallName = "holdfast_recall"
  * Does a body contain a recall handle? Only then is there something to fetch. By then the provider's prompt cache of the conversation is
  * invalid anyway, so the additional tool costs nothing.
  */
-export const printsHandle = (body: string): boolean => /recall hf-[1-9]\d{0,14}-[0-9a-f]{20}/.test(body)
+export const printsHandle = (body: string): boolean => /recall(?: |=\\?")hf-[1-9]\d{0,14}-[0-9a-f]{20}/.test(body)
 
 const description =
   "Get back a text that was left out of this conversation to save room. Where something was left out, its place says " +
-  '"recall" with a handle (hf-...); copy that handle whole. A long text comes in pages: each page ends with the arguments ' +
-  "for the next one. If you know which lines you need, ask for those. Call it alone, without other tools beside it."
+  '"recall" with a handle (hf-...); copy that handle whole. The handle of a <summary> brings back the messages that it ' +
+  "stands for, all that was said, called and answered in them: use find to get the passages about what you need. A long " +
+  "text comes in pages: each page ends with the arguments for the next one. If you know which lines you need, ask for " +
+  "those. What you fetched stays in the conversation. Call it alone, without other tools beside it."
 
 const properties = {
   handle: { type: "string", description: "The handle, as it was printed where the text was left out." },
+  find: { type: "string", description: "Words: only the passages that have some of them, best ones first chosen." },
   fromLine: { type: "integer", description: "First line wanted, counted from 1." },
   toLine: { type: "integer", description: "Last line wanted, included." },
   skipCharacters: {

@@ -4,6 +4,7 @@ import type { SessionGuarding } from "../../session/record.ts"
 import { type CollectState, startCollect } from "../../wire/collect.ts"
 import type { SseEvent } from "../../wire/sse.ts"
 import type { Recall } from "./bound-recall.ts"
+import type { RoundUsage, UsageAdder } from "./round-usage.ts"
 import type { TakenRecalls } from "./without-recalls.ts"
 
 /** The inputs of one round of a streamed exchange: the request body, its response events, and the state after the earlier rounds. */
@@ -22,6 +23,8 @@ export type RoundSetup = {
   readonly spoken: boolean
   /** Money spent by calls of earlier rounds, in hundredths of the currency. */
   readonly spentMinor: number
+  /** What the provider counted for earlier rounds. */
+  readonly usage: RoundUsage | undefined
 }
 
 /** The state of a round in progress. */
@@ -35,6 +38,7 @@ export type RoundNotes = {
   /** The request body of the next round, if there is one. */
   next: string | undefined
   collecting: CollectState
+  usage: UsageAdder | undefined
   readonly judged: JudgedCall[]
   readonly taken: TakenRecalls
   /** The taken recalls that were replaced by text. */
@@ -49,6 +53,7 @@ export const openNotes = ({ format, offset }: RoundSetup): RoundNotes => ({
   stopped: false,
   next: undefined,
   collecting: startCollect(format),
+  usage: undefined,
   judged: [],
   taken: new Map(),
   placed: new Set(),

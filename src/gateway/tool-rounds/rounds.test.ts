@@ -207,13 +207,13 @@ describe.each(modes)("%s, %s", (format, _how, stream) => {
     if (format !== "openai-chat") expect(played.bodies[1]).toContain(firstSeal)
   })
 
-  test("usage is that of the last round", async () => {
+  test("usage is that of all rounds, those that the client does not see included", async () => {
     const says = [
       { calls: [recalling("hf-1")], usage: { outputTokens: 111 } },
       { text: "Done.", usage: { outputTokens: 222, reasoningTokens: 0 } },
     ]
     const heard = await heardOf(format, stream, await play({ format, stream, says }))
-    expect(heard.outputTokens).toBe(222)
+    expect(heard.outputTokens).toBe(333)
   })
 })
 

@@ -18,6 +18,7 @@ import { nextBody } from "./next-body.ts"
 import { type Round, type RoundsOptions, usualRounds } from "./round.ts"
 import { isDenied, openNotes, type RoundNotes, type RoundSetup } from "./round-notes.ts"
 import { besideText, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
+import { createUsageAdder } from "./round-usage.ts"
 import { withoutRecalls } from "./without-recalls.ts"
 
 /** The response of a later round: a stream, or other content as text. */
@@ -35,7 +36,8 @@ export type StreamRoundsOptions = RoundsOptions & {
 
 /**
  * Run the tool rounds of a streamed response: recalls are answered here, and if every call was withheld, the model is clientEvents why and
- * continues. The client gets one response: text as it arrives, later rounds in the same message, stop reason and usage of the last round.
+ * continues. The client gets one response: text as it arrives, later rounds in the same message, the stop reason of the last round, and the
+ * usage of all.
  * If nothing was recalled or withheld, the output bytes are the input bytes. If a later round fails, the stream ends with an error in its
  * format; it never ends normally with content missing.
  */
@@ -45,7 +47,7 @@ export async function* streamRounds(options: StreamRoundsOptions): AsyncGenerato
   const recall = options.recall === undefined ? undefined : boundRecall(options.recall)
   const same = { format, guarding, recall }
   let { events, sent } = options
-  let before = { offset: 0, spoken: false, spentMinor: 0 }
+  let before: EarlierRounds = { offset: 0, spoken: false, spentMinor: 0, usage: undefined }
   for (let number = 0; ; number++) {
     const setup: RoundSetup = { ...same, ...before, events, sent, isFirst: number === 0, mayGoOn: number < maxRounds }
     const notes = openNotes(setup)
@@ -67,12 +69,13 @@ export async function* streamRounds(options: StreamRoundsOptions): AsyncGenerato
   }
 }
 
-type EarlierRounds = Pick<RoundSetup, "offset" | "spoken" | "spentMinor">
+type EarlierRounds = Pick<RoundSetup, "offset" | "spoken" | "spentMinor" | "usage">
 
 const after = ({ spoken, spentMinor }: EarlierRounds, notes: RoundNotes): EarlierRounds => ({
   offset: notes.parts,
   spoken: spoken || notes.spoken,
   spentMinor: spentMinor + spentWith(notes.judged),
+  usage: notes.usage?.counted(),
 })
 
 const roundOf = ({ id, next, taken, judged }: RoundNotes): Round => {
@@ -300,16 +303,18 @@ function judgedEvents(setup: RoundSetup, notes: RoundNotes): AsyncIterable<Strea
 
 /** The upstream's events, with part indexes continued from earlier rounds, and collected for the next request. */
 async function* collected(
-  { format, events, offset }: RoundSetup,
+  { format, events, offset, usage }: RoundSetup,
   notes: RoundNotes,
 ): AsyncGenerator<StreamEvent, void, undefined> {
+  const adder = createUsageAdder(format, usage)
+  notes.usage = adder
   let state = startDecode(format)
   const note = (event: StreamEvent): StreamEvent => {
     notes.collecting = collectStep(notes.collecting, event)
     return moved(event, offset)
   }
   for await (const sse of events) {
-    const [next, read] = decodeStep(state, sse)
+    const [next, read] = decodeStep(state, adder.add(sse))
     state = next
     notes.parts = offset + state.parts
     for (const event of read) yield note(event)

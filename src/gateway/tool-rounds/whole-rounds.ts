@@ -18,6 +18,7 @@ import { nextBody } from "./next-body.ts"
 import { type RoundsOptions, usualRounds } from "./round.ts"
 import { isDenied } from "./round-notes.ts"
 import { besideText, isRecall, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
+import { type RoundUsage, sumUsage, usageOfText, withUsage } from "./round-usage.ts"
 
 /** A response that was read completely. */
 export type WholeText = { readonly status: number; readonly text: string }
@@ -50,6 +51,7 @@ export async function wholeRounds(options: WholeRoundsOptions): Promise<WholeTex
   const earlier: Message[] = []
   let { first: reply, sent } = options
   let spentMinor = 0
+  let usage: RoundUsage | undefined
   for (let number = 0; ; number++) {
     if (reply.status >= 300) return reply
     const read = readable(options, reply.text, number)
@@ -60,7 +62,12 @@ export async function wholeRounds(options: WholeRoundsOptions): Promise<WholeTex
     const counts =
       next === undefined ? { recalls: 0, denied: 0 } : { recalls: judged.recalls, denied: judged.denied.length }
     options.onRound?.({ ...counts, goesOn: next !== undefined, ...present({ id }) })
-    if (next === undefined) return { status: reply.status, text: lastText(format, reply.text, judged, earlier) }
+    if (next === undefined) {
+      const text = lastText(format, reply.text, judged, earlier)
+      const all = usage === undefined ? undefined : sumUsage(usage, usageOfText(format, text))
+      return { status: reply.status, text: all === undefined ? text : withUsage(format, text, all) }
+    }
+    usage = sumUsage(usage, usageOfText(format, reply.text))
     earlier.push(...judged.shown.messages)
     spentMinor += judged.spentMinor
     sent = next

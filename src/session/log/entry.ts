@@ -129,6 +129,8 @@ export type EntryBody =
     }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
+  /** Text that the model fetched while it answered the message `after`: it stays behind that message until it is compacted. */
+  | { readonly type: "text-recalled"; readonly after: number; readonly message: Message }
   /** The token usage of a call. `estimatedTokens` is 0 if the request was not counted. */
   | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
 
@@ -160,6 +162,8 @@ export function refersTo(body: EntryBody): number | undefined {
       return body.upTo
     case "memory-retrieved":
       return body.before
+    case "text-recalled":
+      return body.after
     case "rule-pinned":
       return body.place?.entry
     case "session-opened":

@@ -12,6 +12,12 @@ export function handleFor(secret: string, seq: number, callId: string): string {
   return `hf-${seq}-${proof.slice(0, proofLength)}`
 }
 
+/** The handle by which the conversation up to a message can be read again: one for everything that a summary stands for. */
+export const rangeHandleFor = (secret: string, seq: number): string => {
+  const proof = sha256Hex(JSON.stringify([secret, seq]).toWellFormed())
+  return `hf-${seq}-${proof.slice(0, proofLength)}`
+}
+
 /** The entry number in a handle; undefined if it is malformed. */
 export function entryOfHandle(handle: string): number | undefined {
   const digits = /^hf-([1-9]\d{0,14})-[0-9a-f]{20}$/.exec(handle)?.[1]
