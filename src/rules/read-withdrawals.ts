@@ -152,8 +152,9 @@ function oldValues(rule: string): readonly string[] {
   return [...new Set([...names, ...others])].map((value) => normalize(value).text).filter((value) => value.length > 0)
 }
 
-const hasWord = (text: string, word: string): boolean =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u").test(text)
+/** A text as a word of its own. */
+const asWord = (word: string): RegExp =>
+  new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u")
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
@@ -182,24 +183,44 @@ export function readReplacements<Rule extends Pin>(
         return []
       if (!changes.test(seen) || uncertain.test(seen)) return []
       const said = topicOf(text)
-      const meant = pins.filter(
-        (pin) => isReplaced(pin.text, said, seen) && !(bans.test(seen) && forbids(pin) && namesAnother(pin.text, text)),
-      )
-      const [pin] = meant
-      return pin !== undefined && meant.length === 1 ? [{ ...span, text, pin }] : []
+      const isMeant = (pin: Rule): boolean =>
+        isReplaced(subjectOf(pin.text), said, seen) &&
+        !(bans.test(seen) && forbids(pin) && namesAnother(pin.text, text))
+      const first = pins.findIndex(isMeant)
+      const pin = pins[first]
+      return pin === undefined || pins.slice(first + 1).some(isMeant) ? [] : [{ ...span, text, pin }]
     })
 }
 
 /** A ban on another thing of the same kind takes nothing back. */
 const bans = /\b(?:never|do not|don't|must not|no)\b/
 
-function isReplaced(rule: string, said: readonly string[], seen: string): boolean {
-  if (seen.includes(normalize(rule).text.replace(/[.!]$/, ""))) return false
-  const about = topicOf(rule)
-  const shared = about.filter((word) => said.includes(word)).length
-  const named = oldValues(rule).some((value) => hasWord(seen, value))
-  const share = about.length === 0 ? 0 : shared / about.length
-  return shared > 0 && share >= (named ? minShareWithValue : minShareOfSubject)
+/** What a rule is about: its words without the end mark, the words of its subject, and its values. */
+type Subject = { readonly folded: string; readonly topic: readonly string[]; readonly values: readonly RegExp[] }
+
+/** Every statement that changes something is compared with every rule, so each rule is read once. */
+const subjects = new Map<string, Subject>()
+/** More rules than any session has; the oldest are read again. */
+const maxSubjects = 2000
+
+function subjectOf(rule: string): Subject {
+  const known = subjects.get(rule)
+  if (known !== undefined) return known
+  const subject: Subject = {
+    folded: normalize(rule).text.replace(/[.!]$/, ""),
+    topic: topicOf(rule),
+    values: oldValues(rule).map(asWord),
+  }
+  for (const oldest of subjects.keys()) if (subjects.size >= maxSubjects) subjects.delete(oldest)
+  subjects.set(rule, subject)
+  return subject
+}
+
+function isReplaced({ folded, topic, values }: Subject, said: readonly string[], seen: string): boolean {
+  const shared = topic.filter((word) => said.includes(word)).length
+  const share = topic.length === 0 ? 0 : shared / topic.length
+  if (shared === 0 || share < minShareWithValue || seen.includes(folded)) return false
+  return share >= minShareOfSubject || values.some((value) => value.test(seen))
 }
 
 /** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, verbatim. */
