@@ -1,28 +1,37 @@
-import { monitorEventLoopDelay } from "node:perf_hooks"
+import { Session } from "node:inspector/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** Our gateway or the bare one, and how long its event loop stood still: `node stall-gateway-child ours|bare ARGUMENTS`. */
+/** Our gateway, and its longest piece of work by request: arguments as of gateway-ours-child. */
 export type Stalled = {
-  readonly longestMs: number
   /** The longest piece of work by the processor time of its thread: what others on the machine do does not count. */
-  readonly longestWorkMs: number
-  /** Of the processor, whoever else used it. */
+  readonly longestMs: number
+  /** The longest that the event loop was away, by the clock. */
+  readonly awayMs: number
+  /** The functions in which most of that piece was spent, from the outermost on. */
+  readonly steps: readonly string[]
+  /** Of the processor, by all threads. */
   readonly cpuMs: number
   readonly rssMb: number
 }
 
-const [, , kind = "ours"] = process.argv
-process.argv.splice(2, 1)
-const delay = monitorEventLoopDelay({ resolution: 5 })
-delay.enable()
-let begun = process.cpuUsage()
+const nowUs = (): number => Number(process.hrtime.bigint() / 1000n)
+
+type Piece = { readonly workUs: number; readonly startUs: number; readonly endUs: number }
+const none: Piece = { workUs: 0, startUs: 0, endUs: 0 }
+
+let longest = none
+let awayUs = 0
 let mostRss = 0
-let longestWork = 0
+let begun = process.cpuUsage()
 let lastWork = process.threadCpuUsage()
+let lastUs = nowUs()
 setInterval(() => {
   const { user, system } = process.threadCpuUsage(lastWork)
+  const atUs = nowUs()
+  if (user + system > longest.workUs) longest = { workUs: user + system, startUs: lastUs, endUs: atUs }
+  awayUs = Math.max(awayUs, atUs - lastUs)
   lastWork = process.threadCpuUsage()
-  longestWork = Math.max(longestWork, user + system)
+  lastUs = nowUs()
 }, 2).unref()
 setInterval(() => {
   mostRss = Math.max(mostRss, process.memoryUsage().rss)
@@ -32,30 +41,76 @@ setInterval(() => {
 async function quiet(): Promise<void> {
   for (let idle = 0; idle < 3; ) {
     const before = process.cpuUsage()
-    await sleep(200)
+    await sleep(60)
     const { user, system } = process.cpuUsage(before)
-    idle = user + system < 20_000 ? idle + 1 : 0
+    idle = user + system < 15_000 ? idle + 1 : 0
   }
 }
 
-await import(kind === "ours" ? "./gateway-ours-child.ts" : "./gateway-bare-child.ts")
+const inspector = new Session()
+inspector.connect()
+await inspector.post("Profiler.enable")
+await inspector.post("Profiler.setSamplingInterval", { interval: 1000 })
+
+type Profile = Awaited<ReturnType<typeof stopProfile>>
+const stopProfile = async () => (await inspector.post("Profiler.stop")).profile
+
+/** Frames that say nothing about who did the work. */
+const frameless = /^\((?:root|program|idle)\)$|^$|^process|^node:|^run(?:Steps|InSteps)|^next$/
+
+/**
+ * Who did a piece of work: from the root down, as long as one function accounts for more than half of what is left of it. The last one is
+ * the step to cut.
+ */
+function stepsOf({ nodes, samples = [], timeDeltas = [], startTime }: Profile, piece: Piece): readonly string[] {
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)))
+  const times = new Map<number, number>()
+  let atUs = startTime
+  for (const [n, id] of samples.entries()) {
+    const delta = timeDeltas[n] ?? 0
+    atUs += delta
+    if (atUs < piece.startUs || atUs > piece.endUs) continue
+    for (let one: number | undefined = id; one !== undefined; one = parents.get(one))
+      times.set(one, (times.get(one) ?? 0) + delta)
+  }
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName]))
+  const path: string[] = []
+  let at = nodes.find(({ callFrame }) => callFrame.functionName === "(root)")
+  while (at !== undefined) {
+    const own = times.get(at.id) ?? 0
+    const next = (at.children ?? [])
+      .filter((id) => names.get(id) !== "(idle)" && names.get(id) !== "(program)")
+      .sort((one, other) => (times.get(other) ?? 0) - (times.get(one) ?? 0))[0]
+    if (next === undefined || (times.get(next) ?? 0) * 2 < own || own === 0) break
+    at = nodes.find(({ id }) => id === next)
+    const name = names.get(next) ?? ""
+    if (!frameless.test(name) && path.at(-1) !== name) path.push(name)
+  }
+  return path
+}
+
+await import("./gateway-ours-child.ts")
 process.removeAllListeners("message")
 process.on("message", async ({ begin }: { readonly begin: boolean }) => {
   await quiet()
   if (begin) {
     globalThis.gc?.()
-    await sleep(100)
-    delay.reset()
+    await inspector.post("Profiler.start")
+    await sleep(30)
     begun = process.cpuUsage()
     mostRss = 0
-    longestWork = 0
+    awayUs = 0
+    longest = none
     process.send?.({})
     return
   }
+  const piece = longest
+  const cut = awayUs
   const { user, system } = process.cpuUsage(begun)
   const told: Stalled = {
-    longestMs: delay.max / 1e6,
-    longestWorkMs: longestWork / 1000,
+    longestMs: piece.workUs / 1000,
+    awayMs: cut / 1000,
+    steps: stepsOf(await stopProfile(), piece),
     cpuMs: (user + system) / 1000,
     rssMb: mostRss / 1e6,
   }

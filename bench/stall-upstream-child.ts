@@ -41,12 +41,32 @@ const texts: Readonly<Record<Format, Script>> = {
   gemini: { head: "", delta: gemini({ text: "a" }), tail: gemini({ text: "." }, { finishReason: "STOP" }) },
 }
 
+/** As the texts, but full of what may begin a call: code in fences, and elements of HTML. */
+const written = '```html\n<div class="a">if (a < b) {}</div>\n```\n'
+const codes: Readonly<Record<Format, Script>> = {
+  chat: { ...texts.chat, delta: chat({ content: written }) },
+  anthropic: {
+    ...texts.anthropic,
+    delta: named("content_block_delta", { index: 0, delta: { type: "text_delta", text: written } }),
+  },
+  responses: {
+    ...texts.responses,
+    delta: named("response.output_text.delta", { output_index: 0, content_index: 0, delta: written }),
+  },
+  gemini: { ...texts.gemini, delta: gemini({ text: written }) },
+}
+
+/** A hundred characters of the text that a call writes to a file, as they stand in its arguments. */
+const argument = JSON.stringify(
+  '  const value = await read("src/file.ts", { from: 12, to: "ann@acme.example" }) // then /etc/x it\n',
+).slice(1, -1)
+
 const calls: Readonly<Record<Format, Script>> = {
   chat: {
     head:
       chat({ role: "assistant" }) +
       chat({ tool_calls: [{ index: 0, id: call.id, function: { name: call.name, arguments: '{"text":"' } }] }),
-    delta: chat({ tool_calls: [{ index: 0, function: { arguments: "aaaaaaaaaa" } }] }),
+    delta: chat({ tool_calls: [{ index: 0, function: { arguments: argument } }] }),
     tail: `${chat({ tool_calls: [{ index: 0, function: { arguments: '"}' } }] })}${chat({}, "tool_calls")}data: [DONE]\n\n`,
   },
   anthropic: {
@@ -54,7 +74,7 @@ const calls: Readonly<Record<Format, Script>> = {
       named("message_start", { message: { id: "msg_1", role: "assistant", model: "claude", content: [], usage: {} } }) +
       named("content_block_start", { index: 0, content_block: { type: "tool_use", ...call, input: {} } }) +
       named("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: '{"text":"' } }),
-    delta: named("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: "aaaaaaaaaa" } }),
+    delta: named("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: argument } }),
     tail:
       named("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: '"}' } }) +
       named("content_block_stop", { index: 0 }) +
@@ -68,12 +88,12 @@ const calls: Readonly<Record<Format, Script>> = {
         output_index: 0,
         item: { type: "function_call", id: "f", call_id: call.id, name: call.name, arguments: "" },
       }),
-    delta: named("response.function_call_arguments.delta", { output_index: 0, item_id: "f", delta: "aaaaaaaaaa" }),
+    delta: named("response.function_call_arguments.delta", { output_index: 0, item_id: "f", delta: argument }),
     tail: named("response.completed", { response: { id: "resp_1", status: "completed", output: [] } }),
   },
   gemini: {
     head: "",
-    delta: gemini({ text: "aaaaaaaaaa" }),
+    delta: gemini({ text: argument }),
     tail: gemini({ functionCall: { name: call.name, args: { text: "a" } } }, { finishReason: "STOP" }),
   },
 }
@@ -99,7 +119,7 @@ function dripped(bytes: Buffer): Buffer {
 
 async function stream(response: ServerResponse, asked: string): Promise<void> {
   const [format = "chat", kind = "text", count = "1", way = "many"] = asked.split(" ")
-  const script = (kind === "text" ? texts : calls)[format as Format]
+  const script = (kind === "text" ? texts : kind === "code" ? codes : calls)[format as Format]
   const { socket } = response
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
   const eventsInChunk = way === "single" ? 1 : way === "bytes" ? 100 : 1000

@@ -4,7 +4,7 @@ import { present } from "../message/present.ts"
 import { runInSteps } from "../message/steps.ts"
 import { type Attempt, type CompactEvent, type Compacted, install, outgoingContext, writeEdits } from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
-import { type Knowledge, readConversation, withoutContent } from "./knowledge.ts"
+import { type Knowledge, readingSteps, withoutContent } from "./knowledge.ts"
 import { fitUnread, fullPressure, microEditSteps, microEdits, unreadTokens } from "./pressure.ts"
 import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
@@ -33,7 +33,7 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
     (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens))) ??
     (await installLast(attempt, knowledge, () => barest)) ??
     (await installLast(answered, knowledge, () => [])) ??
-    (await installLast(attempt, knowledge, () => [...barest, ...fitWords(task, scene, barest)])) ??
+    (await installLast(attempt, knowledge, async () => [...barest, ...(await fitWords(task, scene, barest))])) ??
     (await installLast(answered, knowledge, () => fitWords(task, answered.scene, [])))
   )
 }
@@ -48,7 +48,7 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
   for (const unread of [[], fitUnread(task, scene, 0)]) {
     const edited = applyEdits(scene.conversation, unread)
     const free = task.limits.hardTokens - mandatoryTokens(task, scene, edited)
-    const words = free < 0 || free >= besideTokens ? [] : fitWords(task, scene, unread)
+    const words = free < 0 || free >= besideTokens ? [] : await fitWords(task, scene, unread)
     if (words.length > 0) return installLast(attempt, knowledge, () => [...unread, ...words])
   }
   return undefined
@@ -66,11 +66,11 @@ const redraftShare = 0.06
 async function installLast(
   attempt: Attempt,
   knowledge: Knowledge,
-  moreOf: () => readonly Edit[],
+  moreOf: () => readonly Edit[] | Promise<readonly Edit[]>,
 ): Promise<Compacted | undefined> {
   const { task, scene, events } = attempt
   await task.pause?.()
-  const more = moreOf()
+  const more = await moreOf()
   await task.pause?.()
   const { hardTokens } = task.limits
   const known = task.choices.digest === "none" ? withoutContent(knowledge) : knowledge
@@ -149,7 +149,7 @@ async function smallestBudget(attempt: Attempt): Promise<number> {
   const { task, scene } = attempt
   const { hardTokens } = task.limits
   const most = Math.min(wholeTokens(attempt), untouchedTokens(attempt))
-  const knowledge = readConversation(scene.conversation, task.choices)
+  const knowledge = await runInSteps(readingSteps(scene.conversation, task.choices), task.pause)
   const passes = (budgetTokens: number): Promise<boolean> => passesAt(attempt, knowledge, budgetTokens)
   if (most <= hardTokens + 1) return hardTokens + 1
   let low = hardTokens
@@ -197,7 +197,7 @@ const besideTokens = 100
  * The latest message of the user takes all that may be sent, or leaves no room for a record of the work: its longest text keeps beginning and end, where people say
  * what they want, and shows how much of its middle is left out. Nothing where that would not help.
  */
-function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]): readonly Edit[] {
+async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]): Promise<readonly Edit[]> {
   const { meter, limits } = task
   const conversation = applyEdits(scene.conversation, others)
   const latest = latestSpoken(conversation)
@@ -210,7 +210,7 @@ function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]): rea
   if (longest === undefined || longest.tokens <= leastTokens) return []
   const room = limits.hardTokens - (mandatoryTokens(task, scene, conversation) - longest.tokens) - besideTokens
   if (room >= longest.tokens) return []
-  const text = cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), (cut) => meter.text(cut))
+  const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), task)
   if (text === undefined) return []
   const { breakpoint, channel } = longest.part
   const by: Part = { type: "text", text, ...present({ breakpoint, channel }) }
@@ -238,17 +238,30 @@ const mandatoryTokens = ({ meter }: CompactTask, scene: Scene, conversation = sc
 const maxTries = 6
 
 /** Beginning and end of a text, at line ends where there are some near, with the number of characters between them. */
-function cutMiddle(text: string, budgetTokens: number, count: (text: string) => number): string | undefined {
-  let length = text.length * Math.min(1, budgetTokens / Math.max(1, count(text)))
+async function cutMiddle(
+  text: string,
+  budgetTokens: number,
+  { meter, pause }: Pick<CompactTask, "meter" | "pause">,
+): Promise<string | undefined> {
+  // Both ends are long: they are counted one after the other. Together they take no more than apart, but for a token where they meet.
+  const count = async (pieces: readonly string[]): Promise<number> => {
+    let tokens = 0
+    for (const piece of pieces) {
+      tokens += meter.text(piece)
+      await pause?.()
+    }
+    return tokens
+  }
+  let length = text.length * Math.min(1, budgetTokens / Math.max(1, await count([text])))
   for (let tries = 0; tries < maxTries && length >= 2; tries++) {
     const half = Math.floor(length / 2)
     const head = text.slice(0, half).toWellFormed()
     const tail = text.slice(text.length - half).toWellFormed()
     const [first, last] = [atLineEnd(head), fromLineStart(tail)]
     const gone = text.length - first.length - last.length
-    const cut = `${first}\n${leftOut(gone, "character", "this message is larger than what fits")}\n${last}`
-    const tokens = count(cut)
-    if (tokens <= budgetTokens) return cut
+    const marker = `\n${leftOut(gone, "character", "this message is larger than what fits")}\n`
+    const tokens = await count([first, marker, last])
+    if (tokens <= budgetTokens) return `${first}${marker}${last}`
     length *= Math.min(0.9, budgetTokens / tokens)
   }
   return undefined

@@ -3,7 +3,7 @@ import type { Format } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"
 import { guardSse, type StreamGuardUse } from "./guard-events.ts"
-import { maxHeldBytes } from "./guard-stream.ts"
+import { guardStep, maxHeldBytes, startGuard } from "./guard-stream.ts"
 import type { JudgedCall } from "./judge-call.ts"
 
 /** Forbids what runs `evil`, or has the word in its input. */
@@ -417,4 +417,18 @@ test("of a call that the provider's own error cuts off nothing goes out, and the
   const { text, judged } = await guarded("anthropic-messages", began + use(0, "look") + piece(0, '{"a":') + error)
   expect(text).toBe(began + error)
   expect(judged.map(({ verdict }) => verdict.decision)).toEqual(["deny"])
+})
+
+test("a long text costs the same for each of its events, however much was said before", () => {
+  const costMs = (events: number): number => {
+    let state = startGuard("openai-chat", createGuard([]))
+    const before = process.threadCpuUsage()
+    for (let n = 0; n < events; n++)
+      [state] = guardStep(state, { type: "text-delta", index: 0, text: "twenty characters of it " })
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1000
+  }
+  costMs(5_000)
+  const short = costMs(20_000)
+  expect(costMs(80_000)).toBeLessThan(12 * short + 100)
 })

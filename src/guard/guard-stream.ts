@@ -150,14 +150,17 @@ const lookBack = 300
 /** Words go out as they come until a call could begin in them; from there on they are held to their end. */
 function takeText(state: GuardState, event: StreamEvent & { readonly type: "text-delta" }): Step {
   const { index } = event
-  const text = (state.texts.get(index) ?? "") + event.text
-  state.texts.set(index, text)
-  if (!mayBeginCall(text.slice(-(event.text.length + lookBack)))) return queued(state, event)
+  const before = state.texts.get(index) ?? { said: "", tail: "" }
+  // What was said is only added to: to look into it would copy all of it with every event.
+  const said = before.said + event.text
+  const recent = before.tail + event.text
+  state.texts.set(index, { said, tail: recent.slice(-lookBack) })
+  if (!mayBeginCall(recent)) return queued(state, event)
   const part: WatchedPart = {
     start: { type: "part-start", index, part: "text" },
     held: true,
     events: { item: event, before: undefined },
-    input: text,
+    input: said,
     bytes: bytesOf(event),
     outcome: "open",
   }
@@ -374,8 +377,8 @@ export type GuardState = {
   readonly spentMinor: number
   /** Calls that were let through, so that a copy of one is known when it comes. Only grows, in place: an answer may have many. */
   readonly allowed: Set<string>
-  /** The words of each text so far. Only grows, in place. */
-  readonly texts: Map<number, string>
+  /** The words of each text so far, and the last of them. Only grows, in place. */
+  readonly texts: Map<number, { readonly said: string; readonly tail: string }>
   /** The model has said why it stopped: no call may begin after that. */
   readonly stopped: boolean
   /** Something came that may not go out; nothing that follows does. */

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { plainSha256, sha256Hex } from "./sha256.ts"
+import { plainSha256, sha256Hex, sha256HexInSteps } from "./sha256.ts"
+import { runSteps } from "./steps.ts"
 
 test("any text has one sha256, whoever computes it", () => {
   fc.assert(
@@ -9,6 +10,18 @@ test("any text has one sha256, whoever computes it", () => {
       const expected = createHash("sha256").update(text, "utf8").digest("hex")
       expect(sha256Hex(text)).toBe(expected)
       expect(plainSha256(text)).toBe(expected)
+    }),
+  )
+})
+
+test("a text hashed in steps of any length has the same sha256", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.string({ unit: fc.constantFrom("a", "é", "語", "😀", "\ud83d") }),
+  )
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 9 }), (said, atOnce) => {
+      expect(runSteps(sha256HexInSteps(said, atOnce))).toBe(sha256Hex(said))
     }),
   )
 })

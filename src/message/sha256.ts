@@ -1,8 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import type { Steps } from "./steps.ts"
 
 /** The runtime's own sha256, where it lends one without an import: the same digest, ten times as fast. */
-const own = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash
+const builtIn = globalThis.process?.getBuiltinModule?.("node:crypto")
+const own = builtIn?.hash
 
 /** The sha256 of a text in plain JavaScript, for wherever there is nothing else. */
 export const plainSha256 = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
@@ -10,6 +12,27 @@ export const plainSha256 = (text: string): string => bytesToHex(sha256(utf8ToByt
 /** The sha256 of a text's UTF-8, in hex. */
 export const sha256Hex: (text: string) => string =
   own === undefined ? plainSha256 : (text) => own("sha256", text, "hex")
+
+/** Characters hashed in one step: some milliseconds. */
+const hashedAtOnce = 1_000_000
+
+const isLead = (unit: number): boolean => (unit & 0xfc00) === 0xd800
+const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
+
+/** What `sha256Hex` says, in steps: for long texts. */
+export function* sha256HexInSteps(text: string, atOnce = hashedAtOnce): Steps<string> {
+  if (text.length <= atOnce) return sha256Hex(text)
+  const hash = builtIn?.createHash("sha256") ?? sha256.create()
+  for (let from = 0, end = 0; from < text.length; from = end) {
+    end = from + atOnce
+    // A character of two units stays whole.
+    if (isLead(text.charCodeAt(end - 1)) && isTrail(text.charCodeAt(end))) end++
+    hash.update(utf8ToBytes(text.slice(from, end)))
+    yield
+  }
+  const digest = hash.digest()
+  return bytesToHex(Uint8Array.from(digest))
+}
 
 /** The sha256 of a text's UTF-8, in hex: for a whole file the same as `sha256sum` says. */
 export const hashText = (text: string): string => sha256Hex(text.toWellFormed())

@@ -1,12 +1,13 @@
 import { letters } from "../language/letters.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
 import { isStandingCommand, type Register, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
-import { type Statement, statementsIn } from "./statements.ts"
+import { type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import { classesIn } from "./word-classes.ts"
 
 export type FindOptions = {
@@ -30,13 +31,20 @@ const thresholds: Readonly<Record<Register, number>> = { talk: 0.45, page: 0 }
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
  * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
  */
-export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
+export const findRules = (text: string, options: FindOptions): readonly FoundRule[] =>
+  runSteps(findRulesInSteps(text, options))
+
+/** The same rules, found in steps of a few milliseconds. */
+export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
   const rules: FoundRule[] = []
   const register = registerOf(options)
   if (register === undefined) return rules
   let quotations: readonly Span[] | undefined
+  yield
   for (const page of pagesIn(text, register)) {
-    for (const draft of draftsIn(statementsIn(text, page, register === "page"), register)) {
+    yield
+    const statements = yield* statementsInSteps(text, page, register === "page")
+    for (const draft of yield* draftsIn(statements, register)) {
       if (rules.length === maxRules) return rules
       quotations ??= options.channel === "user" ? quotationsIn(text) : []
       if (!isWithin(draft, quotations)) rules.push(ruleOf(text, draft, options.channel))
@@ -86,9 +94,13 @@ type Draft = Span & {
   readonly score: number
 }
 
-function draftsIn(statements: readonly Statement[], register: Register): readonly Draft[] {
+/** Statements scored in one step. */
+const scoredAtOnce = 32
+
+function* draftsIn(statements: readonly Statement[], register: Register): Steps<readonly Draft[]> {
   const drafts: Draft[] = []
-  for (const statement of statements) {
+  for (const [n, statement] of statements.entries()) {
+    if (n % scoredAtOnce === 0) yield
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
     const { view, start, end, at } = statement
     const score = statementScore(view, register)

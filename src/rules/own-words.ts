@@ -83,8 +83,19 @@ const maxIntroduction = 600
  * Linear in the text.
  */
 export function ownWords(text: string): readonly Span[] {
-  return mayPaste.test(text) ? ownSpans(text) : [{ start: 0, end: text.length }]
+  if (!mayPaste.test(text)) return [{ start: 0, end: text.length }]
+  if (text.length <= maxHead + maxTail) return ownSpans(text)
+  const head = ownSpans(text.slice(0, maxHead))
+  const start = text.length - maxTail
+  // If a paste is still open where the beginning stops, it covers the end.
+  if (head.at(-1)?.end !== maxHead) return head
+  return [...head, ...ownSpans(text.slice(start)).map((span) => ({ start: start + span.start, end: start + span.end }))]
 }
+
+/** Characters of a longer text that are read at its start and at its end; nobody writes as much by hand, so the rest was pasted. */
+const maxHead = 300_000
+const maxTail = 100_000
+
 const mayPaste = /[\n\r:：]|<\/|^\s*[[{]/
 
 /** Rules, withdrawals and notes are each looked for in the same message, within one turn. */

@@ -1,6 +1,7 @@
 import { normalize, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import type { StatementView } from "./rule-model.ts"
 
@@ -60,8 +61,14 @@ const maxStatements = 20_000
 /** Nothing shorter says anything in Latin script. */
 const minLength = 4
 
+/** Sentences read in one step: about a millisecond. */
+const readAtOnce = 32
+
 /** The sentences of a stretch of a text in order. `keyed`: lines may have a name before them. */
-export function statementsIn(text: string, page: Span, keyed: boolean): readonly Statement[] {
+export const statementsIn = (text: string, page: Span, keyed: boolean): readonly Statement[] =>
+  runSteps(statementsInSteps(text, page, keyed))
+
+export function* statementsInSteps(text: string, page: Span, keyed: boolean): Steps<readonly Statement[]> {
   const blocks = blocksIn(linesOfText(text, page, keyed))
   const found: Omit<Statement, "view">[] = []
   for (const [at, block] of blocks.entries()) {
@@ -70,11 +77,16 @@ export function statementsIn(text: string, page: Span, keyed: boolean): readonly
     for (const { start, end } of spans)
       if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
   }
-  return withViews(text, found)
+  yield
+  const seen: string[] = []
+  for (const { start, end } of found) {
+    seen.push(readOf(text.slice(start, end)))
+    if (seen.length % readAtOnce === 0) yield
+  }
+  return withViews(found, seen)
 }
 
-function withViews(text: string, found: readonly Omit<Statement, "view">[]): readonly Statement[] {
-  const seen = found.map(({ start, end }) => readOf(text.slice(start, end)))
+function withViews(found: readonly Omit<Statement, "view">[], seen: readonly string[]): readonly Statement[] {
   const headings = new Map<number, string>()
   let lead: number | undefined
   return found.map((statement, n) => {

@@ -1,6 +1,6 @@
 import { type InjectedDocument, type Separation, separate, separateMade } from "../compact/stack/separate.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
-import { hashData } from "../message/sha256.ts"
+import { hashData, hashText } from "../message/sha256.ts"
 import { survivalOf } from "../rules/survival.ts"
 import { askFinder } from "./ask-finder.ts"
 import type { Committed } from "./journal.ts"
@@ -335,7 +335,12 @@ function stackHash({ system, tools }: Stack, named: readonly string[]): string {
   const documents = named.join()
   const known = hashes.get(system)
   if (known?.tools === tools && known.documents === documents) return known.hash
-  const hash = hashData([system.map(({ wire, ...part }) => wire ?? part), tools.map(({ wire }) => wire), named])
+  // A hash for each of the tools: they may be megabytes, which would be written out once more to hash them together.
+  const hash = hashData([
+    system.map(({ wire, ...part }) => wire ?? part),
+    tools.map(({ wire }) => hashText(wire)),
+    named,
+  ])
   hashes.set(system, { tools, documents, hash })
   return hash
 }

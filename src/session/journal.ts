@@ -1,6 +1,7 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { createPace } from "../store/pace.ts"
+import type { Steps } from "../message/steps.ts"
+import { createPace, type Pace } from "../store/pace.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
 import { chainEntries, payloadsOf, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
@@ -128,40 +129,42 @@ export function createJournal(options: JournalOptions): Journal {
   }
 }
 
-/** Entries hashed in one step; between steps other requests are served. */
-const chainedAtOnce = 50
+type ChainedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
-type ChainedEntries = ReturnType<typeof chainEntries>
-
-/** Hash-chain bodies after the end of a log. Many are chained in slices; undefined if another write happened in between. */
+/**
+ * Hash-chain bodies after the end of a log, at once if that is quick. Otherwise other requests are served between slices; undefined if
+ * another write happened in between.
+ */
 function chainBehind(
   outline: () => Outline,
   bodies: readonly EntryBody[],
   { redact, now }: JournalOptions,
 ): ChainedEntries | Promise<ChainedEntries | undefined> {
   const head = outline().head()
-  if (bodies.length <= chainedAtOnce) return chainEntries(head, bodies.map(redact), now())
-  const atMs = now()
-  return chainInSlices(head, bodies, (slice, behind) => chainEntries(behind, slice.map(redact), atMs)).then(
-    (chained) => (outline().head().hash === head.hash ? chained : undefined),
-  )
+  const chaining = chainEntries(head, redactedIn(bodies, redact), now())
+  const pace = createPace()
+  const rest = async (): Promise<ChainedEntries | undefined> => {
+    for (;;) {
+      await pace.rest()
+      const chained = stepsUntilDue(chaining, pace)
+      if (chained !== undefined) return outline().head().hash === head.hash ? chained : undefined
+    }
+  }
+  return stepsUntilDue(chaining, pace) ?? rest()
 }
 
-async function chainInSlices(
-  head: Head,
-  bodies: readonly EntryBody[],
-  chain: (slice: readonly EntryBody[], behind: Head) => ChainedEntries,
-): Promise<ChainedEntries> {
-  const entries: StoredEntry[] = []
-  const payloads = new Map<string, string>()
-  const pace = createPace()
-  for (let at = 0; at < bodies.length; at += chainedAtOnce) {
-    const chained = chain(bodies.slice(at, at + chainedAtOnce), entries.at(-1) ?? head)
-    entries.push(...chained.entries)
-    for (const [hash, text] of chained.payloads) payloads.set(hash, text)
-    if (pace.isDue()) await pace.rest()
-  }
-  return { entries, payloads }
+/** Each body is redacted when its turn comes. */
+function* redactedIn(bodies: readonly EntryBody[], redact: JournalOptions["redact"]): Generator<EntryBody> {
+  for (const body of bodies) yield redact(body)
+}
+
+/** Work until it is done, or until it is time to yield to others. */
+function stepsUntilDue<Result>(steps: Steps<Result>, pace: Pace): Result | undefined {
+  do {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  } while (!pace.isDue())
+  return undefined
 }
 
 const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({

@@ -35,6 +35,26 @@ test("rule prefetch finds the same rules as the full scan, for any messages", as
   )
 })
 
+test("searching one long message yields to other work", async () => {
+  const body = {
+    model: "m",
+    messages: [{ role: "user", content: "部署之前必须运行测试。请看看这个文件。".repeat(2000) }],
+  }
+  const { messages } = decodeRequest("openai-chat", JSON.stringify(body))
+  let longestMs = 0
+  let before = process.threadCpuUsage()
+  const watch = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(before)
+    before = process.threadCpuUsage()
+    longestMs = Math.max(longestMs, (user + system) / 1000)
+  }, 1)
+  await seekAhead(messages, { before: [], lifted: new Set() })
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  clearInterval(watch)
+  // All of it takes some hundred.
+  expect(longestMs).toBeLessThan(80)
+})
+
 test("searching many new messages yields to other work", async () => {
   const text = "Never push to main. ".repeat(100)
   const body = {

@@ -4,11 +4,13 @@ import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { findRules, kindOfRule } from "../rules/find-rules.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
+import { findRules, findRulesInSteps, kindOfRule } from "../rules/find-rules.ts"
 import { isInstructionFile } from "../rules/instruction-file.ts"
 import { asidesIn } from "../rules/own-words.ts"
 import type { FoundRule } from "../rules/pin.ts"
 import { readPinCommand } from "../rules/read-withdrawals.ts"
+import { createPace } from "../store/pace.ts"
 import { isObject } from "../wire/json.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
@@ -274,37 +276,36 @@ type Surroundings = {
 }
 
 /** The rules in new messages; each message is searched once. */
-export const seekRules = (messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] => [
-  ...read(messages, around),
-]
+export const seekRules = (messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] =>
+  runSteps(read(messages, around))
 
-/** Characters searched in one step: a few milliseconds of work. */
+/** Fewer characters are searched at once: a few milliseconds of work. */
 const unitsAtOnce = 8000
 
-/** Search many new messages ahead of time, yielding to other work in between. */
+/** Search many or long new messages ahead of time, yielding to other work in between. */
 export async function seekAhead(messages: Transcript, around: Surroundings): Promise<void> {
-  const units = messages.map(({ wire }) => wire?.length ?? 0)
-  if (units.reduce((sum, one) => sum + one, 0) <= unitsAtOnce) return
+  const units = messages.reduce((sum, { wire }) => sum + (wire?.length ?? 0), 0)
+  if (units <= unitsAtOnce) return
   const reading = read(messages, around)
-  let since = 0
-  for (const one of units) {
-    reading.next()
-    since += one
-    if (since <= unitsAtOnce) continue
-    await new Promise((resolve) => setImmediate(resolve))
-    since = 0
+  const pace = createPace()
+  for (;;) {
+    if (reading.next().done === true) return
+    if (pace.isDue()) await pace.rest()
   }
 }
 
-function* read(messages: Transcript, around: Surroundings): Generator<readonly SaidRule[]> {
+function* read(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
+  const all: (readonly SaidRule[])[] = []
   const callOf = createCalls([...around.before.slice(-maxLookBack), ...messages])
   let answers = around.before.some(({ role }) => role === "assistant")
   for (const message of messages) {
-    const found = known.get(message) ?? rulesIn(message, { ...around, callOf, answers })
+    const found = known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers }))
     known.set(message, found)
     answers ||= message.role === "assistant"
-    yield found
+    all.push(found)
+    yield
   }
+  return all
 }
 
 /** Some agents send tool results as user text, because their format has no place for results. */
@@ -332,7 +333,7 @@ type Context = Surroundings & {
   readonly answers: boolean
 }
 
-function rulesIn(message: Message, context: Context): readonly SaidRule[] {
+function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]> {
   const { callOf, answers, lifted, ignoredParts = noIgnoredParts } = context
   const found: SaidRule[] = []
   for (const [part, piece] of message.parts.entries()) {
@@ -345,7 +346,9 @@ function rulesIn(message: Message, context: Context): readonly SaidRule[] {
         if (inner.type === "text") found.push(...instructionRules(inner.text, { part, piece: n }, source))
     } else if (piece.type === "text" && !lifted.has(piece.text))
       found.push(
-        ...(answers && isResult(message, piece) ? printedRules(piece.text, part) : spokenRules(message, piece, part)),
+        ...(answers && isResult(message, piece)
+          ? printedRules(piece.text, part)
+          : yield* spokenRules(message, piece, part)),
       )
   }
   return found.slice(0, maxRules)
@@ -365,7 +368,11 @@ const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", so
  * The rules in a user or system text. A document that a harness inserts during the conversation is temporary, unless it is a rule file; the
  * model's own text is not binding.
  */
-function spokenRules({ role }: Message, part: Part & { readonly type: "text" }, at: number): readonly SaidRule[] {
+function* spokenRules(
+  { role }: Message,
+  part: Part & { readonly type: "text" },
+  at: number,
+): Steps<readonly SaidRule[]> {
   if (role === "assistant" || ownText(part.text) !== undefined) return []
   const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
   if (document !== undefined && !rulesFile.test(document)) return []
@@ -375,7 +382,7 @@ function spokenRules({ role }: Message, part: Part & { readonly type: "text" }, 
   if (asked !== undefined) return [asked]
   const asides = document === undefined ? asidesIn(part.text) : []
   if (document === undefined && isNotice(without(part.text, asides))) return []
-  const rules = findRules(part.text, { channel, ...present({ source: document }) })
+  const rules = yield* findRulesInSteps(part.text, { channel, ...present({ source: document }) })
   const said = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   const isTold = channel === "user" && isRetelling(part.text)
   return said

@@ -15,7 +15,7 @@ import {
 } from "../message/message.ts"
 import type { Codec } from "./codec.ts"
 import { codecs } from "./codecs.ts"
-import { decodeRequest } from "./decode.ts"
+import { decodeRequest, isAsRead } from "./decode.ts"
 import { overlay, write } from "./json.ts"
 
 /** What to say instead of what the request says. */
@@ -122,7 +122,9 @@ function writeOnce(codec: Codec, message: Message): readonly Wire[] {
   const known = written.get(message)
   if (known?.by === codec) return known.pieces
   requireFormat(codec, message)
-  const pieces = codec.writeMessage(message)
+  const { wire = "" } = message
+  // A bare text in place of the list is read as a message, and is none.
+  const pieces = wire.startsWith("{") && isAsRead(message) ? [wireText(wire)] : codec.writeMessage(message)
   written.set(message, { by: codec, pieces })
   return pieces
 }

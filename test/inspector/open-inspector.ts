@@ -8,6 +8,7 @@ import { startGateway } from "../../src/gateway/gateway.ts"
 import { usualGatewayLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { openOperator } from "../../src/guard/operator/operator.ts"
 import { tokens } from "../../src/message/message.ts"
+import { runSteps } from "../../src/message/steps.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
 import { chainEntries } from "../../src/session/log/chain.ts"
 import type { EntryBody } from "../../src/session/log/entry.ts"
@@ -200,7 +201,7 @@ export async function writeLongSession(store: Store, id: string, turns: number):
   const step = 5000
   let head = { seq: 0, hash: "" }
   for (let from = 0; from < bodies.length; from += step) {
-    const { entries, payloads } = chainEntries(head, bodies.slice(from, from + step), Date.now())
+    const { entries, payloads } = runSteps(chainEntries(head, bodies.slice(from, from + step), Date.now()))
     await store.append(id, { after: head.seq, entries, payloads, tenant: "one", agent: "builder" })
     head = { seq: entries.at(-1)?.seq ?? 0, hash: entries.at(-1)?.hash ?? "" }
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { callId } from "../../message/message.ts"
+import { runSteps } from "../../message/steps.ts"
 import { brokenLink } from "../../store/reserved-log.ts"
 import type { StoredEntry } from "../../store/store.ts"
 import { chainEntries, payloadLength, payloadsOf, readBody } from "./chain.ts"
@@ -53,7 +54,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 test("for any bodies, reading gives what was written, and every link is valid", () => {
   const property = fc.property(fc.array(body, { minLength: 1, maxLength: 4 }), (bodies) => {
-    const { entries, payloads } = chainEntries(start, bodies, 7)
+    const { entries, payloads } = runSteps(chainEntries(start, bodies, 7))
     expect(brokenLink(start, entries)).toBeUndefined()
     for (const [n, entry] of entries.entries()) {
       expect(payloadsOf(entry.body).every((name) => payloads.has(name))).toBe(true)
@@ -78,7 +79,7 @@ test("any change to any entry breaks the chain there or later", () => {
     fc.nat(),
     change,
     (bodies, at, alter) => {
-      const { entries } = chainEntries(start, bodies, 7)
+      const { entries } = runSteps(chainEntries(start, bodies, 7))
       const n = at % entries.length
       const changed = entries.map((entry, place) => (place === n ? alter(entry) : entry))
       expect(brokenLink(start, changed)).toBeDefined()
@@ -89,7 +90,7 @@ test("any change to any entry breaks the chain there or later", () => {
 
 test("an entry that is not JSON, has another type, or lacks a text is damage", () => {
   const long = "y".repeat(payloadLength + 1)
-  const { entries, payloads } = chainEntries(start, [rule(long)], 7)
+  const { entries, payloads } = runSteps(chainEntries(start, [rule(long)], 7))
   const [entry] = entries
   if (entry === undefined) throw new Error("nothing was written")
   const damage = expect.objectContaining({ problem: expect.objectContaining({ code: "store-corrupt", session: "s" }) })

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import { sha256Hex } from "../../message/sha256.ts"
+import { sha256HexInSteps } from "../../message/sha256.ts"
+import type { Steps } from "../../message/steps.ts"
 import { toStorable } from "../../store/packed-text.ts"
 import { hashEntry } from "../../store/reserved-log.ts"
 import type { Head, StoredEntry } from "../../store/store.ts"
@@ -10,20 +11,24 @@ import { type EntryBody, refersTo } from "./entry.ts"
 export const payloadLength = 1024
 
 /** The hash of a payload, as stores check it: of its UTF-8, with lone surrogates escaped so that they stay distinct. */
-const hashPayload = (text: string): string => sha256Hex(text.isWellFormed() ? text : toStorable(text))
+const hashPayload = (text: string): Steps<string> => sha256HexInSteps(text.isWellFormed() ? text : toStorable(text))
 
 type ChainedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /** Bodies as the next entries of a log, each linked by its hash to all before it. */
-export function chainEntries(head: Head, bodies: readonly EntryBody[], atMs: number): ChainedEntries {
+export function* chainEntries(head: Head, bodies: Iterable<EntryBody>, atMs: number): Steps<ChainedEntries> {
   const payloads = new Map<string, string>()
   const entries: StoredEntry[] = []
   let { seq, hash } = head
   for (const body of bodies) {
     seq += 1
-    const entry = { seq, type: body.type, atMs, ...referenceOf(body), body: writeBody(body, payloads) }
+    const names = new Map<string, string>()
+    for (const text of longTexts(body)) names.set(text, yield* hashPayload(text))
+    for (const [text, name] of names) payloads.set(name, text)
+    const entry = { seq, type: body.type, atMs, ...referenceOf(body), body: writeBody(body, names) }
     hash = hashEntry(hash, entry)
     entries.push({ ...entry, hash })
+    yield
   }
   return { entries, payloads }
 }
@@ -42,13 +47,22 @@ function rename(value: object, from: RegExp, to: string): object {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.replace(from, to), inner]))
 }
 
-function writeBody(body: EntryBody, payloads: Map<string, string>): string {
+/** The texts of a body that are stored separately. */
+function longTexts(body: EntryBody): ReadonlySet<string> {
+  const found = new Set<string>()
+  JSON.stringify(body, (_name, value: unknown) => {
+    if (typeof value !== "string" || value.length <= payloadLength) return value
+    found.add(value)
+    return undefined
+  })
+  return found
+}
+
+function writeBody(body: EntryBody, names: ReadonlyMap<string, string>): string {
   return JSON.stringify(body, (_name, value: unknown) => {
     if (typeof value === "object" && value !== null) return rename(value, foreignName, `${mark}:$1`)
-    if (typeof value !== "string" || value.length <= payloadLength) return value
-    const hash = hashPayload(value)
-    payloads.set(hash, value)
-    return { [mark]: hash }
+    const name = typeof value === "string" ? names.get(value) : undefined
+    return name === undefined ? value : { [mark]: name }
   })
 }
 
