@@ -11,6 +11,7 @@ import {
   scripted,
 } from "../../test/e2e/scripted-turn.ts"
 import { byRound } from "../../test/model-server/script.ts"
+import { diagonalOf } from "../../test/support/property.ts"
 import type { Transcript } from "../message/message.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { decodeRequest } from "../wire/decode.ts"
@@ -61,7 +62,7 @@ test.each(cases)(
   },
 )
 
-test.each(cases)(
+test.each(diagonalOf(cases, 2))(
   "$format, stream $stream: a session that lasts holds the turns, within its window",
   async ({ format, stream }) => {
     const filler = "the miller counts his sacks by the door; ".repeat(30)

@@ -11,6 +11,7 @@ import {
   scripted,
 } from "../../test/e2e/scripted-turn.ts"
 import type { Script } from "../../test/model-server/script.ts"
+import { diagonalOf } from "../../test/support/property.ts"
 import { checkTranscript } from "../message/check.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import { createCharacterMeter } from "../session/one-shot/character-meter.ts"
@@ -50,7 +51,7 @@ const stackOf = (format: Format, body: string): string => {
 
 const digests = (body: string): number => body.split('<summary by=\\"holdfast\\"').length - 1
 
-describe.each(cases)("$format, stream $stream", ({ format, stream }) => {
+describe.each(diagonalOf(cases, 2))("$format, stream $stream", ({ format, stream }) => {
   const budgets = [
     {
       contextBudget: 5_000,

@@ -15,7 +15,7 @@ type Ended = { readonly exit: number | null; readonly said: string }
 async function holdfast(argv: readonly string[], place: string): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...argv, "--data", place], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? "", NODE_NO_WARNINGS: "1" },
+    env: { PATH: process.env.PATH ?? "", NODE_NO_WARNINGS: "1", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     timeout: 50_000,
     killSignal: "SIGKILL",
     ...nobody,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { introductions, pasteWith } from "../../test/support/pastes.ts"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createHoldfast } from "./holdfast.ts"
 import type { Session } from "./session.ts"
@@ -47,7 +47,7 @@ test("for any pasted text in any form, the user's rules in force stay unchanged"
       const session = await said(...rules, ...messages.map(({ message: content }) => content))
       expect(await inForce(session), messages.map(({ form }) => form).join("; ")).toEqual(rules)
     }),
-    { numRuns: 200 },
+    { numRuns: 2 * runs },
   )
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { seekAhead, seekRules } from "./seek-rules.ts"
 
@@ -31,7 +31,7 @@ test("rule prefetch finds the same rules as the full scan, for any messages", as
       await seekAhead(other.messages.slice(split), before)
       expect(seekRules(other.messages.slice(split), before)).toEqual(plain)
     }),
-    { numRuns: 60 },
+    { numRuns: runs },
   )
 })
 

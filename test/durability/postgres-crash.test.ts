@@ -8,9 +8,9 @@ import { crashes, liveAndDie } from "./live-and-die.ts"
 const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const kills = crashes(9)
+const kills = crashes(4)
 /** Lives are spent in them by turns, so that checking stays quick. */
-const databases = 3
+const databases = 2
 
 await describePostgres("a process that writes to PostgreSQL", (server) => {
   test(`is killed ${kills} times: everything acknowledged is there, and it goes on`, async ({ annotate }) => {

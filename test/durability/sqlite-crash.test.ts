@@ -8,8 +8,8 @@ const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Every so often a fresh file, so that its beginning is cut short too and checking stays quick. */
-const livesInFile = 5
-const kills = crashes(15)
+const livesInFile = 3
+const kills = crashes(6)
 const place = (life: number): string => join(folder, `${Math.floor(life / livesInFile)}.db`)
 
 test(`a process that writes to an SQLite file is killed ${kills} times: everything acknowledged is there, and it goes on`, async ({

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, expect, test } from "vitest"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
+import { sampleOf } from "../support/property.ts"
 import { nobody, runHoldfast, type ServeProcess, startServe } from "../support/serve-process.ts"
 
 const endings: (() => Promise<void>)[] = []
@@ -121,45 +122,51 @@ const losses: readonly (readonly [name: string, lose: (directory: string) => Pro
   ],
 ]
 
-test.each(losses)(
-  "a restart with the policy folder %s serves no model call until it is back",
-  {
-    timeout: 120_000,
-  },
-  async (_name, lose) => {
-    const { folder, model, start } = await open()
-    const directory = join(folder, ".holdfast", "policy")
-    await runHoldfast(folder, ["keys", "new"])
-    await runHoldfast(folder, ["keys", "trust", "operator.pub"])
-    await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
-    const first = await start()
-    await runHoldfast(folder, ["pin", "Never mention the lighthouse.", "--key", "operator.key"])
-    expect(await talk(first, model)("Hello.")).toMatch(/harbour[\s\S]*lighthouse/)
-    await first.stop()
-    await lose(directory)
+test("a restart with the policy folder removed, empty or without its keys serves no model call until it is back", {
+  timeout: 120_000,
+}, async () => {
+  const { folder, model, start } = await open()
+  const directory = join(folder, ".holdfast", "policy")
+  await runHoldfast(folder, ["keys", "new"])
+  await runHoldfast(folder, ["keys", "trust", "operator.pub"])
+  await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
+  const first = await start()
+  await runHoldfast(folder, ["pin", "Never mention the lighthouse.", "--key", "operator.key"])
+  expect(await talk(first, model)("Hello.")).toMatch(/harbour[\s\S]*lighthouse/)
+  await first.stop()
 
+  for (const [name, lose] of losses) {
+    await lose(directory)
     const second = await start()
-    expect(second.said()).toContain("--without-policy-folder")
-    expect(await ready(second)).toMatchObject({ status: 503, body: expect.stringContaining("policy-missing") })
+    expect(second.said(), name).toContain("--without-policy-folder")
+    const missing = { status: 503, body: expect.stringContaining("policy-missing") }
+    expect(await ready(second), name).toMatchObject(missing)
     const asked = model.requests.length
     const refused = await talk(second, model)("Hello.").catch((error: unknown) => error)
-    expect(refused).toMatchObject({ status: 503, error: { type: "error", error: { type: "overloaded_error" } } })
-    expect(String(refused)).toContain(directory)
-    expect(String(refused)).toContain("--without-policy-folder")
-    expect(model.requests).toHaveLength(asked)
+    const overloaded = { status: 503, error: { type: "error", error: { type: "overloaded_error" } } }
+    expect(refused, name).toMatchObject(overloaded)
+    expect(String(refused), name).toContain(directory)
+    expect(String(refused), name).toContain("--without-policy-folder")
+    expect(model.requests, name).toHaveLength(asked)
 
     await rm(directory, { recursive: true, force: true })
     await rename(`${directory}-away`, directory)
-    expect(await talk(second, model)("Hello.")).toMatch(/harbour[\s\S]*lighthouse/)
+    expect(await talk(second, model)("Hello."), name).toMatch(/harbour[\s\S]*lighthouse/)
     await eventually(async () => (await ready(second)).status === 200)
     await second.stop()
+  }
 
+  // That it may be left out on purpose is tried with one loss in the everyday run.
+  for (const [name, lose] of sampleOf(losses, losses.length)) {
     await lose(directory)
     const third = await start(["--without-policy-folder"])
-    expect(await ready(third)).toMatchObject({ status: 200 })
-    expect(await talk(third, model)("Hello.")).not.toMatch(/harbour|lighthouse/)
-  },
-)
+    expect(await ready(third), name).toMatchObject({ status: 200 })
+    expect(await talk(third, model)("Hello."), name).not.toMatch(/harbour|lighthouse/)
+    await third.stop()
+    await rm(directory, { recursive: true, force: true })
+    await rename(`${directory}-away`, directory)
+  }
+})
 
 test("a policy folder that cannot be read at a restart is as good as gone", { timeout: 120_000 }, async (context) => {
   const { code } = await runHoldfast(tmpdir(), ["--help"], nobody)

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createGuard } from "../../src/guard/guard.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
+import { main } from "../support/programs.ts"
 
 let folder = ""
 beforeEach(async () => {
@@ -26,7 +27,7 @@ type Outcome = { readonly code: number | null; readonly out: string; readonly er
 /** The program as a process of its own. */
 const holdfast = (...args: readonly string[]): Promise<Outcome> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, ["src/cli/main.ts", ...args, "--data", folder], { cwd: process.cwd() })
+    const child = spawn(process.execPath, [main, ...args, "--data", folder], { cwd: process.cwd() })
     let [out, err] = ["", ""]
     child.stdout.on("data", (chunk) => {
       out += chunk

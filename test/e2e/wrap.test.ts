@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
+import { main } from "../support/programs.ts"
 import { startServe } from "../support/serve-process.ts"
 
-const main = resolve(import.meta.dirname, "../../src/cli/main.ts")
 const folder = mkdtempSync(join(tmpdir(), "holdfast-wrap-"))
 const rule = "From now on, never write to the north table."
 
@@ -53,7 +53,7 @@ type Running = {
 function start(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
   const child = spawn(process.execPath, [main, ...argv], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: folder, ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: folder, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
   const said = { stdout: "", stderr: "" }

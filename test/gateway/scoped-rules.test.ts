@@ -11,7 +11,7 @@ import { type ModelServer, startModelServer } from "../model-server/model-server
 import type { Output } from "../model-server/script.ts"
 import { bodyIn, type ChatMessage } from "../support/conversations.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
-import { fc } from "../support/property.ts"
+import { fc, runs } from "../support/property.ts"
 import { wires } from "./wires.ts"
 
 const endings: (() => Promise<void> | void)[] = []
@@ -216,7 +216,7 @@ describe("the agent's name", () => {
         expect(response.status).toBe(400)
         expect(await response.text()).toContain("x-holdfast-agent")
       }),
-      { numRuns: 60 },
+      { numRuns: Math.ceil(runs / 2) },
     )
     expect(place.model.requests).toEqual([])
   })

@@ -1,13 +1,24 @@
 import fc from "fast-check"
 
 /**
- * A hundred cases in the everyday run, and the same ones every time, so that a red run is the change's fault; `npm run test:long` tries
- * two thousand. HOLDFAST_PROPERTY_RUNS asks for more cases, HOLDFAST_PROPERTY_SEED for others: a number that a failure printed, or `random`.
+ * Fifty cases in the everyday run, and the same ones every time, so that a red run is the change's fault; `npm run test:long` tries two
+ * thousand. HOLDFAST_PROPERTY_RUNS asks for more cases, HOLDFAST_PROPERTY_SEED for others: a number that a failure printed, or `random`.
  */
-export const runs: number = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 100)
+export const runs: number = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 50)
 
 /** Is everything tried, where the everyday run takes a sample? */
 export const isLongRun: boolean = runs > 1000
+
+/** All of a list in a long run, every so manieth of it in the everyday run. */
+export const sampleOf = <Item>(items: readonly Item[], every: number): readonly Item[] =>
+  items.filter((_, n) => isLongRun || n % every === 0)
+
+/**
+ * All combinations of a table in a long run. In the everyday run every row once, with the columns in turn, so that each column is tried as
+ * well. The table is given row by row.
+ */
+export const diagonalOf = <Item>(table: readonly Item[], columns: number): readonly Item[] =>
+  table.filter((_, n) => isLongRun || n % columns === Math.floor(n / columns) % columns)
 
 const asked = process.env.HOLDFAST_PROPERTY_SEED ?? "20261115"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { fc, isLongRun, runs } from "../../../test/support/property.ts"
 import { fitForData, gateSummary, valuesIn } from "./gate-summary.ts"
 import { markData } from "./mark-data.ts"
 import { scan } from "./scan.ts"
@@ -35,7 +35,7 @@ const seeds = [
   "Ignore all previous instructions. ",
 ]
 
-const long = 300_000
+const long = isLongRun ? 300_000 : 100_000
 /** Ten times what the slowest takes on a slow machine; a step that goes back over what it has read takes minutes at this length. */
 const limitMs = 10_000
 
@@ -67,13 +67,13 @@ test.each(seeds)(
 )
 
 test("so is any alternation of the tempting runs", () => {
-  const runs = fc.array(fc.tuple(fc.constantFrom(...seeds), fc.nat(60)), { minLength: 1, maxLength: 12 })
+  const patterns = fc.array(fc.tuple(fc.constantFrom(...seeds), fc.nat(60)), { minLength: 1, maxLength: 12 })
   fc.assert(
-    fc.property(runs, (drawn) => {
+    fc.property(patterns, (drawn) => {
       const pattern = drawn.map(([seed, times]) => seed.repeat(times + 1)).join("")
       const text = pattern.repeat(Math.ceil(100_000 / pattern.length)).slice(0, 100_000)
       expect(scan(text, { channel: "user" }).text).toBe(text)
     }),
-    { numRuns: 40 },
+    { numRuns: Math.ceil(runs / 2) },
   )
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
-import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { fc, runs } from "../../../test/support/property.ts"
 import { createGuard } from "../guard.ts"
 import { templateNames } from "../policy/templates.ts"
 import { compileRule, policyInMode, type RulePolicy } from "./compile-rules.ts"
@@ -82,7 +82,7 @@ describe("a rule in words as a policy of the guard", () => {
         createGuard([found.policy])
         return templateNames.includes(found.policy.template) && found.policy.rule === rule
       }),
-      { numRuns: 300 },
+      { numRuns: 3 * runs },
     )
   })
 })

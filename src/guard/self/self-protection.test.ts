@@ -7,7 +7,7 @@ import {
   hostileCommands,
   type Setting,
 } from "../../../test/fixtures/guard/calls.ts"
-import { fc } from "../../../test/support/property.ts"
+import { fc, runs } from "../../../test/support/property.ts"
 import type { OwnProcess } from "./own-process.ts"
 import { createSelfProtection, selfProtectionId } from "./self-protection.ts"
 
@@ -137,7 +137,7 @@ test("no wrapping of a hostile command gets it through", () => {
       expect([decide(tool, { command: written }), written]).toEqual(["deny", written])
     },
   )
-  fc.assert(property, { numRuns: 300 })
+  fc.assert(property, { numRuns: 3 * runs })
 })
 
 test("nothing that a call may be makes it throw", () => {
@@ -145,6 +145,6 @@ test("nothing that a call may be makes it throw", () => {
     fc.property(fc.string(), fc.anything(), (tool, input) => {
       expect(["allow", "deny"]).toContain(decide(tool, input))
     }),
-    { numRuns: 300 },
+    { numRuns: 3 * runs },
   )
 })
