@@ -501,6 +501,7 @@ function rewrite(
     case "memory-flushed":
     case "memory-retrieved":
     case "text-recalled":
+    case "lookups-repeated":
       return undefined
   }
 }
