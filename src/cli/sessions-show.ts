@@ -176,6 +176,7 @@ const nouns: Readonly<Record<EntryType, Noun>> = {
   "memory-flushed": ["flush to memory", "flushes to memory"],
   "memory-retrieved": ["retrieval", "retrievals"],
   "text-recalled": ["recall", "recalls"],
+  "lookups-repeated": ["repeated lookup", "repeated lookups"],
   "usage-reported": ["usage report", "usage reports"],
 }
 
@@ -212,6 +213,8 @@ function entryWords({ message, body, type }: HistoryEntry): string {
       return `memory was put before e${body.before}: ${messageWords(body.message)}`
     case "text-recalled":
       return `what was fetched for the answer to e${body.after} stays: ${messageWords(body.message)}`
+    case "lookups-repeated":
+      return `${count(body.lookups.length, "lookup")} repeated after the compaction e${body.checkpoint}: ${body.lookups.map(({ tool, target }) => `${tool} ${target}`).join(", ")}`
     case "usage-reported":
       return body.estimatedTokens === 0
         ? `${body.model} reports ${body.usage.inputTokens} tokens in`

@@ -230,7 +230,7 @@ const tokensOf = (sized: readonly SizedGroup[], kept: ReadonlySet<number>): numb
 /** Digests of ours take part in nothing: a new one takes them over. They count as nothing and are left out of what stays. */
 function sizeGroups(
   { meter }: CompactTask,
-  { groups, duties, digests }: Scene,
+  { groups, duties, digests, favored }: Scene,
   edited: Transcript,
 ): readonly SizedGroup[] {
   return groups.map((group, at) => {
@@ -239,7 +239,7 @@ function sizeGroups(
       const message = edited[n]
       if (message !== undefined && digests[at] !== true) tokens += meter.message(message)
     }
-    return { group, tokens, mandatory: duties[at] !== undefined }
+    return { group, tokens, mandatory: duties[at] !== undefined || group.calls.some((call) => favored.has(call)) }
   })
 }
 

@@ -67,7 +67,7 @@ export function* microEditSteps(
       largest,
       count: meter.text,
       partTokens: meter.part,
-      unread: scene.unread,
+      unread: scene.favored.size === 0 ? scene.unread : new Set([...scene.unread, ...scene.favored]),
       ...present({
         budgets: choices.toolBudgets,
         documents: choices.documents,

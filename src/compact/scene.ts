@@ -32,6 +32,8 @@ export type Scene = {
   /** Where what the model has not answered yet begins, and the calls whose results it has not read. */
   readonly unanswered: number
   readonly unread: ReadonlySet<CallId>
+  /** Calls whose results stay whole because they were looked up again before, the newest as far as their share goes. */
+  readonly favored: ReadonlySet<CallId>
   /** Rules that must stand beside the stack because they do not stand in it. */
   readonly pins: readonly PinnedRule[]
 }
@@ -61,6 +63,7 @@ export function setScene(task: CompactTask): Scene {
     waiting,
     unanswered,
     unread,
+    favored: favoredIn(task, conversation, groups),
     duties: groups.map((group) => (held ? heldDuty : dutyOf(group, conversation, landmarks))),
     digests: groups.map(({ start, end }) =>
       conversation.slice(start, end).every((message) => ownMessage(message) === "digest"),
@@ -73,6 +76,27 @@ export function setScene(task: CompactTask): Scene {
     documentTokens: Math.max(0, outsideTokens - said) + holders * framingTokens,
     pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin.text))),
   }
+}
+
+/** Of the room that is aimed at, the most that results take which were looked up again before. */
+const favoredShare = 0.2
+
+function favoredIn(
+  { choices: { favored }, limits, meter }: CompactTask,
+  conversation: Transcript,
+  groups: readonly Group[],
+): ReadonlySet<CallId> {
+  const kept = new Set<CallId>()
+  if (favored === undefined || favored.size === 0) return kept
+  let left = limits.targetTokens * favoredShare
+  for (const { start, end, calls } of groups.toReversed()) {
+    const own = calls.filter((call) => favored.has(call))
+    const tokens = conversation.slice(start, end).reduce((sum, message) => sum + meter.message(message), 0)
+    if (own.length === 0 || tokens > left) continue
+    left -= tokens
+    for (const call of own) kept.add(call)
+  }
+  return kept
 }
 
 /** The provider has not seen any of it: it is all new, and its results may belong to calls that only the provider has. */

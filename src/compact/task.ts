@@ -50,6 +50,8 @@ export type CompactChoices = {
   readonly handleOf?: (callId: CallId) => string | undefined
   /** The recall handle of the messages that a digest stands for. */
   readonly rangeHandleOf?: (covered: Transcript) => string | undefined
+  /** Calls whose results had to be looked up again after an earlier compaction: they are kept whole within their share. */
+  readonly favored?: ReadonlySet<CallId>
   /** What is known of messages that are no longer there to be read: it is carried on. */
   readonly earlier?: Summary
 }

@@ -29,6 +29,7 @@ import { readInherited } from "./own-compaction.ts"
 import { operatorRules } from "./pins.ts"
 import { type Budgeted, type Preparing, pinOptions } from "./prepared.ts"
 import { readSecret } from "./recall.ts"
+import { favoredCalls, removedLookups } from "./rereads.ts"
 import { type Assembled, assemble, standingEntries } from "./view.ts"
 
 /** The result of a compaction: installed in the log, sent only this once, or not done. */
@@ -234,9 +235,18 @@ async function choicesFor(
       : createSummarizer({ format: call.frame.format, summarizer: async () => summary }, meter)
   const earlier = await readInherited(live)
   const recallable = live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : {}
+  const favored = await favoredCalls(live, messages)
   const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
   const { documents } = call.stack.inForce ?? {}
-  return { ...choices, pins, ownPins: true, rules, ...present({ earlier, summarizer, documents }), ...recallable }
+  return {
+    ...choices,
+    pins,
+    ownPins: true,
+    rules,
+    favored,
+    ...present({ earlier, summarizer, documents }),
+    ...recallable,
+  }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
@@ -347,7 +357,9 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
   const before = new Map(separation.conversation.map((message) => [message.id, message]))
   // A message translated from another format has the id of its entry but other content, so it is stored in the checkpoint.
   const carried = new Set(input.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
-  const items = applyEdits(separation.conversation, edits).map((message): Item => {
+  const after = applyEdits(separation.conversation, edits)
+  const removed = removedLookups(separation.conversation, after)
+  const items = after.map((message): Item => {
     const entry = seqOf(message.id)
     const whole = before.get(message.id)
     const cameIn = input.known.get(message.id)
@@ -368,6 +380,7 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
     trace: JSON.stringify(input.trace),
     ...present({
       focus: input.focus,
+      removed: removed.length === 0 ? undefined : removed,
       summary: compacted.digest === undefined ? undefined : JSON.stringify(compacted.digest.summary),
     }),
   }

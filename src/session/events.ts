@@ -37,6 +37,7 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
           | "branch-opened"
           | "rules-found"
           | "memory-flushed"
+          | "lookups-repeated"
           | "durability-degraded"
           | "durability-restored"
           | "stack-installed"

@@ -504,6 +504,7 @@ function rewrite(
     case "memory-flushed":
     case "memory-retrieved":
     case "text-recalled":
+    case "lookups-repeated":
       return undefined
   }
 }

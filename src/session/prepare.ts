@@ -30,6 +30,7 @@ import {
   type Preparing,
   type Receipt,
 } from "./prepared.ts"
+import { noteRereads } from "./rereads.ts"
 import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
 import { affordsSummary, expectedTokens, sessionSummarizerOf } from "./session-summary.ts"
 import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
@@ -64,7 +65,11 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   if (isLong) await othersServed()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await standingPins(live))]
-  const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
+  const rereads = await noteRereads(live, call.view, call.frame.messages)
+  const preparing: Preparing = {
+    ...{ live, call, meter, pins, options, notes: [...rereads.events] },
+    ...present({ rereads: rereads.count }),
+  }
   // Count each message once, in slices; later counts are cached.
   if (isLong) await forEachInSlices(call.frame.messages, meter.message)
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
@@ -206,6 +211,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
     ...present({
       checkpoint: checkpointOf(live),
       stack: receiptOf(outcome.stack ?? call.stack),
+      rereads: outcome.view === undefined ? preparing.rereads : undefined,
       summaries: sessionSummarizerOf(live) === undefined ? undefined : live.summaries,
     }),
   }

@@ -77,6 +77,8 @@ export type Receipt = {
   readonly changed: boolean
   /** Does the store have all of its messages? */
   readonly durable: boolean
+  /** Lookups right after the compaction in force that repeat what it removed. */
+  readonly rereads?: number
   /** What the session's own model was asked for summaries, and what the next one will take; where it writes them. */
   readonly summaries?: SummarySpending
 }
@@ -103,6 +105,8 @@ export type Preparing = {
   readonly pins: readonly SessionPin[]
   readonly options: PrepareOptions
   readonly notes: LogEvent[]
+  /** Re-reads after the compaction in force when the call was opened. */
+  readonly rereads?: number
   /** Leave out rules found in messages: the window is too small for them and the required content. */
   readonly withoutFound?: true
 }

@@ -175,6 +175,7 @@ const keptTypes: ReadonlySet<string> = new Set([
   "calls-judged",
   "stack-seen",
   "branch-opened",
+  "lookups-repeated",
   "summary-begun",
 ])
 

@@ -122,6 +122,8 @@ export type CompactionFigures = {
   readonly beforeTokens: number
   readonly afterTokens: number
   readonly undone: boolean
+  /** Lookups right after it that repeat what it removed. */
+  readonly rereads: number
 }
 
 /** The requests of a session over its life, column by column, and what happened between them. */

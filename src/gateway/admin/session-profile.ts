@@ -118,7 +118,8 @@ type GrowingProfile = {
   titleTries: number
   readonly turns: Turn[]
   readonly turnSeqs: number[]
-  readonly compactions: (Omit<CompactionFigures, "undone"> & { readonly seq: number })[]
+  readonly compactions: (Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number })[]
+  readonly rereads: Map<number, number>
   readonly decisions: JudgedDecision[]
   readonly events: number[]
   window?: WindowMarks
@@ -131,6 +132,7 @@ const emptyProfile = (): GrowingProfile => ({
   turns: [],
   turnSeqs: [],
   compactions: [],
+  rereads: new Map(),
   decisions: [],
   events: [],
 })
@@ -141,7 +143,11 @@ function profileOf(growing: GrowingProfile): Profile {
     outline,
     title,
     turns,
-    compactions: compactions.map(({ seq, ...figures }) => ({ ...figures, undone: outline.isUndone(seq) })),
+    compactions: compactions.map(({ seq, ...figures }) => ({
+      ...figures,
+      undone: outline.isUndone(seq),
+      rereads: growing.rereads.get(seq) ?? 0,
+    })),
     decisions,
     events,
     turnAt: (seq) => countBelow(turnSeqs, seq),
@@ -184,7 +190,7 @@ async function readTold(
   added: readonly OutlineEntry[],
 ): Promise<ReadonlyMap<number, LoggedEntry>> {
   const ofType = (type: string): readonly number[] => added.flatMap((entry) => (entry.type === type ? entry.seq : []))
-  const small = [...ofType("usage-reported"), ...ofType("calls-judged")]
+  const small = [...ofType("usage-reported"), ...ofType("calls-judged"), ...ofType("lookups-repeated")]
   const checkpoints = ofType("checkpoint-installed")
   const stored = await store.readEntries(session, [...small, ...checkpoints.slice(0, -1)])
   const first = growing.title === "" ? ofType("message-appended").slice(0, titleMessages - growing.titleTries) : []
@@ -227,6 +233,9 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
       if (window !== undefined) growing.window = window
       return
     }
+    case "lookups-repeated":
+      growing.rereads.set(body.checkpoint, (growing.rereads.get(body.checkpoint) ?? 0) + body.lookups.length)
+      return
     case "calls-judged":
       for (const call of body.calls) growing.decisions.push({ ...call, entry: entryId(seq), atMs, turn: turn + 1 })
       return

@@ -98,6 +98,10 @@ function countEvents(registry: Registry): (event: SessionEvent) => void {
     help: "Work in the background that failed, by its kind.",
     labels: ["work"],
   })
+  const rereads = counter({
+    name: "holdfast_rereads_total",
+    help: "Lookups right after a compaction that repeat what it removed.",
+  })
   const [degraded, works] = [createDegradedSessions(), createLabelValues()]
   measured(
     {
@@ -118,6 +122,8 @@ function countEvents(registry: Registry): (event: SessionEvent) => void {
         return compacted(event)
       case "rules-found":
         return rules.add(event.pins.length)
+      case "lookups-repeated":
+        return rereads.add(event.lookups.length)
       case "summary-ready":
         return summaries.add(1, "ready")
       case "summary-failed":

@@ -12,6 +12,9 @@ export type Item =
   | { readonly type: "shown"; readonly entry: number; readonly edits?: readonly MessageEdit[] }
   | { readonly type: "made"; readonly message: Message }
 
+/** A call that looked something up: a hash of tool and arguments, and both in words. */
+export type RemovedLookup = { readonly key: string; readonly tool: string; readonly target: string }
+
 /** A compaction, or a translation into another format, of everything up to one message: what is shown in its place. */
 export type CheckpointBody = {
   readonly type: "checkpoint-installed"
@@ -30,6 +33,8 @@ export type CheckpointBody = {
   readonly trace: string
   /** JSON of the summary in its digest, whose lines name their source entries. */
   readonly summary?: string
+  /** The newest lookups whose results it shows shortened or not at all. */
+  readonly removed?: readonly RemovedLookup[]
 }
 
 /** The prompt stack that is sent from here on, so that every process sends the same bytes. */
@@ -131,6 +136,8 @@ export type EntryBody =
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
   /** Text that the model fetched while it answered the message `after`: it stays behind that message until it is compacted. */
   | { readonly type: "text-recalled"; readonly after: number; readonly message: Message }
+  /** Lookups right after a compaction that repeat what it removed. */
+  | { readonly type: "lookups-repeated"; readonly checkpoint: number; readonly lookups: readonly RemovedLookup[] }
   /** The token usage of a call. `estimatedTokens` is 0 if the request was not counted. */
   | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
 
@@ -155,6 +162,7 @@ export function refersTo(body: EntryBody): number | undefined {
     case "summary-begun":
       return body.node
     case "checkpoint-undone":
+    case "lookups-repeated":
       return body.checkpoint
     case "rule-unpinned":
       return body.pin

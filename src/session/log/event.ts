@@ -34,6 +34,12 @@ export type LogEvent =
   /** An earlier compaction was applied unchanged. */
   | { readonly type: "checkpoint-applied"; readonly checkpoint: string }
   | { readonly type: "checkpoint-installed"; readonly checkpoint: string }
+  /** Calls right after the compaction in force looked up again what it removed. */
+  | {
+      readonly type: "lookups-repeated"
+      readonly checkpoint: string
+      readonly lookups: readonly { readonly tool: string; readonly target: string }[]
+    }
   /** A compaction was due but not done, and the reason. */
   | {
       readonly type: "compaction-held"

@@ -1,0 +1,135 @@
+import { toolNature } from "../compact/stages/tool-kind.ts"
+import { type CallId, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
+import { sha256Hex } from "../message/sha256.ts"
+import type { Live } from "./live.ts"
+import { entryId, type RemovedLookup } from "./log/entry.ts"
+import type { LogEvent } from "./log/event.ts"
+import type { View } from "./view.ts"
+
+/**
+ * Re-reads: a lookup right after a compaction that repeats one from right before it says that the compaction removed what was still needed.
+ * They are counted for each compaction, and what was looked up again is kept better by the next one.
+ */
+
+/** Lookups before a compaction that are compared: those that the work rests on now. */
+const maxBefore = 40
+/** Lookups after it: a later one is about something else, or about what may have changed. */
+const maxAfter = 12
+/** Characters of a lookup's arguments that are told. */
+const maxTarget = 120
+
+/** The lookups whose results a compaction shows shortened or not at all, newest last. */
+export function removedLookups(before: Transcript, after: Transcript): readonly RemovedLookup[] {
+  const shown = new Map(resultsIn(after))
+  const whole = new Map(resultsIn(before))
+  const removed = lookupsIn(before)
+    .slice(-maxBefore)
+    .filter(({ callId }) => whole.has(callId) && shown.get(callId) !== whole.get(callId))
+    .map(({ key, tool, target }) => ({ key, tool, target }))
+  return [...new Map(removed.map((lookup) => [lookup.key, lookup])).values()]
+}
+
+const resultsIn = (messages: Transcript): readonly (readonly [CallId, string])[] =>
+  messages.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === "tool-result" ? [[part.callId, part.content.map(textOf).join("\n")] as const] : [],
+    ),
+  )
+
+type Lookup = RemovedLookup & { readonly callId: CallId }
+
+const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
+  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part] : [])))
+
+const lookupsIn = (messages: Transcript): readonly Lookup[] => callsIn(messages).flatMap((call) => lookupOf(call) ?? [])
+
+/** A call that only looks something up. Tests and commands are run again because something changed. */
+function lookupOf({ tool, input, callId }: ToolCallPart): Lookup | undefined {
+  const { kind, writes } = toolNature(tool, input)
+  if (writes || kind === "shell" || kind === "test") return undefined
+  const written = JSON.stringify(sorted(input)) ?? ""
+  return { key: sha256Hex(`${tool}\n${written}`).slice(0, 16), tool, target: written.slice(0, maxTarget), callId }
+}
+
+/** The same arguments in any order are the same lookup. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  )
+}
+
+/** The calls among the first after a compaction that repeat what it removed, each once; not behind a call that changed its target. */
+export function rereadsAfter(removed: readonly RemovedLookup[], since: Transcript): readonly Lookup[] {
+  const wanted = new Map(removed.map((lookup) => [lookup.key, lookup]))
+  const found: Lookup[] = []
+  let looked = 0
+  for (const call of callsIn(since)) {
+    const lookup = lookupOf(call)
+    if (lookup === undefined) {
+      forgetChanged(wanted, call)
+      continue
+    }
+    if (++looked > maxAfter || wanted.size === 0) break
+    if (!wanted.delete(lookup.key)) continue
+    found.push(lookup)
+  }
+  return found
+}
+
+/** What a call writes to may be read again with reason. */
+function forgetChanged(wanted: Map<string, RemovedLookup>, { input }: ToolCallPart): void {
+  const written = JSON.stringify(input) ?? ""
+  for (const [key, { target }] of wanted) {
+    const names = [...target.matchAll(/"((?:[^"\\]|\\.){3,})"(?!:)/g)].map(([, value = ""]) => value)
+    if (names.some((name) => written.includes(name))) wanted.delete(key)
+  }
+}
+
+/** Count the re-reads after the checkpoint in force. New ones go into the log; the number is for the receipt. */
+export async function noteRereads(
+  live: Live,
+  { checkpoint, items }: View,
+  messages: Transcript,
+): Promise<{ readonly count?: number; readonly events: readonly LogEvent[] }> {
+  if (checkpoint === 0) return { events: [] }
+  const body = (await live.journal.entries([checkpoint])).get(checkpoint)?.body
+  if (body?.type !== "checkpoint-installed") return { events: [] }
+  const removed = body.removed ?? []
+  const since = new Set(
+    items.flatMap((item) => (item.type === "shown" && item.entry > body.node ? [entryId(item.entry)] : [])),
+  )
+  const found =
+    removed.length === 0
+      ? []
+      : rereadsAfter(
+          removed,
+          messages.filter(({ id }) => since.has(id)),
+        )
+  const outline = live.journal.outline()
+  const own = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
+  const told = (await repeatedIn(live, own)).length
+  if (found.length <= told) return { count: told, events: [] }
+  const fresh = found.slice(told).map(({ key, tool, target }) => ({ key, tool, target }))
+  await live.journal.commit(() => [{ type: "lookups-repeated", checkpoint, lookups: fresh }])
+  const event = { type: "lookups-repeated" as const, checkpoint: entryId(checkpoint), lookups: fresh }
+  live.emit(event)
+  return { count: found.length, events: [event] }
+}
+
+async function repeatedIn({ journal }: Live, seqs: readonly number[]): Promise<readonly RemovedLookup[]> {
+  const entries = await journal.entries(seqs)
+  return [...entries.values()].flatMap(({ body }) => (body.type === "lookups-repeated" ? body.lookups : []))
+}
+
+/** The newest call of each lookup that had to be repeated in this session: their results are kept better. */
+export async function favoredCalls(live: Live, messages: Transcript): Promise<ReadonlySet<CallId>> {
+  const repeated = await repeatedIn(live, live.journal.outline().ofType("lookups-repeated"))
+  if (repeated.length === 0) return new Set()
+  const keys = new Set(repeated.map(({ key }) => key))
+  const newest = new Map(lookupsIn(messages).flatMap(({ key, callId }) => (keys.has(key) ? [[key, callId]] : [])))
+  return new Set(newest.values())
+}
