@@ -125,7 +125,7 @@ function storedDelivery(
     ended: () => {},
   }
   const nothing = { sent: Buffer.from("{}"), recalls: false, changed: false, again: never, aside: never }
-  return { format, path, outgoing, answer, ...nothing, isStored: true }
+  return { format, path, outgoing, answer, ...nothing, hidden: { rounds: 0, recalled: [] }, isStored: true }
 }
 
 /** The largest response that is held to be looked through. */
