@@ -1,5 +1,6 @@
 import { normalize } from "../language/normalize.ts"
 import type { Span } from "../message/message.ts"
+import { createRecent } from "../message/recall.ts"
 import { sentencesIn } from "./find-blocks.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
@@ -199,22 +200,14 @@ const bans = /\b(?:never|do not|don't|must not|no)\b/
 type Subject = { readonly folded: string; readonly topic: readonly string[]; readonly values: readonly RegExp[] }
 
 /** Every statement that changes something is compared with every rule, so each rule is read once. */
-const subjects = new Map<string, Subject>()
-/** More rules than any session has; the oldest are read again. */
-const maxSubjects = 2000
-
-function subjectOf(rule: string): Subject {
-  const known = subjects.get(rule)
-  if (known !== undefined) return known
-  const subject: Subject = {
+const subjectOf = createRecent(
+  (rule): Subject => ({
     folded: normalize(rule).text.replace(/[.!]$/, ""),
     topic: topicOf(rule),
     values: oldValues(rule).map(asWord),
-  }
-  for (const oldest of subjects.keys()) if (subjects.size >= maxSubjects) subjects.delete(oldest)
-  subjects.set(rule, subject)
-  return subject
-}
+  }),
+  2000,
+)
 
 function isReplaced({ folded, topic, values }: Subject, said: readonly string[], seen: string): boolean {
   const shared = topic.filter((word) => said.includes(word)).length
