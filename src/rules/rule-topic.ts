@@ -1,4 +1,5 @@
 import { normalize } from "../language/normalize.ts"
+import { createRecent } from "../message/recall.ts"
 
 /** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
 const empty: ReadonlySet<string> = new Set(
@@ -202,12 +203,12 @@ export function namesAnother(earlier: string, later: string): boolean {
 }
 
 /** The things of a text that a number tells apart, by the noun before it: "table 4", "issue #12". */
-function numberedThings(text: string): ReadonlyMap<string, readonly string[]> {
+const numberedThings = createRecent((text): ReadonlyMap<string, readonly string[]> => {
   const things = new Map<string, string[]>()
   for (const [, noun = "", number = ""] of text.toLowerCase().matchAll(numbered))
     if (isIdentifier(`${noun} `)) things.set(noun, [...(things.get(noun) ?? []), number])
   return things
-}
+}, 2000)
 const numbered = /(\p{L}{3,30}) #?(\d{1,9})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
 
 const languages =
