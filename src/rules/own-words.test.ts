@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { introductions, pasteWith } from "../../test/support/pastes.ts"
 import { fc } from "../../test/support/property.ts"
+import { findRules } from "./find-rules.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 
 const own = (text: string): string =>
@@ -128,4 +130,49 @@ test("for any text the own words stand in it, in order and apart, and are found 
 test.each(['"', "'"])("marks around all of a message (%s), as programs put them, quote nobody", (mark) => {
   const text = `${mark}Go through the files. Never touch the vault.${mark}\n`
   expect(quotationsIn(text)).toEqual([])
+})
+
+type Spoken = {
+  readonly kind: "pasted" | "own"
+  readonly text: string
+  /** The most rule-like parts of what was pasted, or the user's own rules. */
+  readonly marked: readonly string[]
+}
+const spoken: readonly Spoken[] = readFileSync(
+  new URL("../../test/fixtures/pin/who-speaks.jsonl", import.meta.url),
+  "utf8",
+)
+  .trimEnd()
+  .split("\n")
+  .map((line): Spoken => JSON.parse(line))
+
+test("of 60 pastes in many forms none gives a rule, and of 60 messages of the user's own nearly all of it is the user's", () => {
+  const isFound = ({ text }: Spoken, part: string): boolean =>
+    findRules(text, { channel: "user" }).some((rule) => rule.text.includes(part) || part.includes(rule.text))
+  const pasted = spoken.filter(({ kind }) => kind === "pasted")
+  expect(pasted.length).toBe(60)
+  expect(pasted.filter((item) => item.marked.some((part) => isFound(item, part))).map(({ text }) => text)).toEqual([])
+  const owned = spoken.filter(({ kind }) => kind === "own")
+  const lost = owned.filter(({ text, marked }) =>
+    marked.some((part) => {
+      const span = { start: text.indexOf(part), end: text.indexOf(part) + part.length }
+      return !isWithin(span, ownWords(text)) || isWithin(span, quotationsIn(text))
+    }),
+  )
+  expect(owned.length).toBe(60)
+  // A letter that the user dictates, with words of the user behind it, and a question right before the user's own text.
+  expect(lost.length).toBeLessThanOrEqual(3)
+})
+
+test.each([
+  ["a question about the text above", "Always use rain water.\n\nIs the above true?", "Is the above true?"],
+  ["a title beside a request", "Release notes 2.4\nNever skip a version.\n\nAre we affected?", "Are we affected?"],
+  ["a customer's line", "Customer: never be late.\nHow do we answer?", ""],
+])("what another paragraph speaks of is pasted: %s", (_, text, left) => {
+  expect(own(text).trim()).toBe(left)
+})
+
+test("a question whether the reader understood speaks of the user's own words", () => {
+  const text = "Never push to main. Always write a test.\n\nIs that clear?"
+  expect(own(text)).toBe(text)
 })

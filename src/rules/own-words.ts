@@ -1,16 +1,8 @@
 import { lowered } from "../language/letters.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
-import {
-  announcesPaste,
-  colonCut,
-  documentLine,
-  greets,
-  hasTrimmings,
-  opensLetter,
-  pasteShape,
-  signsOff,
-} from "./paste-signs.ts"
+import { announcesPaste, asksAboutEarlier, colonCut, isRequest, speaksForSelf } from "./introductions.ts"
+import { documentLine, greets, hasTrimmings, isTitled, opensLetter, pasteShape, signsOff } from "./paste-signs.ts"
 
 /** Words in the names of what a harness or a person puts between tags: the state of things, and quoted material. */
 const aside: ReadonlySet<string> = new Set(
@@ -106,6 +98,7 @@ function pastesIn(text: string): readonly Span[] {
   const lines = linesOf(text, asides)
   const paragraphs = paragraphsOf(lines)
   const letter = letterIn(paragraphs)
+  const framed = framedIn(paragraphs)
   const pasted: Span[] = [...asides]
   // The words before said that a text follows, or a chat ended: only the last paragraph may then be the user's again.
   let [isAnnounced, isTalk] = [false, false]
@@ -122,7 +115,10 @@ function pastesIn(text: string): readonly Span[] {
       return [...pasted, restFrom(text, lines, start)]
     pasted.push(...own.filter((line) => isQuoted(line.text)))
     if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start)]
-    if (cut !== undefined && cut.start < end) {
+    if (framed.has(n)) {
+      pasted.push({ start, end })
+      isAnnounced = false
+    } else if (cut !== undefined && cut.start < end) {
       pasted.push({ start: cut.start, end })
       isTalk = cut.extent === "talk" || isAnnounced
       isAnnounced = false
@@ -132,6 +128,34 @@ function pastesIn(text: string): readonly Span[] {
         announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
   }
   return pasted
+}
+
+/** Characters of a paragraph that is a frame at most; of a longer one the start is read. */
+const maxFramed = 400
+
+/**
+ * The paragraphs that another one speaks of: all before a last one that asks about them, and those under a title beside a request. What
+ * somebody says for himself is not among them, nor is a request.
+ */
+function framedIn(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
+  const framed = new Set<number>()
+  const last = paragraphs.at(-1)
+  if (paragraphs.length < 2 || last === undefined) return framed
+  const wholes = paragraphs.map(({ lines }) =>
+    lines
+      .map(({ low }) => low)
+      .join("\n")
+      .slice(0, maxFramed),
+  )
+  const requests = wholes.map((whole, n) => paragraphs[n]?.isBlock !== true && isRequest(whole))
+  const looksBack = !last.isBlock && asksAboutEarlier(wholes.at(-1) ?? "")
+  for (const [n, { lines, isBlock }] of paragraphs.entries()) {
+    const whole = wholes[n] ?? ""
+    if (isBlock || requests[n] === true || speaksForSelf(whole)) continue
+    const isBeside = requests.some((is, other) => is && other !== n)
+    if ((looksBack && n < paragraphs.length - 1) || (isBeside && isTitled(lines.map(({ read }) => read)))) framed.add(n)
+  }
+  return framed
 }
 
 /** The earliest place in a paragraph at which something pasted starts. One behind its end: what follows is announced. */
