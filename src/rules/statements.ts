@@ -86,6 +86,7 @@ function withViews(text: string, found: readonly Omit<Statement, "view">[]): rea
     const under = block.under === undefined ? "" : (headings.get(block.under.start) ?? "")
     const over = led === undefined ? under : (seen[led] ?? "")
     const before = found[n - 1]?.at === at || found[n - 1]?.at === at - 1 ? (seen[n - 1] ?? "") : ""
+    const after = found[n + 1]?.at === at ? (seen[n + 1] ?? "") : ""
     if (block.kind !== "heading" && /[:：]\W*$/.test(own)) lead = n
     const place = led === undefined ? block.under : found[led]
     return {
@@ -94,6 +95,7 @@ function withViews(text: string, found: readonly Omit<Statement, "view">[]): rea
         text: own,
         over: block.kind === "heading" ? "" : over,
         before: led === n - 1 ? "" : before,
+        after,
         isItem: block.kind === "item",
         isFirst: n === 0,
         isLast: n === found.length - 1,
