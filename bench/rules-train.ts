@@ -170,67 +170,32 @@ function composed(name: string): readonly Labelled[] {
   })
 }
 
-/** Frames that make a standing rule of an action, and those that make a request, a question or a story of it. */
-const standing = [
-  "Always $.",
-  "Never $.",
-  "never $",
-  "From now on, $.",
-  "From now on, never $.",
-  "You must always $.",
-  "You must never $.",
-  "Please always $.",
-  "Please never $ without asking me.",
-  "Do not $ without my approval.",
-  "Don't ever $.",
-  "don't $ unless i say so",
-  "I want you to always $.",
-  "I don't want you to $, ever.",
-  "Ask me before you $.",
-  "You are not allowed to $.",
-  "Make sure you always $.",
-  "In this project we never $.",
-  "Remember to $ every time.",
-  "When you finish a task, $.",
-]
-const passing = [
-  "Can you $?",
-  "Could you please $ today?",
-  "Please $ now.",
-  "Did you $?",
-  "Should I $?",
-  "Do we always $?",
-  "Why did you $?",
-  "I forgot to $ yesterday.",
-  "We used to $ all the time.",
-  "Please $, and then tell me when you are done.",
-  "Let's $ first and see.",
-  "I tried to $, but it never works.",
-  "The app should $ when the user logs in.",
-  "The bot must never $.",
-  "My boss told me to never $.",
-  "Don't $ just yet.",
-  "No need to $ this time.",
-  "You can $ if you like.",
-  "What happens if I $?",
-  "Write a script to $.",
-]
-
-/** Every action in some frames of each sort. */
-const framed = (): readonly Labelled[] =>
-  linesOf("actions.txt").flatMap((action, n) =>
-    Array.from({ length: framesOfAction }, (_, k) => k).flatMap((k): readonly Labelled[] => {
-      const [rule = "", other = ""] = [
-        standing[(n * 3 + k * 7) % standing.length]?.replace("$", action),
-        passing[(n * 3 + k * 7) % passing.length]?.replace("$", action),
-      ]
-      return [
-        { text: rule, rules: [{ start: 0, end: rule.length }] },
-        { text: other, rules: [] },
-      ]
-    }),
+/** Every frame with some fillings of its slots; frames that bind and frames that do not have the same fillings. */
+function framed(): readonly Labelled[] {
+  const isFilling = /^[a-z]+: .*\|/
+  const lines = linesOf("frames.txt")
+  const fillings = new Map(
+    lines
+      .filter((line) => isFilling.test(line))
+      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2).split(" | ")]),
   )
-const framesOfAction = 5
+  const dice = createDice(4711)
+  const draw = (name: string): string => {
+    const some = fillings.get(name) ?? []
+    return some[dice(some.length)] ?? ""
+  }
+  return lines
+    .filter((line) => !isFilling.test(line))
+    .flatMap((frame) =>
+      Array.from({ length: fillingsOfFrame }, (_, k) => {
+        const filled = frame.replace(/\{([a-z]+)\}/g, (_slot, name: string) => draw(name))
+        const said =
+          k % 4 === 3 ? filled : filled.replace(/^(\[*)(\p{Ll})/u, (_start, open, sign) => open + sign.toUpperCase())
+        return readMarked(said)
+      }),
+    )
+}
+const fillingsOfFrame = 12
 
 type Fixture = { readonly text: string; readonly channel: string; readonly half: string }
 
@@ -267,12 +232,14 @@ const labelledTalk = (): readonly Labelled[] =>
     .flatMap((name) => trainedHalf(name))
     .map((item) => ({ text: item.text, rules: spansOf(item) }))
 
+const frameWeight = 0.1
+
 /** All that was written for the finder. */
 export const ownExamples = (): readonly Example[] => [
   ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
   ...announced().flatMap((item) => talkExamples(item, 0.15)),
   ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
-  ...framed().flatMap((item) => talkExamples(item, 0.15)),
+  ...framed().flatMap((item) => talkExamples(item, frameWeight)),
   ...fixtureTalk().flatMap((item) => talkExamples(item, 1)),
   ...labelledTalk().flatMap((item) => talkExamples(item, 1)),
 ]
@@ -292,6 +259,8 @@ const scales: Readonly<Record<number, number>> = {
   16: 1.3,
   19: 2.5,
   20: 50,
+  21: 0.7,
+  22: 1.6,
 }
 const baseScale = 0.2
 

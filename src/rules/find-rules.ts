@@ -25,7 +25,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.45, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.5, page: 0 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;

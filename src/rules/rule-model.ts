@@ -7,8 +7,9 @@ export type StatementView = {
   readonly text: string
   /** The line or heading that it stands under, folded. */
   readonly over: string
-  /** The sentence before it in the same breath, folded. */
+  /** The sentence before it in the same breath, folded, and the one behind it. */
   readonly before: string
+  readonly after: string
   readonly isItem: boolean
   /** It opens or closes what the speaker says; the only sentence does both. */
   readonly isFirst: boolean
@@ -56,6 +57,8 @@ const tag = {
   clauseWord: 18,
   lead: 19,
   order: 20,
+  after: 21,
+  subject: 22,
 } as const
 
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
@@ -83,6 +86,7 @@ export function featuresOf(view: StatementView): Features {
   wordFeatures(reading)
   kindFeatures()
   leadFeatures(reading)
+  subjectFeatures(reading)
   aroundFeatures(view)
   shapeFeatures(view, reading)
   return { ids, sorts, length }
@@ -196,8 +200,46 @@ function leadFeatures({ words, places }: Reading): void {
   for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
 }
 
-function aroundFeatures({ over, before, isItem }: StatementView): void {
+/** Words behind which stands what somebody does, and before which stands who does it. */
+const modal = placesOf("must should may never always shall only dont not aux")
+const [you, i, we, third, say, every, the, plural, product, artifact, output] = placesOf(
+  "you i we third say every the plural product artifact output",
+)
+
+/** Who or what a sentence binds: "the pump must" is built, "invoices must" and "you must" are done. */
+function subjectFeatures({ words, places }: Reading): void {
+  let start = 0
+  for (let at = 0; at < words.length; at++) {
+    if (words[at]?.isJoint === true) start = at + 1
+    const of = places[at]?.find((place) => modal.includes(place))
+    if (of === undefined) continue
+    const subject = subjectOf(places.slice(start, at), words[at - 1]?.text ?? "")
+    add(tag.subject, of * 32 + subject)
+    add(tag.subject, 4096 + subject)
+    return
+  }
+}
+
+/** The sort of a subject by the words that it is made of. */
+function subjectOf(own: Reading["places"], last: string): number {
+  if (own.length === 0) return 0
+  const has = (...some: readonly (number | undefined)[]): boolean =>
+    own.some((places) => places.some((place) => some.includes(place)))
+  if (has(say)) return 1
+  if (has(you)) return 2
+  if (has(i)) return 3
+  if (has(we)) return 4
+  if (has(third)) return 5
+  if (has(product, artifact)) return 6
+  if (has(every)) return has(output) ? 7 : 8
+  if (has(output)) return 9
+  const many = own.at(-1)?.some((place) => place === plural) === true || last.endsWith("s")
+  return own[0]?.some((place) => place === the) === true ? (many ? 10 : 11) : many ? 12 : 13
+}
+
+function aroundFeatures({ over, before, after, isItem }: StatementView): void {
   if (over !== "") neighbourFeatures(over, tag.over, isItem)
+  if (after !== "") neighbourFeatures(after, tag.after, isItem)
   if (before === "") return
   neighbourFeatures(before, tag.before, isItem)
   const { places } = readWords(before)

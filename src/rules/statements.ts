@@ -99,6 +99,7 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly str
     const under = block.under === undefined ? "" : (headings.get(block.under.start) ?? "")
     const over = led === undefined ? under : (seen[led] ?? "")
     const before = found[n - 1]?.at === at || found[n - 1]?.at === at - 1 ? (seen[n - 1] ?? "") : ""
+    const after = found[n + 1]?.at === at ? (seen[n + 1] ?? "") : ""
     if (block.kind !== "heading" && /[:：]\W*$/.test(own)) lead = n
     const place = led === undefined ? block.under : found[led]
     return {
@@ -107,6 +108,7 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly str
         text: own,
         over: block.kind === "heading" ? "" : over,
         before: led === n - 1 ? "" : before,
+        after,
         isItem: block.kind === "item",
         isFirst: n === 0,
         isLast: n === found.length - 1,

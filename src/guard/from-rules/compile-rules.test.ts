@@ -59,6 +59,16 @@ describe("a rule in words as a policy of the guard", () => {
       expect(compileRule(sentence)).toMatchObject({ rule: sentence, why: expect.any(String) })
   })
 
+  it.each([
+    "amounts are always shown in Swiss francs",
+    "nur Firmen mit Sitz in der EU",
+    "nur EU",
+    "You can open anything in the vault, but you must never write to it.",
+    "New labels go into `texts/en.json` first and are never written inline.",
+  ])("makes no policy of a rule that no call shows: %s", (sentence) => {
+    expect(compileRule(sentence)).toMatchObject({ why: expect.any(String) })
+  })
+
   it("makes policies that a guard takes, each with the sentence that it came from", () => {
     const sentences = groups.filter(({ family }) => family !== null).flatMap((group) => group.sentences)
     const compiled = sentences.map(policyOf)

@@ -82,11 +82,11 @@ const placing = any(
 export function regions(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
   const named = values.regions
-  if (named.length === 0 || !placing.test(text)) return undefined
+  if (named.length === 0 || !placing.test(rule.plain)) return undefined
   if (values.languages.length + values.domains.length > 0) return undefined
   if (
     any(
-      "latency|customers? (?:in|from)|people (?:in|from)|users? (?:in|from)|tax|vat|law|gdpr|ship(?:s|ped|ping)?|flights?|hotels?|travel|suppliers?|prices?",
+      "latency|customers? (?:in|from)|people (?:in|from)|users? (?:in|from)|tax|vat|law|gdpr|ship(?:s|ped|ping)?|flights?|hotels?|travel|suppliers?|prices?|lieferanten|firmen|fournisseurs?|proveedores|fornecedores|fornitori|leveranciers|francs?|franken|currency|shown",
     ).test(text)
   )
     return undefined
@@ -232,6 +232,8 @@ const [nearChange, nearDelete, nearRead] = [
 ]
 
 export function paths(rule: RuleStatement): FamilyReading {
+  // "Strings go into ‹path› and are never written inline" names a place to write to.
+  if (/\b(?:go|goes|belongs?) (?:in|into|to) ‹path›/u.test(rule.marked.text) && !rule.asks) return undefined
   const { text, values } = rule.marked
   if (values.paths.length === 0) return undefined
   if (values.domains.length + values.commands.length + values.tools.length > 0) return undefined

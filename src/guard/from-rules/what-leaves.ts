@@ -210,6 +210,7 @@ const secretActs: readonly (readonly [SecretAct, RegExp])[] = [
 export function secrets(rule: RuleStatement): FamilyReading {
   const { plain } = rule
   if (!secretNouns.test(plain) || !rule.forbids) return undefined
+  if (/\b(?:you|agents?) (?:may|can) (?:read|open|look|see|use)\b.*\bbut\b/u.test(plain)) return twoThings
   if (
     any(
       "errors?|events?|snapshots?|types?|state|payloads?|runtime|backend|transports?|boundar(?:y|ies)|diagnostics?|projections?|schemas?|callers?|clients?|rotation|manager|handled|design",
