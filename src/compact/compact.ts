@@ -90,8 +90,11 @@ function losesFacts({ conversation }: Scene, { notes }: Knowledge, micro: readon
   const stands = standingIn(textsOf(applyEdits(conversation, micro)))
   return notes
     .flatMap(({ kind, text }) => (kind === "record" ? (readRecord(text)?.fields ?? []) : []))
-    .some(({ pieces }) => pieces.some((value) => stood(value) && !stands(value)))
+    .some(({ pieces }) => pieces.flatMap(valuesOf).some((value) => stood(value) && !stands(value)))
 }
+
+/** A piece of a record, and each value in it: `HAT136 (date 2024-05-20, price 152)` may lose one of them. */
+const valuesOf = (piece: string): readonly string[] => [piece, ...piece.split(/[\s(),]+/).filter((word) => word !== "")]
 
 /** Older results shortened as far as the limit asks for. */
 function pressed({ task, scene }: Attempt, limitTokens: number): Promise<readonly Edit[]> {

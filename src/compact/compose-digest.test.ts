@@ -189,3 +189,19 @@ test("for any lines and any budget a digest fits, reads back, and stands in the 
     }),
   )
 })
+
+test("for any lines and two budgets, the larger one tells every line and value that the smaller one tells", () => {
+  fc.assert(
+    fc.property(anySummary, fc.nat(1200), fc.nat(400), (summary, budget, further) => {
+      const [smaller, larger] = [compose(summary, budget), compose(summary, budget + further)]
+      const told = (larger?.digest.summary.sections ?? []).map(({ name, lines }) => ({
+        name,
+        text: lines.map(({ text }) => text).join("\n"),
+      }))
+      for (const { name, lines } of smaller?.digest.summary.sections ?? []) {
+        const own = told.find((section) => section.name === name)?.text ?? ""
+        for (const { text } of lines) if (!/…/.test(text)) expect(own).toContain(text)
+      }
+    }),
+  )
+})

@@ -5,7 +5,7 @@ import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
-import { fitRecords } from "./state/fit-records.ts"
+import { fitRecords, type RankedRecords, rankRecords } from "./state/fit-records.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
 import {
@@ -20,6 +20,15 @@ import {
   shortenLine,
 } from "./summary/summary.ts"
 
+/** What every digest of one conversation is made from. */
+type DigestSource = {
+  readonly meter: Pick<Meter, "text" | "truncate">
+  /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
+  readonly arguments: ReadonlySet<string>
+  /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
+  readonly rules?: readonly string[]
+}
+
 type DigestNeeds = {
   readonly budgetTokens: number
   readonly covered: number
@@ -27,16 +36,17 @@ type DigestNeeds = {
   readonly shown: ReadonlySet<string>
   /** Does a value stand verbatim in what stays in sight? */
   readonly stands: (value: string) => boolean
-  readonly meter: Pick<Meter, "text" | "truncate">
-  /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
-  readonly arguments: ReadonlySet<string>
   /** The handle of what it stands for, where there is a way to fetch it. */
   readonly recall?: string | undefined
-  /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
-  readonly rules?: readonly string[]
 }
 
-export type Composed = { readonly digest: Digest; readonly text: string; readonly tokens: number }
+export type Composed = {
+  readonly digest: Digest
+  readonly text: string
+  readonly tokens: number
+  /** Does it tell all that there is to tell? */
+  readonly isWhole: boolean
+}
 
 const { briefTokens } = defaultShares
 
@@ -47,33 +57,65 @@ const recallTokens = 160
 const maxTries = 5
 
 /** The best digest that fits, or nothing if not even its frame does: what is wanted, what was done, where it stopped, and then values. */
-export function composeDigest(knowledge: Knowledge, needs: DigestNeeds): Composed | undefined {
-  const { budgetTokens, meter } = needs
-  const brief = budgetTokens < briefTokens
+export const composeDigest = (knowledge: Knowledge, needs: DigestSource & DigestNeeds): Composed | undefined =>
+  digestComposer(knowledge, needs)(needs)
+
+/**
+ * Composes digests of one conversation. The order in which lines and values are told depends on no budget, and each digest is a beginning
+ * of it: of two budgets the larger one never tells less.
+ */
+export function digestComposer(
+  knowledge: Knowledge,
+  source: DigestSource,
+): (needs: DigestNeeds) => Composed | undefined {
   const { schema } = knowledge.summary
-  const write = (sections: Summary["sections"]): Composed => {
-    const digest: Digest = {
-      covered: needs.covered + knowledge.covered,
-      summary: { schema, sections },
-      ...present({ recall: budgetTokens < recallTokens ? undefined : needs.recall }),
+  const all = allCandidates(knowledge.summary, source)
+  const values = rankRecords(
+    all.flatMap(({ tier, line }) => (tier === "facts" ? [line] : [])),
+    {
+      count: (text) => source.meter.text(text),
+      admits: (text) => fitForData(text, "tool"),
+      arguments: source.arguments,
+      waits: isOwnWork,
+    },
+  )
+  return (needs) => {
+    const { budgetTokens } = needs
+    const write = (filled: Filled, brief: boolean): Composed => {
+      const digest: Digest = {
+        covered: needs.covered + knowledge.covered,
+        summary: { schema, sections: filled.sections },
+        ...present({ recall: budgetTokens < recallTokens ? undefined : needs.recall }),
+      }
+      const text = renderDigest(digest, { brief })
+      return { digest, text, tokens: source.meter.text(text), isWhole: filled.isWhole }
     }
-    const text = renderDigest(digest, { brief })
-    return { digest, text, tokens: meter.text(text) }
+    const nothing = { sections: [], isWhole: false }
+    const [base, long] = [write(nothing, true), write(nothing, false)]
+    if (base.tokens > budgetTokens) return undefined
+    // The longer frame comes when it takes no line's room.
+    const longRoom = budgetTokens - long.tokens - fenceTokens(false)
+    const brief = longRoom < briefTokens - base.tokens - fenceTokens(true)
+    const candidates = all.filter(({ line }) => !isSeen(line, needs.shown))
+    const { meter } = source
+    const headCost = (section: string): number => meter.text(`${headingText(section, schema, brief)}\n`)
+    const filling = fillingFor(candidates, values, { schema, brief, meter, stands: needs.stands, headCost })
+    let best = brief ? base : long
+    let allowance = brief ? budgetTokens - base.tokens - (candidates.length === 0 ? 0 : fenceTokens(true)) : longRoom
+    for (let tries = 0; tries < maxTries && allowance > 0; tries++) {
+      const filled = write(filling(allowance), brief)
+      if (filled.tokens <= budgetTokens) {
+        best = filled
+        break
+      }
+      allowance -= filled.tokens - budgetTokens + 2
+    }
+    const tells = best.digest.summary.sections.some(({ lines }) => lines.some(({ channel }) => channel === "user"))
+    if (tells || !candidates.some(isSaid)) return best
+    return leastDigest(candidates.filter(isSaid), budgetTokens, source.meter, (sections) =>
+      write({ sections, isWhole: false }, brief),
+    )
   }
-  const base = write([])
-  if (base.tokens > budgetTokens) return undefined
-  const candidates = candidatesIn(knowledge.summary, needs)
-  let best = base
-  let allowance = budgetTokens - base.tokens - (candidates.length === 0 ? 0 : fenceTokens(brief))
-  for (let tries = 0; tries < maxTries && allowance > 0; tries++) {
-    const filled = write(fill(candidates, schema, allowance, brief, needs))
-    if (filled.tokens <= budgetTokens && filled.tokens >= best.tokens) best = filled
-    if (filled.tokens <= budgetTokens) break
-    allowance -= filled.tokens - budgetTokens + 2
-  }
-  const tells = best.digest.summary.sections.some(({ lines }) => lines.some(({ channel }) => channel === "user"))
-  if (tells || !candidates.some(isSaid)) return best
-  return leastDigest(candidates.filter(isSaid), budgetTokens - base.tokens, needs, write)
 }
 
 const isSaid = ({ tier, line }: Candidate): boolean => line.channel === "user" && (tier === "stop" || tier === "words")
@@ -81,13 +123,13 @@ const isSaid = ({ tier, line }: Candidate): boolean => line.channel === "user" &
 /** Where next to nothing fits: the beginning of what the user wants, or nothing at all. */
 function leastDigest(
   said: readonly Candidate[],
-  roomTokens: number,
-  { budgetTokens, meter }: DigestNeeds,
+  budgetTokens: number,
+  meter: DigestSource["meter"],
   write: (sections: Summary["sections"]) => Composed,
 ): Composed | undefined {
   const [first] = [...rankedIn(said, "stop"), ...said]
   if (first === undefined) return undefined
-  for (let room = roomTokens; room >= 1; room -= 2) {
+  for (let room = budgetTokens - write([]).tokens; room >= 1; room -= 2) {
     const text = meter.truncate(first.line.text, tokens(Math.floor(room))).trimEnd()
     const { short: _, ...line } = first.line
     const least = write([{ name: first.section, lines: [{ ...line, text }] }])
@@ -126,189 +168,262 @@ function tierOf(section: string, { state, channel }: SummaryLine): Tier {
   return "rest"
 }
 
-/** The lines that rest on something that will be out of sight, each once, with its price. */
-function candidatesIn({ sections }: Summary, { shown, meter, rules }: DigestNeeds): readonly Candidate[] {
+/** Every line once, with its price. */
+function allCandidates({ sections }: Summary, { meter, rules }: DigestSource): readonly Candidate[] {
   const said = new Set<string>()
   return sections.flatMap(({ name, lines }) =>
     lines.flatMap((line, at): readonly Candidate[] => {
-      const { text, sources } = line
-      const isSeen = sources.length > 0 && (sources.every((source) => shown.has(source)) || saysAll(line, shown))
+      const { text } = line
       const key = `${name}\n${text}`
       const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
-      if (isSeen || said.has(key) || (name === rulesSection && !isRule)) return []
+      if (said.has(key) || (name === rulesSection && !isRule)) return []
       said.add(key)
-      return [{ section: name, line, tier: tierOf(name, line), cost: costOf(name, line, meter), at }]
+      const tier = tierOf(name, line)
+      return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
     }),
   )
 }
+
+/** Does a line rest on nothing but what stays in sight? */
+const isSeen = (line: SummaryLine, shown: ReadonlySet<string>): boolean =>
+  line.sources.length > 0 && (line.sources.every((source) => shown.has(source)) || saysAll(line, shown))
 
 /** An answer of the user with a figure in it says enough where it still stands, without the question before it. */
 const saysAll = ({ channel, sources, text }: SummaryLine, shown: ReadonlySet<string>): boolean =>
   channel === "user" && shown.has(sources.at(-1) ?? "") && /\d/.test(text.replace(/ \(asked: .*\)$/s, ""))
 
-const costOf = (section: string, line: SummaryLine, meter: DigestNeeds["meter"]): number =>
+const costOf = (section: string, line: SummaryLine, meter: DigestSource["meter"]): number =>
   meter.text(lineText(line, isUsersSection(section) && line.channel === "user")) + 1
 
-/** Of what is left when its turn comes, the most that a tier may take; values have their own share. */
-const mostOf: Readonly<Record<Exclude<Tier, "facts">, number>> = {
-  rules: 0.25,
-  stop: 0.6,
-  acts: 1,
-  words: 0.85,
-  work: 1,
-  rest: 1,
-}
+/**
+ * The tiers in the order in which they get their room, with the most that each takes of what those before it left. While words need the
+ * room, values take a quarter of what acts leave; what nobody else needs is theirs as well.
+ */
+const tierOrder = [
+  { tier: "rules", most: 0.25 },
+  { tier: "stop", most: 0.6 },
+  { tier: "acts", most: 1 },
+  { tier: "files", most: 0.4 },
+  { tier: "facts", most: 0.25 },
+  { tier: "excerpts", most: 0.35 },
+  { tier: "words", most: 0.95 },
+  { tier: "work", most: 1 },
+] as const
 
-/** While words need the room, values take at most a quarter of a digest; once everything else has its place, what is left. */
-const factsShare = 0.25
-/** Of what is left, lookups and what the assistant found take so much. */
+type OrderedTier = (typeof tierOrder)[number]["tier"]
+
+/** Of what is left then, lookups and what the assistant found take so much. */
 const restShare = 0.1
 
-/** Changed files and failed attempts have at least this share of a digest, if they take so much. */
-const workShare = 0.04
-/** A file that was only looked at is not among them. */
+/** A line, or a shorter form of it, that a digest may take next: the form before it gives way to it. */
+type Offer = {
+  readonly candidate: Candidate
+  /** The line that it is a form of. */
+  readonly key: string
+  /** The allowance from which on its tier has the room for it: the order in which offers are taken. */
+  readonly from: number
+}
+
+type Filled = { readonly sections: Summary["sections"]; readonly isWhole: boolean }
+
+type FillOptions = {
+  readonly schema: Summary["schema"]
+  readonly brief: boolean
+  readonly meter: DigestSource["meter"]
+  readonly stands: (value: string) => boolean
+  readonly headCost: (section: string) => number
+}
+
+/**
+ * Fills a digest for any allowance. Lines are taken in one order, up to the first that does not fit; values have a share of their own,
+ * which grows with the allowance as the lines' does.
+ */
+function fillingFor(
+  candidates: readonly Candidate[],
+  values: RankedRecords,
+  options: FillOptions,
+): (allowance: number) => Filled {
+  const { schema, meter, stands, headCost } = options
+  const allValues = fitRecords(values, Number.MAX_SAFE_INTEGER, stands).tokens
+  const valueHead = allValues === 0 ? 0 : headCost(factsSection)
+  const offers = offersOf(candidates, allValues + valueHead, options)
+  return (allowance) => {
+    const room = valueTokens(allowance, offers)
+    const { chosen, isWhole } = takeOffers(offers.order, allowance - room, headCost, meter)
+    const said = standingIn(chosen.map(({ line }) => line.text))
+    const told = fitRecords(values, room - valueHead, (value) => stands(value) || said(value))
+    return { sections: inOrder(schema, chosen, told.lines), isWhole: isWhole && told.isWhole }
+  }
+}
+
+/** The offers in the order in which they are taken, and what each tier would take whole. */
+type Offers = { readonly order: readonly Offer[]; readonly totals: readonly number[]; readonly restTokens: number }
+
+/** What values may take of an allowance. It grows with the allowance, and so does what it leaves. */
+function valueTokens(allowance: number, { totals, restTokens }: Offers): number {
+  let left = allowance
+  let values = 0
+  let wanted = 0
+  for (const [at, { tier, most }] of tierOrder.entries()) {
+    const total = totals[at] ?? 0
+    const taken = Math.min(total, left * most)
+    left -= taken
+    if (tier === "facts") [values, wanted] = [taken, total - taken]
+  }
+  const rest = Math.min(restTokens, Math.max(left * restShare, left - wanted))
+  return values + Math.min(wanted, left - rest)
+}
+
+/** The least allowance with which a tier takes so much. */
+function allowanceFor(tokens: number, tier: number, totals: readonly number[]): number {
+  let left = tokens / (tierOrder[tier]?.most ?? 1)
+  for (let at = tier - 1; at >= 0; at--) {
+    const most = tierOrder[at]?.most ?? 1
+    left = Math.min(left + (totals[at] ?? 0), most === 1 ? Number.POSITIVE_INFINITY : left / (1 - most))
+  }
+  return left
+}
+
+function takeOffers(
+  order: readonly Offer[],
+  roomTokens: number,
+  headCost: (section: string) => number,
+  meter: DigestSource["meter"],
+): { readonly chosen: readonly Candidate[]; readonly isWhole: boolean } {
+  const chosen = new Map<string, Candidate>()
+  const opened = new Set<string>()
+  let left = roomTokens
+  for (const { candidate, key } of order) {
+    const isPart = isExcerpt(candidate.line.text)
+    const before = chosen.get(isPart ? `${excerptKey}${key}` : key)
+    const part = isPart ? undefined : chosen.get(`${excerptKey}${key}`)
+    const { section, cost } = candidate
+    if (before !== undefined && before.cost >= cost) continue
+    if (isPart && tellsAll(chosen.get(key), candidate)) continue
+    const spare = part !== undefined && tellsAll(candidate, part) ? part.cost : 0
+    const beside = (opened.has(section) ? 0 : headCost(section)) - (before?.cost ?? 0) - spare
+    if (cost + beside > left) {
+      // A message that could stand whole is not cut to fill a gap.
+      const mayCut = candidate.tier === "acts" || cost > wholeWords
+      const cut = mayCut && spare === 0 ? fitted(candidate, left - beside, meter) : candidate
+      if (cut.cost + beside <= left && cut.cost > (before?.cost ?? 0)) chosen.set(key, cut)
+      return { chosen: [...chosen.values()], isWhole: false }
+    }
+    opened.add(section)
+    chosen.set(isPart ? `${excerptKey}${key}` : key, candidate)
+    if (spare > 0) chosen.delete(`${excerptKey}${key}`)
+    left -= cost + beside
+  }
+  return { chosen: [...chosen.values()], isWhole: true }
+}
+
+const excerptKey = "excerpt "
+
+/** Does a form of a message say what an excerpt of it says? */
+const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
+  form !== undefined && excerptOf(line.text, (sentence) => form.line.text.includes(sentence)) === undefined
+
+/** Sizes at which what the user wants is told before it is told whole, and those at which other words of the user are. */
+const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]
+const wholeWords = 220
+const wordSizes = [wholeWords, 440, 880, 1760, 3520]
+/** An act is told in so many tokens before any is told in more. */
+const actSizes = [48]
+
+/** Each tier's lines in their order, small forms of all before larger ones of any; then the tiers in one order, each line where its tier has the room for it. */
+function offersOf(candidates: readonly Candidate[], allValues: number, options: FillOptions): Offers {
+  const { meter, brief, headCost } = options
+  const hasWish = candidates.some((one) => one.tier === "stop" && isSaid(one))
+  // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
+  const [spoken] = hasWish ? [] : rankedIn(candidates, "words").filter(isSaid)
+  const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
+  const work = rankedIn(candidates, "work")
+  const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead.test(line.text)
+  const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
+    rules: rankedIn(candidates, "rules"),
+    stop: formsOf(stop, stopSizes, meter),
+    acts: formsOf(rankedIn(candidates, "acts"), actSizes, meter),
+    words: formsOf(
+      rankedIn(candidates, "words").filter((one) => one !== spoken),
+      wordSizes,
+      meter,
+    ),
+    excerpts: excerptsOf(candidates, options),
+    files: formsOf(work.filter(isChange), [], meter),
+    work: formsOf(
+      work.filter((one) => !isChange(one)),
+      [],
+      meter,
+    ),
+  }
+  const opened = new Set<string>()
+  const headOnce = (section: string): number => {
+    const cost = opened.has(section) ? 0 : headCost(section)
+    opened.add(section)
+    return cost
+  }
+  const steps = tierOrder.map(({ tier }) => (tier === "facts" ? [] : stepsOf(formsIn[tier], headOnce)))
+  const totals = tierOrder.map(({ tier }, at) => (tier === "facts" ? allValues : (steps[at]?.at(-1)?.upTo ?? 0)))
+  const main = steps.flatMap((own, at) =>
+    own.map(({ candidate, upTo }): Offer => {
+      return { candidate, key: keyOf(candidate), from: allowanceFor(upTo, at, totals) }
+    }),
+  )
+  const all = totals.reduce((sum, tokens) => sum + tokens, 0)
+  const before = allowanceFor(totals.at(-1) ?? 0, totals.length - 1, totals)
+  const rest = stepsOf(rankedIn(candidates, "rest"), headOnce).map(({ candidate, upTo }): Offer => {
+    const shared = brief ? Number.POSITIVE_INFINITY : before + upTo / restShare
+    return { candidate, key: keyOf(candidate), from: Math.min(shared, all + upTo) }
+  })
+  return {
+    order: [...main, ...rest].toSorted((one, other) => one.from - other.from),
+    totals,
+    restTokens: brief ? 0 : costOfAll(candidates, ({ tier }) => tier === "rest"),
+  }
+}
+
+const isFiles = (section: string): boolean => section === "files_and_code" || section === "file_system_state"
+/** A file that was only looked at. */
 const isRead = /^`[^`]+`: read$/
 
-/** The most of one message of the user beside others: a longer one is shown with its beginning and end. */
-const mostOfWords = 0.25
-/** Up to this many tokens a message of the user is not cut, unless it takes most of the digest. */
-const wholeWords = 220
-const mostOfAll = 0.5
+const keyOf = ({ section, at }: Candidate): string => `${section}\n${at}`
 
-function fill(
-  candidates: readonly Candidate[],
-  schema: Summary["schema"],
-  allowance: number,
-  brief: boolean,
-  needs: DigestNeeds,
-): Summary["sections"] {
-  const { meter } = needs
-  const opened = new Set<string>()
-  const chosen: Candidate[] = []
-  let left = allowance
-  const headCost = (section: string): number =>
-    opened.has(section) ? 0 : meter.text(`${headingText(section, schema, brief)}\n`)
-  const take = (candidate: Candidate, budget: number): number => {
-    const price = candidate.cost + headCost(candidate.section)
-    if (price > budget || price > left) return 0
-    opened.add(candidate.section)
-    chosen.push(candidate)
-    left -= price
-    return price
-  }
-  const takeTier = (tier: Exclude<Tier, "facts">, reserved = 0): void => {
-    let budget = Math.max(0, (left - reserved) * mostOf[tier])
-    for (const whole of rankedIn(candidates, tier)) {
-      if (chosen.some(({ at, section }) => at === whole.at && section === whole.section)) continue
-      const isWords = tier === "words" || tier === "stop"
-      const most = isWords ? Math.max(Math.min(wholeWords, allowance * mostOfAll), allowance * mostOfWords) : budget
-      // One that could stand whole is not cut to fill a gap.
-      if (tier === "words" && whole.cost <= most && whole.cost > budget) continue
-      const price = take(fitted(whole, Math.min(most, budget - headCost(whole.section)), meter), budget)
-      budget -= price
-    }
-  }
-  const facts = candidates.filter(({ tier }) => tier === "facts")
-  const excerpts = excerptsOf(candidates, needs)
-  const held = heldFor(candidates, facts, excerpts, allowance)
-  takeTier("rules")
-  takeTier("stop")
-  // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
-  const [spoken] = rankedIn(candidates, "words").filter(isSaid)
-  if (spoken !== undefined && !chosen.some(isSaid)) {
-    const most =
-      Math.max(Math.min(wholeWords, allowance * mostOfAll), allowance * mostOfWords) - headCost(spoken.section)
-    take(fitted(spoken, most, meter), allowance)
-  }
-  takeTier("acts")
-  const work = costOfAll(candidates, ({ tier, line }) => tier === "work" && !isRead.test(line.text))
-  takeTier("words", held.values + held.excerpts + Math.min(work, allowance * workShare))
-  let sentences = held.excerpts
-  for (const excerpt of untold(excerpts, chosen, meter)) sentences -= take(excerpt, sentences)
-  takeTier("work", held.values)
-  // What acts and words leave belongs to values, but for a little of the rest.
-  const rest = costOfAll(candidates, ({ tier }) => tier === "rest")
-  const room = left - (brief ? 0 : Math.min(rest, left * restShare)) - (facts.length === 0 ? 0 : headCost(factsSection))
-  const values = fitValues(
-    facts.map(({ line }) => line),
-    room,
-    standingIn(chosen.map(({ line }) => line.text)),
-    needs,
-  )
-  if (values.length > 0)
-    left -= headCost(factsSection) + values.reduce((sum, { text }) => sum + meter.text(text) + 3, 0)
-  takeTier("rest")
-  return inOrder(schema, chosen, values)
-}
-
-/** Tokens that words leave to values, and to sentences of messages that have no room: nothing where all words have it. */
-function heldFor(
-  candidates: readonly Candidate[],
-  facts: readonly Candidate[],
-  excerpts: readonly Candidate[],
-  allowance: number,
-): { readonly values: number; readonly excerpts: number } {
-  const values = Math.min(
-    allowance * factsShare,
-    costOfAll(facts, ({ line }) => !isOwnWork(line)),
-  )
-  const words = costOfAll(candidates, ({ tier }) => tier === "words" || tier === "stop" || tier === "acts")
-  const fits = words <= (allowance - values) * mostOf.words * mostOf.stop
-  const sentences = costOfAll(excerpts, () => true)
-  return { values, excerpts: fits ? 0 : Math.min(allowance * excerptShare, sentences) }
-}
-
-/** What a message of the user states, where the message did not get its room. */
-const untold = (
-  excerpts: readonly Candidate[],
-  chosen: readonly Candidate[],
-  meter: DigestNeeds["meter"],
-): readonly Candidate[] => {
-  const shown = standingIn(chosen.map(({ line }) => line.text))
-  return excerpts.flatMap((excerpt) => {
-    const text = excerptOf(excerpt.line.text, shown)
-    if (text === undefined) return []
-    const line = { ...excerpt.line, text }
-    return [{ ...excerpt, line, cost: costOf(excerpt.section, line, meter) }]
+/** Forms in their order, each with what all up to it take; of one line only what a form takes more than the one before it. */
+function stepsOf(
+  forms: readonly Candidate[],
+  headCost: (section: string) => number,
+): readonly { readonly candidate: Candidate; readonly upTo: number }[] {
+  const taken = new Map<string, number>()
+  let upTo = 0
+  return forms.map((candidate) => {
+    const key = keyOf(candidate)
+    upTo += Math.max(0, candidate.cost - (taken.get(key) ?? 0)) + headCost(candidate.section)
+    taken.set(key, Math.max(candidate.cost, taken.get(key) ?? 0))
+    return { candidate, upTo }
   })
+}
+
+/** The lines at each size up to their own, and whole at last. */
+function formsOf(
+  lines: readonly Candidate[],
+  sizes: readonly number[],
+  meter: DigestSource["meter"],
+): readonly Candidate[] {
+  return [...sizes, Number.POSITIVE_INFINITY].flatMap((size, n) =>
+    lines.flatMap((line) => {
+      if (line.cost <= (sizes[n - 1] ?? 0)) return []
+      const form = line.cost <= size ? line : fitted(line, size, meter)
+      return form.cost <= size ? [form] : []
+    }),
+  )
 }
 
 /** What the assistant itself wrote into files and programs: it waits for room that is left over. */
 const isOwnWork = ({ channel, text }: SummaryLine): boolean =>
   channel === "assistant" && readValueStatement(text) === undefined
 
-/** The values that fit, in their order. */
-function fitValues(
-  lines: readonly SummaryLine[],
-  room: number,
-  said: (value: string) => boolean,
-  { meter, stands, arguments: taken }: DigestNeeds,
-): readonly SummaryLine[] {
-  const options = {
-    count: (text: string) => meter.text(text),
-    stands: (value: string) => stands(value) || said(value),
-    admits: (text: string) => fitForData(text, "tool"),
-    arguments: taken,
-  }
-  const owned = fitRecords(
-    lines.filter((line) => !isOwnWork(line)),
-    room,
-    options,
-  )
-  const spent = owned.reduce((sum, { text }) => sum + meter.text(text) + 3, 0)
-  const told = standingIn(owned.map(({ text }) => text))
-  const written = fitRecords(lines.filter(isOwnWork), room - spent, {
-    ...options,
-    stands: (value) => options.stands(value) || told(value),
-  })
-  return [...owned, ...written]
-}
-
-/** Of a digest, the most that is held for sentences of messages that have no room. */
-const excerptShare = 0.12
-
 /** The user's messages in few words: their sentences that state a value, worth most first. */
-function excerptsOf(candidates: readonly Candidate[], { stands, meter }: DigestNeeds): readonly Candidate[] {
+function excerptsOf(candidates: readonly Candidate[], { stands, meter }: FillOptions): readonly Candidate[] {
   return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")].filter(isSaid).flatMap((candidate) => {
     const { short, ...rest } = candidate.line
     const text = excerptOf(short ?? rest.text, stands)
@@ -332,7 +447,7 @@ const leastWords = 40
 const leastAct = 12
 
 /** The line whole, or without its pastes, or its two ends: as much as there is room for. */
-function fitted(candidate: Candidate, budget: number, meter: DigestNeeds["meter"]): Candidate {
+function fitted(candidate: Candidate, budget: number, meter: DigestSource["meter"]): Candidate {
   const { section, line, cost, tier } = candidate
   if (cost <= budget || (line.channel !== "user" && tier !== "acts" && line.short === undefined)) return candidate
   const withText = (text: string): Candidate => {

@@ -3,10 +3,10 @@ import { present } from "../message/present.ts"
 import { createFreshIds } from "../message/repair.ts"
 import { runInSteps, type Steps } from "../message/steps.ts"
 import type { Meter } from "../tokens/meter.ts"
-import { type Composed, composeDigest } from "./compose-digest.ts"
+import { type Composed, digestComposer } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
-import { digestShare, mostDigestTokens } from "./plan/share.ts"
+import { digestReserve, mostDigestTokens } from "./plan/share.ts"
 import { isShortening, relaxEdits } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
@@ -106,28 +106,27 @@ function* draftSteps(
   const taken = argumentNames(task.request.tools, scene.conversation)
   const { rules = task.choices.pins.map(({ text }) => text) } = task.choices
   const mostTokens = mostDigestTokens(plan.limitTokens)
+  const composer = digestComposer(knowledge, { meter, arguments: taken, rules })
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const kept = new Set(shown.map(({ id }) => id))
     const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))
     yield
-    return composeDigest(knowledge, {
+    return composer({
       budgetTokens: Math.min(mostTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
       shown: kept,
       stands,
-      meter,
-      arguments: taken,
-      rules,
-      recall: task.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))),
+      ...present({ recall: task.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
     })
   }
-  const share = plan.digestShare ?? digestShare(plan.limitTokens, free, scene.outsideTokens - mandatory)
+  const reserve =
+    plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
   yield
   const chosen = yield* choose({
     sized,
     free,
     plan,
-    reserve: Math.min(mostTokens, free * share),
+    reserve: Math.min(mostTokens, reserve),
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
     show: (kept, unusedTokens) => {
@@ -174,8 +173,9 @@ type Choosing = {
 }
 
 /**
- * First with the digest's share held back; then with what the digest leaves of it, for more messages and for more of their results. A
- * digest stands for something: where all groups would stay, the oldest goes.
+ * First with the digest's share held back; once the digest says all that there is to say, with what it leaves, for more messages and for
+ * more of their results. While it does not, a line that happens to be short makes no room for a message, so that a larger budget never
+ * shows fewer. A digest stands for something: where all groups would stay, the oldest goes.
  */
 function* choose(choosing: Choosing): Steps<Chosen | undefined> {
   const { sized, free, plan, reserve, mayKeepAll, carriedTokens, show, compose } = choosing
@@ -183,26 +183,31 @@ function* choose(choosing: Choosing): Steps<Chosen | undefined> {
   const all = select(free - carriedTokens)
   if (all.size === sized.length && mayKeepAll)
     return { kept: all, micro: show(all, free - carriedTokens - tokensOf(sized, all)) }
-  const kept = withoutOldest(sized, select(free - reserve))
-  const room = free - tokensOf(sized, kept)
-  if (kept.size === sized.length) return { kept, micro: show(kept, room) }
+  let kept = withoutOldest(sized, select(free - reserve))
+  if (kept.size === sized.length) return { kept, micro: show(kept, free - tokensOf(sized, kept)) }
   yield
-  const composed = yield* compose(kept, plan.micro, room)
+  let composed = yield* compose(kept, plan.micro, free - tokensOf(sized, kept))
   yield
+  while (composed?.isWhole === true) {
+    const more = withoutOldest(sized, select(free - composed.tokens - 2))
+    if (more.size <= kept.size) break
+    const again = yield* compose(more, plan.micro, free - tokensOf(sized, more))
+    if (again?.isWhole !== true) break
+    kept = more
+    composed = again
+    yield
+  }
   if (composed === undefined) return undefined
-  const more = withoutOldest(sized, select(free - composed.tokens - 2))
-  const best = more.size > kept.size ? more : kept
-  const left = free - tokensOf(sized, best)
-  const pressed = show(best, 0)
+  const left = free - tokensOf(sized, kept)
+  const pressed = show(kept, 0)
   yield
-  const relaxed = show(best, left - composed.tokens - 2)
+  const relaxed = show(kept, left - composed.tokens - 2)
   yield
   const shownTokens = savedBy(pressed) - savedBy(relaxed)
-  if (best === kept && shownTokens === 0) return { kept, micro: pressed, composed }
-  const again = yield* compose(best, relaxed, left - shownTokens)
-  return again === undefined
-    ? { kept, micro: show(kept, 0), composed }
-    : { kept: best, micro: relaxed, composed: again }
+  if (shownTokens === 0) return { kept, micro: pressed, composed }
+  const again = yield* compose(kept, relaxed, left - shownTokens)
+  const tellsLess = again === undefined || (composed.isWhole && !again.isWhole)
+  return tellsLess ? { kept, micro: pressed, composed } : { kept, micro: relaxed, composed: again }
 }
 
 /** What shortenings take off. */

@@ -28,15 +28,24 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
   const { hardTokens } = task.limits
   const barest = fitUnread(task, scene, 0)
   const answered = { ...attempt, scene: withoutLastRound(scene) }
-  return (
-    (await installLast(attempt, knowledge, () => [])) ??
-    (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens))) ??
+  const fitted = async (): Promise<Compacted | undefined> =>
     (await installLast(attempt, knowledge, () => barest)) ??
     (await installLast(answered, knowledge, () => [])) ??
-    (await installLast(attempt, knowledge, async () => [...barest, ...(await fitWords(task, scene, barest))])) ??
-    (await installLast(answered, knowledge, () => fitWords(task, answered.scene, [])))
-  )
+    (await installLast(attempt, knowledge, async () => [...barest, ...(await fitWords(task, scene, barest))]))
+  const last = (): Promise<Compacted | undefined> =>
+    installLast(answered, knowledge, () => fitWords(task, answered.scene, []))
+  const whole =
+    (await installLast(attempt, knowledge, () => [])) ??
+    (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens)))
+  if (whole !== undefined) return whole
+  // Calls without their results are worth their room only while they are small: a digest says in a line what they were.
+  const calls =
+    mandatoryTokens(task, scene, applyEdits(scene.conversation, barest)) - mandatoryTokens(task, answered.scene)
+  return calls > hardTokens * mostOfCalls ? ((await last()) ?? fitted()) : ((await fitted()) ?? last())
 }
+
+/** Of a context, the most that calls take whose results have no room. */
+const mostOfCalls = 0.25
 
 /**
  * All that has to stay fits, and next to nothing beside it. A reader who gets the user's long message and no word of the work would begin
@@ -208,7 +217,9 @@ async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]
   )
   const [longest] = texts.sort((one, other) => other.tokens - one.tokens)
   if (longest === undefined || longest.tokens <= leastTokens) return []
-  const room = limits.hardTokens - (mandatoryTokens(task, scene, conversation) - longest.tokens) - besideTokens
+  const rules = Math.max(0, addedTokens(pinEdits(task, scene), meter)) + framingTokens
+  const beside = mandatoryTokens(task, scene, conversation) - longest.tokens + rules + besideTokens
+  const room = limits.hardTokens - beside
   if (room >= longest.tokens) return []
   const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), task)
   if (text === undefined) return []
@@ -268,7 +279,7 @@ async function cutMiddle(
 }
 
 /** Of a piece so much may be lost for the sake of whole lines. */
-const mostLost = 0.2
+const mostLost = 0.06
 
 function atLineEnd(head: string): string {
   const at = head.lastIndexOf("\n")

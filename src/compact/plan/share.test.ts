@@ -1,15 +1,15 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { bareDigestShare, defaultShares, digestShare, leastDigestTokens, mostDigestTokens } from "./share.ts"
+import { bareDigestShare, defaultShares, digestReserve, leastDigestTokens, mostDigestTokens } from "./share.ts"
 
 test.each([
-  ["a hundred tokens: all for the digest", 100, 1000, 1],
-  ["a tenth of much: most for the digest", 20_000, 200_000, 0.7],
-  ["a quarter of much: about half", 50_000, 200_000, 0.55],
-  ["half of much: a third", 100_000, 200_000, 0.35],
-  ["nine tenths of much: little has to be said of what little goes", 180_000, 200_000, 0.06],
-])("%s", (_why, limit, old, share) => {
-  expect(digestShare(limit, limit, old)).toBeCloseTo(share, 2)
+  ["a hundred tokens: nearly all for the digest", 100, 1000, 90],
+  ["a tenth of much: most for the digest", 20_000, 200_000, 14_000],
+  ["a quarter of much: about half", 50_000, 200_000, 27_500],
+  ["half of much: more than a third", 100_000, 200_000, 37_000],
+  ["nine tenths of much: little has to be said of what little goes", 180_000, 200_000, 10_769],
+])("%s", (_why, free, old, reserve) => {
+  expect(Math.floor(digestReserve(free, old))).toBe(reserve)
 })
 
 test.each([
@@ -39,15 +39,15 @@ test("every share is one, and every number of tokens is more than none", () => {
   expect(briefTokens).toBeGreaterThan(0)
 })
 
-test("a larger budget never gives the digest a larger share, and both stay shares", () => {
+test("a larger budget leaves no less to messages, and while little may stay no less to the digest", () => {
   const tokens = fc.integer({ min: 1, max: 1_000_000 })
   fc.assert(
-    fc.property(tokens, tokens, tokens, (limit, more, old) => {
-      expect(digestShare(limit + more, limit + more, old)).toBeLessThanOrEqual(digestShare(limit, limit, old))
-      expect(mostDigestTokens(limit + more)).toBeGreaterThanOrEqual(mostDigestTokens(limit))
-      const share = digestShare(limit, limit, old)
-      expect(share).toBeGreaterThanOrEqual(0)
-      expect(share).toBeLessThanOrEqual(1)
+    fc.property(tokens, tokens, tokens, (free, more, old) => {
+      const [smaller, larger] = [digestReserve(free, old), digestReserve(free + more, old)]
+      expect(free + more - larger).toBeGreaterThanOrEqual(free - smaller - 1e-6)
+      if (free + more <= old * 0.6) expect(larger).toBeGreaterThanOrEqual(smaller - 1e-6)
+      expect(mostDigestTokens(free + more)).toBeGreaterThanOrEqual(mostDigestTokens(free))
+      expect(smaller).toBeLessThanOrEqual(free)
     }),
   )
 })

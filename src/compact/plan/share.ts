@@ -24,16 +24,20 @@ export const mostDigestTokens = (limitTokens: number): number =>
 
 /** A digest takes at most this share of what it stands for: where little has to go, little has to be said about it. */
 const mostOfCovered = 0.35
+/** In a small context a digest of this size is worth more than any message. */
+const smallTokens = 280
 
 /**
- * The digest's share of what is free for old material: the less may stay, of the whole or at all, the more of it the digest is worth.
- * `limitTokens` is the whole context's; `freeTokens` and `oldTokens` are what old material may take, and what it takes.
+ * What is held back for the digest of what is free for old material: the less may stay of it, the larger the share that the digest is
+ * worth. While the digest may say all that it needs to (`mostOfCovered`), it grows with the room, and so does what it leaves to messages.
  */
-export function digestShare(limitTokens: number, freeTokens: number, oldTokens: number): number {
-  const kept = freeTokens / Math.max(1, oldTokens)
-  const most = (mostOfCovered / (1 - mostOfCovered)) * Math.max(0, 1 / Math.max(0.01, kept) - 1)
-  const usual = Math.min(0.75, Math.max(0.35, 0.8 - kept))
-  return Math.min(1, Math.max(1.1 - limitTokens / 1000, Math.min(usual, most)))
+export function digestReserve(freeTokens: number, oldTokens: number): number {
+  const old = Math.max(1, oldTokens)
+  const kept = freeTokens / old
+  const grown = Math.min(kept, 0.4)
+  const usual = Math.min(0.75 * grown, grown * (0.8 - grown)) + Math.max(0, kept - 0.4) * 0.25
+  const most = (mostOfCovered / (1 - mostOfCovered)) * Math.max(0, 1 - kept)
+  return Math.max(Math.min(0.9 * freeTokens, smallTokens), old * Math.min(usual, most))
 }
 
 /**

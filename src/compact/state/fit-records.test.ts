@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { callId, messageId } from "../../message/message.ts"
 import type { SummaryLine } from "../summary/summary.ts"
-import { argumentNames, fitRecords } from "./fit-records.ts"
+import { argumentNames, fitRecords, rankRecords } from "./fit-records.ts"
 import { readRecord } from "./records.ts"
 
 const line = (text: string, worth = 4): SummaryLine => ({ text, sources: ["m1"], channel: "tool", worth })
@@ -10,10 +10,14 @@ const line = (text: string, worth = 4): SummaryLine => ({ text, sources: ["m1"],
 /** A word for a token. */
 const count = (text: string): number => text.split(/[^\p{L}\p{N}]+/u).length
 
-const keep = (lines: readonly SummaryLine[], budget: number, more: Partial<Parameters<typeof fitRecords>[2]> = {}) =>
-  fitRecords(lines, budget, { count, stands: () => false, admits: () => true, arguments: new Set(), ...more }).map(
-    ({ text }) => text,
-  )
+type Keeping = Partial<Parameters<typeof rankRecords>[1]> & { readonly stands?: (value: string) => boolean }
+
+const keep = (lines: readonly SummaryLine[], budget: number, { stands = () => false, ...more }: Keeping = {}) =>
+  fitRecords(
+    rankRecords(lines, { count, admits: () => true, arguments: new Set(), ...more }),
+    budget,
+    stands,
+  ).lines.map(({ text }) => text)
 
 const booking = line(
   "booking B7: flights=XY1 (origin AAA, date 2030-01-02, price 152), XY2 (origin BBB, date 2030-01-03, price 99); paid=card_77",
@@ -110,3 +114,27 @@ test("for any records and budget, what is kept is under its own record and field
 
 const partsIn = (piece: string): readonly string[] => / \((.*)\)$/.exec(piece)?.[1]?.split(", ") ?? []
 const hasParts = (whole: string, kept: string): boolean => partsIn(kept).every((part) => partsIn(whole).includes(part))
+
+test("for any records and two budgets, what the smaller one keeps the larger one keeps, whatever stands elsewhere", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fields, { maxLength: 5 }),
+      fc.integer({ min: 0, max: 80 }),
+      fc.integer({ min: 0, max: 40 }),
+      fc.array(word, { maxLength: 6 }),
+      (all, budget, further, elsewhere) => {
+        const lines = all.map((own, n) =>
+          line(`record R${n}: ${own.map(([key, pieces]) => `${key}=${pieces.join(", ")}`).join("; ")}`, 3 + n),
+        )
+        const some = (text: string): readonly string[] => text.split(/[^\p{L}\p{N}_-]+/u).filter((part) => part !== "")
+        const larger = keep(lines, budget + further, { stands: (value) => elsewhere.includes(value) }).flatMap(some)
+        for (const value of keep(lines, budget).flatMap(some))
+          expect([
+            ...larger,
+            ...elsewhere,
+            ...lines.flatMap(({ text }) => /^record R\d/.exec(text)?.[0].split(" ") ?? []),
+          ]).toContain(value)
+      },
+    ),
+  )
+})

@@ -3,14 +3,14 @@ import type { SummaryLine } from "../summary/summary.ts"
 import { type FactRecord, readRecord, recordText, splitPieces } from "./records.ts"
 import { readValueStatement } from "./value-statements.ts"
 
-type FitOptions = {
+type RankOptions = {
   readonly count: (text: string) => number
-  /** Does a value stand elsewhere in the context verbatim? Then nothing is spent on it. */
-  readonly stands: (value: string) => boolean
   /** May these words of a tool be shown? */
   readonly admits: (text: string) => boolean
   /** Names of the arguments that tools take or were given: a value that fits one is likelier needed. */
   readonly arguments: ReadonlySet<string>
+  /** Lines whose turn comes when all others have had theirs. */
+  readonly waits?: (line: SummaryLine) => boolean
 }
 
 /** A piece of a field taken apart: `HAT136 (date 2024-05-20, price 152)` is a name and two parts of it, each kept or left out by itself. */
@@ -26,17 +26,30 @@ type Atom = {
   readonly weight: number
 }
 
-/** A record while it is being filled. Its atoms come in the order of what they are worth for their price. */
+/** A record taken apart. Its atoms come in the order of what they are worth for their price. */
 type Filling = {
+  readonly line: SummaryLine
   readonly record: FactRecord
   readonly pieces: readonly (readonly Piece[])[]
-  readonly worth: number
   readonly headCost: number
-  /** What its own name is worth where it stands nowhere else. */
+  /** What its own name is worth where no other record has told it. */
   readonly nameWeight: number
   readonly atoms: readonly Atom[]
-  readonly chosen: Map<number, Map<number, Set<number>>>
-  next: number
+  /** Of a sentence that states values: the sentence and its values. */
+  readonly stated?: { readonly text: string; readonly values: readonly string[] }
+}
+
+/** What was taken of a record: by field and piece the parts. */
+type Taken = Map<number, Map<number, Set<number>>>
+
+/**
+ * Records with one order for all their values, which depends on no budget and on nothing that is shown elsewhere: every budget takes a
+ * beginning of it, so a larger one never has less.
+ */
+export type RankedRecords = {
+  readonly fillings: readonly Filling[]
+  readonly order: readonly { readonly filling: number; readonly atom: Atom }[]
+  readonly count: (text: string) => number
 }
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, "")
@@ -96,34 +109,80 @@ const thrift = 0.4
 /** What a value is worth that stands in another record already: there it says only whose it is, too. */
 const repeated = 0.3
 
-/** The values most likely needed again that the budget holds, each in the line of its owner. */
-export function fitRecords(
-  lines: readonly SummaryLine[],
-  budgetTokens: number,
-  options: FitOptions,
-): readonly SummaryLine[] {
-  if (budgetTokens <= 0) return []
+/** Put the values of records in the order in which they are told: next the one that is worth most for what it takes, with the name and the key that it needs. */
+export function rankRecords(lines: readonly SummaryLine[], options: RankOptions): RankedRecords {
   const counted = new Map<string, number>()
   const count = (text: string): number => {
     const known = counted.get(text) ?? options.count(text)
     counted.set(text, known)
     return known
   }
-  const fillings = lines.map((line) => fillingOf(line, { ...options, count }))
-  choose(
-    fillings.filter((filling) => filling !== undefined),
-    budgetTokens,
-    { ...options, count },
-  )
-  return lines.flatMap((line, at): readonly SummaryLine[] => {
-    const filling = fillings[at]
-    if (filling === undefined || filling.chosen.size === 0) return []
-    const { short: _, ...rest } = line
-    return [{ ...rest, text: filling.record.fields.length === 0 ? line.text : recordText(keptOf(filling)) }]
-  })
+  const fillings = lines.flatMap((line) => fillingOf(line, { ...options, count }) ?? [])
+  return { fillings, order: orderOf(fillings, { ...options, count }), count }
 }
 
-function keptOf({ record, pieces, chosen }: Filling): FactRecord {
+/** What fits of ranked records, each value in the line of its owner. */
+type FittedRecords = {
+  readonly lines: readonly SummaryLine[]
+  readonly tokens: number
+  /** Is there nothing left to tell? */
+  readonly isWhole: boolean
+}
+
+/**
+ * The first values of the order that the budget holds, without what stands elsewhere in the context verbatim. A list that lacks what
+ * stands elsewhere would tell too little: its members come last.
+ */
+export function fitRecords(
+  { fillings, order, count }: RankedRecords,
+  budgetTokens: number,
+  stands: (value: string) => boolean,
+): FittedRecords {
+  const taken = fillings.map((): Taken => new Map())
+  let left = budgetTokens
+  const take = (filling: number, atom: Atom): boolean => {
+    const own = taken[filling]
+    const from = fillings[filling]
+    if (own === undefined || from === undefined) return true
+    const price = priceOf(from, own, atom, count)
+    if (price > left) return false
+    left -= price
+    mark(own, atom)
+    return true
+  }
+  const repeats: { readonly filling: number; readonly atom: Atom }[] = []
+  let isWhole = true
+  for (const next of order) {
+    const from = fillings[next.filling]
+    if (from === undefined || isTold(from, next.atom, stands)) {
+      if (from !== undefined && isMember(from, next.atom)) repeats.push(next)
+    } else if (!take(next.filling, next.atom)) {
+      isWhole = false
+      break
+    }
+  }
+  if (isWhole) for (const { filling, atom } of repeats) if (taken[filling]?.size !== 0 && !take(filling, atom)) break
+  const shown = fillings.flatMap((filling, at): readonly SummaryLine[] => {
+    const own = taken[at]
+    if (own === undefined || own.size === 0) return []
+    const { short: _, ...rest } = filling.line
+    return [{ ...rest, text: filling.stated === undefined ? recordText(keptOf(filling, own)) : rest.text }]
+  })
+  return { lines: shown, tokens: budgetTokens - left, isWhole }
+}
+
+function isTold({ stated }: Filling, { value }: Atom, stands: (value: string) => boolean): boolean {
+  return stated === undefined ? stands(value) : stands(stated.text) || stated.values.every(stands)
+}
+
+const isMember = ({ pieces }: Filling, { field, part }: Atom): boolean => part < 0 && (pieces[field]?.length ?? 0) > 1
+
+function mark(taken: Taken, { field, piece, part }: Atom): void {
+  const pieces = taken.get(field) ?? new Map<number, Set<number>>()
+  taken.set(field, pieces.set(piece, (pieces.get(piece) ?? new Set<number>()).add(part)))
+}
+
+function keptOf({ record, pieces }: Filling, chosen: Taken): FactRecord {
   const fields = record.fields.flatMap(({ key }, field) => {
     const own = chosen.get(field)
     const kept = (pieces[field] ?? []).flatMap((piece, at) => {
@@ -144,44 +203,36 @@ const idIn = (name: string): string =>
     .split(" ")
     .at(-1) ?? ""
 
-/** A sentence that states values is one piece; what it tells anew is worth most, and a second value a little more. */
-function statementFilling({ text, worth }: SummaryLine, options: FitOptions): Filling | undefined {
-  const { count, stands, admits, arguments: taken } = options
-  const statement = readValueStatement(text)
-  if (statement === undefined) return undefined
-  const untold = stands(statement.text) ? [] : statement.values.filter(({ value }) => !stands(value))
-  const [first] = untold
-  const weights = untold.map(({ value }) => Math.max(statedWeight, weightOf("", value, taken)))
-  if (first === undefined || !admits(statement.text)) return undefined
-  const weight = Math.max(...weights) + furtherValue * (untold.length - 1)
+/** A sentence that states values is one piece; a second value is worth a little more. */
+function statementFilling(line: SummaryLine, { count, admits, arguments: taken }: RankOptions): Filling | undefined {
+  const statement = readValueStatement(line.text)
+  const [first] = statement?.values ?? []
+  if (statement === undefined || first === undefined || !admits(statement.text)) return undefined
+  const values = statement.values.map(({ value }) => value)
+  const weights = values.map((value) => Math.max(statedWeight, weightOf("", value, taken)))
+  const weight = Math.max(...weights) + furtherValue * (values.length - 1)
   return {
-    ...{ record: { name: "", fields: [] }, pieces: [], worth, chosen: new Map(), next: 0, headCost: 0, nameWeight: 0 },
-    atoms: [{ field: 0, piece: 0, part: -1, value: first.value, cost: count(`- ${text}\n`), weight }],
+    ...{ line, record: { name: "", fields: [] }, pieces: [], headCost: 0, nameWeight: 0 },
+    stated: { text: statement.text, values },
+    atoms: [{ field: 0, piece: 0, part: -1, value: first.value, cost: count(`- ${line.text}\n`), weight }],
   }
 }
 const furtherValue = 0.3
 /** Somebody thought it worth a sentence, whatever it looks like. */
 const statedWeight = 1.2
 
-function fillingOf(line: SummaryLine, options: FitOptions): Filling | undefined {
-  const { text, worth } = line
-  const { count, stands, admits, arguments: taken } = options
-  const statement = statementFilling(line, options)
-  if (statement !== undefined || readValueStatement(text) !== undefined) return statement
-  const record = readRecord(text)
+function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined {
+  const { count, admits, arguments: taken } = options
+  if (readValueStatement(line.text) !== undefined) return statementFilling(line, options)
+  const record = readRecord(line.text)
   if (record === undefined || !admits(record.name)) return undefined
   const pieces = record.fields.map((field) => field.pieces.map(pieceOf))
   const atoms = record.fields.flatMap(({ key }, field) =>
     (pieces[field] ?? []).flatMap(({ head, parts }, piece): readonly Atom[] => {
-      const isListed = (pieces[field]?.length ?? 0) > 1
-      const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] => {
-        // A list that lacks what stands elsewhere would tell too little.
-        const scale = stands(value) ? (part < 0 && isListed ? repeated : 0) : 1
-        const weight = weightOf(name, value, taken) * scale
-        return value === "" || value === more || weight === 0
+      const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] =>
+        value === "" || value === more || !admits(value) || !admits(key) || !admits(head)
           ? []
-          : [{ field, piece, part, value, cost: count(shown) + overhead, weight }]
-      }
+          : [{ field, piece, part, value, cost: count(shown) + overhead, weight: weightOf(name, value, taken) }]
       return [
         ...atomOf(-1, key, head, head),
         ...parts.flatMap((shown, part) => atomOf(part, ...keyAndValue(shown), shown)),
@@ -191,48 +242,102 @@ function fillingOf(line: SummaryLine, options: FitOptions): Filling | undefined 
   const ratio = ({ weight, cost }: Atom): number => weight / cost ** thrift
   const id = idIn(record.name)
   return {
-    ...{ record, pieces, worth, chosen: new Map(), next: 0 },
+    ...{ line, record, pieces },
     headCost: count(`- ${record.name}: \n`),
-    nameWeight: /\d/.test(id) && !stands(id) ? weightOf("", id, taken) : 0,
+    nameWeight: /\d/.test(id) ? weightOf("", id, taken) : 0,
     atoms: atoms.toSorted((one, other) => ratio(other) - ratio(one)),
   }
 }
 
-/** Fill the records value by value: next the one that is worth most for what it takes, with the name and the key that it needs. */
-function choose(fillings: readonly Filling[], budgetTokens: number, { count, admits }: FitOptions): void {
+/** The next value of a record, and what it was worth when somebody last looked: that never rises while others are told. */
+type Turn = { readonly filling: number; readonly rank: number }
+
+/** Value by value, the best of all records next. Telling one only lowers what the others are worth, so a turn is looked at again when it comes. */
+function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): RankedRecords["order"] {
   const told = new Set<string>()
-  let left = budgetTokens
-  for (;;) {
-    let best:
-      | { readonly filling: Filling; readonly atom: Atom; readonly price: number; readonly rank: number }
-      | undefined
-    for (const filling of fillings) {
-      const atom = filling.atoms[filling.next]
-      if (atom === undefined) continue
-      const price = priceOf(filling, atom, count)
-      const weight =
-        atom.weight * (told.has(atom.value) ? repeated : 1) +
-        (filling.chosen.size === 0 && !told.has(idIn(filling.record.name)) ? filling.nameWeight : 0)
-      const rank = (filling.worth * weight) / price ** thrift
-      if (best === undefined || rank > best.rank) best = { filling, atom, price, rank }
-    }
-    if (best === undefined) return
-    const { filling, atom, price } = best
-    filling.next++
-    const { key } = filling.record.fields[atom.field] ?? { key: "" }
-    const head = filling.pieces[atom.field]?.[atom.piece]?.head ?? ""
-    if (price > left || !admits(atom.value) || !admits(key) || !admits(head)) continue
-    left -= price
-    for (const value of [atom.value, idIn(filling.record.name)]) told.add(value)
-    const pieces = filling.chosen.get(atom.field) ?? new Map<number, Set<number>>()
-    filling.chosen.set(atom.field, pieces.set(atom.piece, (pieces.get(atom.piece) ?? new Set<number>()).add(atom.part)))
+  const taken = fillings.map((): Taken => new Map())
+  const next = fillings.map(() => 0)
+  const turnOf = (at: number): Turn | undefined => {
+    const filling = fillings[at]
+    const own = taken[at]
+    const atom = filling?.atoms[next[at] ?? 0]
+    if (filling === undefined || own === undefined || atom === undefined) return undefined
+    const weight =
+      atom.weight * (told.has(atom.value) ? repeated : 1) +
+      (own.size === 0 && !told.has(idIn(filling.record.name)) ? filling.nameWeight : 0)
+    const rank = (filling.line.worth * weight) / priceOf(filling, own, atom, count) ** thrift
+    return { filling: at, rank: waits?.(filling.line) === true ? rank - waiting : rank }
   }
+  const order: { readonly filling: number; readonly atom: Atom }[] = []
+  const turns = createTurns(fillings.flatMap((_, at) => turnOf(at) ?? []))
+  for (let top = turns.pop(); top !== undefined; top = turns.pop()) {
+    const { filling: at } = top
+    const now = turnOf(at)
+    const filling = fillings[at]
+    const own = taken[at]
+    const atom = filling?.atoms[next[at] ?? 0]
+    if (now === undefined || filling === undefined || own === undefined || atom === undefined) continue
+    if (now.rank < top.rank) {
+      turns.push(now)
+      continue
+    }
+    order.push({ filling: at, atom })
+    mark(own, atom)
+    for (const value of [atom.value, idIn(filling.record.name)]) told.add(value)
+    next[at] = (next[at] ?? 0) + 1
+    const following = turnOf(at)
+    if (following !== undefined) turns.push(following)
+  }
+  return order
+}
+
+/** More than any rank. */
+const waiting = 1e6
+
+/** The turns by rank, the best on top; of equal ones the first record's. */
+function createTurns(given: readonly Turn[]) {
+  const isBefore = (one: Turn, other: Turn): boolean =>
+    one.rank > other.rank || (one.rank === other.rank && one.filling < other.filling)
+  const heap: Turn[] = []
+  const push = (turn: Turn): void => {
+    let at = heap.push(turn) - 1
+    for (let above = (at - 1) >> 1; at > 0; above = (at - 1) >> 1) {
+      const parent = heap[above]
+      if (parent === undefined || !isBefore(turn, parent)) break
+      heap[at] = parent
+      at = above
+    }
+    heap[at] = turn
+  }
+  const pop = (): Turn | undefined => {
+    const top = heap[0]
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return top
+    let at = 0
+    for (let below = 1; below < heap.length; below = 2 * at + 1) {
+      const [left, right] = [heap[below], heap[below + 1]]
+      const isRight = left !== undefined && right !== undefined && isBefore(right, left)
+      const child = isRight ? right : left
+      if (child === undefined || !isBefore(child, last)) break
+      heap[at] = child
+      at = isRight ? below + 1 : below
+    }
+    heap[at] = last
+    return top
+  }
+  for (const turn of given) push(turn)
+  return { push, pop }
 }
 
 /** A value takes its own tokens, and those of the names above it that do not stand yet. */
-function priceOf({ record, pieces, chosen, headCost }: Filling, atom: Atom, count: FitOptions["count"]): number {
-  if (record.fields.length === 0) return atom.cost
-  const own = chosen.get(atom.field)
+function priceOf(
+  { record, pieces, headCost, stated }: Filling,
+  taken: Taken,
+  atom: Atom,
+  count: RankOptions["count"],
+): number {
+  if (stated !== undefined) return atom.cost
+  const own = taken.get(atom.field)
   const { key } = record.fields[atom.field] ?? { key: "" }
   const { head } = pieces[atom.field]?.[atom.piece] ?? { head: "" }
   const isNamed = atom.part < 0 || head === "" || own?.has(atom.piece) === true
@@ -240,7 +345,7 @@ function priceOf({ record, pieces, chosen, headCost }: Filling, atom: Atom, coun
     atom.cost +
     (isNamed ? 0 : count(head) + overhead) +
     (own === undefined ? count(key) + overhead : 0) +
-    (chosen.size === 0 ? headCost : 0)
+    (taken.size === 0 ? headCost : 0)
   )
 }
 
