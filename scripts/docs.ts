@@ -19,6 +19,7 @@ const order: readonly string[] = [
   "library",
   "prompt-stack",
   "configuration",
+  "handoffs",
   "operations",
   "migration",
   "threat-model",
