@@ -1,5 +1,6 @@
 import { type Stats, statSync } from "node:fs"
-import { dirname, extname, join, relative, resolve } from "node:path"
+import { homedir } from "node:os"
+import { dirname, extname, join, posix, relative, resolve, win32 } from "node:path"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import type { Session } from "../session/session.ts"
@@ -11,16 +12,70 @@ import { type Arguments, type CommandFailure, isFailure, misuse, type Options, u
 import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./output.ts"
 import type { World } from "./world.ts"
 
-const usualFolder = ".holdfast"
+/** Where earlier versions kept everything: below the working folder, where an agent works. */
+const formerFolder = ".holdfast"
 const usualFile = "holdfast.db"
 
 export const dataOption: Options = {
-  data: { value: "PLACE", help: `the store: a folder, a file or a postgres:// address; ${usualFolder} unless given` },
+  data: { value: "PLACE", help: "the store: a folder, a file or a postgres:// address; your data folder unless given" },
 }
 
-/** Where the store is: `--data`, else HOLDFAST_DATA, else the usual place below the working folder. An address is never quoted. */
-export function dataPlace(given: string | undefined, env: World["env"]): string | CommandFailure {
-  const named = given ?? (env.HOLDFAST_DATA === "" ? undefined : env.HOLDFAST_DATA) ?? join(usualFolder, usualFile)
+/** Folders of the user's own, outside of any project. */
+type UsualFolders = {
+  /** Sessions, memory, the admin token. */
+  readonly data: string
+  /** Policies and keys. */
+  readonly config: string
+}
+
+/**
+ * The user's own folders as each platform has them: by the XDG base directories (https://specifications.freedesktop.org/basedir-spec/), in
+ * the Library on macOS, in AppData on Windows. A relative path in a variable counts as none, as the specification says.
+ */
+export function usualFolders(env: World["env"], platform: string = process.platform): UsualFolders {
+  const path = platform === "win32" ? win32 : posix
+  const home = given(env.HOME) ?? given(env.USERPROFILE) ?? homedir()
+  const named = (name: string, ...below: readonly string[]): string => {
+    const folder = given(env[name])
+    return path.join(folder !== undefined && path.isAbsolute(folder) ? folder : path.join(home, ...below), "holdfast")
+  }
+  if (platform === "win32")
+    return { data: named("LOCALAPPDATA", "AppData", "Local"), config: named("APPDATA", "AppData", "Roaming") }
+  if (platform === "darwin") {
+    const support = path.join(home, "Library", "Application Support")
+    return {
+      data:
+        env.XDG_DATA_HOME === undefined ? path.join(support, "holdfast") : named("XDG_DATA_HOME", ".local", "share"),
+      config: env.XDG_CONFIG_HOME === undefined ? path.join(support, "holdfast") : named("XDG_CONFIG_HOME", ".config"),
+    }
+  }
+  return { data: named("XDG_DATA_HOME", ".local", "share"), config: named("XDG_CONFIG_HOME", ".config") }
+}
+
+const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
+
+/**
+ * A store of an earlier version in the working folder. One that others may read was not made by this program: it came with a
+ * repository, and whoever wrote that must not choose the rules of this machine.
+ */
+export function formerStore(): string | undefined {
+  const file = resolve(formerFolder, usualFile)
+  const found = statOf(file)
+  const isOurs = typeof found === "object" && found.isFile()
+  return isOurs && (process.platform === "win32" || (found.mode & 0o077) === 0) ? file : undefined
+}
+
+/** How to move a store of an earlier version out of the working folder; nothing for any other store. */
+export function movingWords(place: string, env: World["env"]): string | undefined {
+  if (place !== resolve(formerFolder, usualFile)) return undefined
+  const { data, config } = usualFolders(env)
+  const policy = statOf(resolve(formerFolder, "policy")) === undefined ? "" : `, ${formerFolder}/policy to ${config}`
+  return `${formerFolder} in this folder is used, where agents work; with no gateway running, move its files to ${data}${policy}`
+}
+
+/** Where the store is: `--data`, else HOLDFAST_DATA, else one of an earlier version in the working folder, else the user's data folder. */
+export function dataPlace(asked: string | undefined, env: World["env"]): string | CommandFailure {
+  const named = asked ?? given(env.HOLDFAST_DATA) ?? formerStore() ?? join(usualFolders(env).data, usualFile)
   const next = "Give a folder, a file, or an address that begins with postgres://"
   if (named === "" || named.includes("\0")) return misuse("--data names no place.", next)
   if (isPostgres(named)) return named
@@ -141,7 +196,10 @@ async function askPlace(
 }
 
 export const policyOption: Options = {
-  policy: { value: "DIR", help: "the policy directory; the folder policy beside the store's file unless given" },
+  policy: {
+    value: "DIR",
+    help: "the policy directory; policy beside the store or in your configuration folder unless given",
+  },
 }
 
 /** What every command that asks the operator's channel takes. */
@@ -150,14 +208,20 @@ export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 /** Where the channel is: the store, if there is one yet, and the policy directory, if there is one. */
 export type AskedOperator = { readonly store?: Store; readonly directory?: string; readonly place: string }
 
-/** The policy directory: `--policy`, else HOLDFAST_POLICY, else `policy` beside the store's file; for a database, `.holdfast/policy`. */
+/** The policy directory: `--policy`, else HOLDFAST_POLICY, else the usual one. */
 export function policyPlace(args: Arguments, env: World["env"], place: string): string | CommandFailure {
-  const named = args.valueOf("policy") ?? (env.HOLDFAST_POLICY === "" ? undefined : env.HOLDFAST_POLICY)
+  const named = args.valueOf("policy") ?? given(env.HOLDFAST_POLICY)
   if (named === "" || named?.includes("\0") === true)
     return misuse("--policy names no folder.", "Give the folder in which the rules lie.")
-  if (named !== undefined) return resolve(named)
-  const usual = dataPlace(undefined, {})
-  return join(dirname(isPostgres(place) && typeof usual === "string" ? usual : place), "policy")
+  return named === undefined ? usualDirectory(place, env) : resolve(named)
+}
+
+/** The folder `policy` beside the store's file; for a database and the store in the user's data folder, in the configuration folder. */
+export function usualDirectory(place: string, env: World["env"]): string {
+  const { data, config } = usualFolders(env)
+  if (!isPostgres(place)) return join(place === join(data, usualFile) ? config : dirname(place), "policy")
+  const former = resolve(formerFolder, "policy")
+  return statOf(former) === undefined ? join(config, "policy") : former
 }
 
 const isNamed = (args: Arguments, env: World["env"]): boolean =>

@@ -11,13 +11,13 @@ import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { dataPlace, openPlace, placeWords, tellAnswer } from "./ask-store.ts"
+import { dataPlace, movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
 import { type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { count, type Paper, sentenceOf } from "./output.ts"
-import { usualDirectory } from "./serve-open.ts"
+import { askEnforced } from "./running-gateway.ts"
 import { readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { clientLines } from "./serve-welcome.ts"
 import type { World } from "./world.ts"
@@ -329,6 +329,29 @@ export async function checkOperator(named: string | undefined, usual: string, no
   }
 }
 
+/** What the gateways that run on the store enforce, as they say themselves. */
+export async function checkGateways(place: string): Promise<readonly Check[]> {
+  if (isPostgres(place)) return []
+  const all = await askEnforced(place)
+  if (all.length === 0) return [ok("gateway", "none runs on this store")]
+  return all.map(({ gateway: { url }, rules, policies, problem }) => {
+    if (rules === undefined || policies === undefined)
+      return warn(
+        "gateway",
+        `the one at ${url} does not say what it enforces`,
+        "Check its admin token, and whether it answers.",
+      )
+    const enforces = `${count(rules.size, "rule")} and ${count(policies.size, "policy", "policies")}`
+    return problem === undefined
+      ? ok("gateway", `the one at ${url} enforces ${enforces} of the operator`)
+      : fail(
+          "gateway",
+          `the one at ${url} enforces ${enforces}: ${problem}`,
+          "Fix the policy directory; it is watched.",
+        )
+  })
+}
+
 const options: Options = {
   ...settingOptions,
   offline: { help: "do not try to reach the upstreams" },
@@ -389,17 +412,22 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
 
 async function checkAll({ config, file }: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
   const { listen, upstreams, isUsual, operator, telemetry } = config
-  const place = placeOf(config)
+  const place = placeOf(config, world.env)
   const stored =
     typeof place === "string" ? await checkStore(place) : { checks: [fail("store", place.sentence, place.next)] }
-  const usual = usualDirectory(typeof place === "string" ? place : "")
+  const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
+  const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
   const url = `http://${callableHost(listen.host)}:${listen.port || usualPort}`
   const mask = createMask(secretsOf(config, config.admin))
   const checks = [
     checkNode(process.versions.node),
     ok("config", file === undefined ? "none; the usual values hold" : `${file.name} is valid`),
     ...stored.checks,
+    ...(moving === undefined
+      ? []
+      : [warn("data folder", moving, "Agents that work here meet it; theirs is another folder.")]),
     await checkOperator(operator.directory, usual, world.dateMs),
+    ...(typeof place === "string" ? await checkGateways(place) : []),
     await checkPort(listen.host, listen.port),
     ...(isOffline ? [] : await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, !isUsual)))),
     ...checkPackages({ postgres: typeof place === "string" && isPostgres(place), telemetry: telemetry !== undefined }),
@@ -415,5 +443,5 @@ function callableHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host
 }
 
-const placeOf = ({ data }: OpenedConfig): ReturnType<typeof dataPlace> =>
-  dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, {})
+const placeOf = ({ data }: OpenedConfig, env: World["env"]): ReturnType<typeof dataPlace> =>
+  dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, env)

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
 import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { dataOption, dataPlace, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
@@ -7,6 +7,7 @@ import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse
 import { unwritable } from "./deliver.ts"
 import { sentenceOf, table } from "./output.ts"
 import { readInput } from "./read-input.ts"
+import { usualKey } from "./sign-and-submit.ts"
 
 const keysList: Command = {
   summary: "The keys of the policy directory, and what each is good for",
@@ -82,8 +83,6 @@ async function copyKey(target: string, text: string): Promise<CommandFailure | u
   return there.trim() === text.trim() ? undefined : failure
 }
 
-const usualFile = "operator.key"
-
 /** Where the public half goes: beside the private one. */
 const publicFile = (path: string): string => `${path.replace(/\.(?:key|pem)$/, "")}.pub`
 
@@ -92,13 +91,15 @@ const keysNew: Command = {
   usage: "keys new [FILE] [--json]",
   options: { json: { help: "one JSON object on stdout, and nothing else" } },
   maxPositionals: 1,
-  notes: `FILE is ${usualFile} unless given; of NAME.key the public half is NAME.pub. A file that is there is never written over.
-The private key has no passphrase: keep the file where nobody else can read it.
+  notes: `FILE is operator.key in your configuration folder unless given, where commands that sign look for it; of NAME.key the
+public half is NAME.pub. A file that is there is never written over. The private key has no passphrase: keep the file
+where nobody else can read it, and out of the folders in which agents work.
 
   holdfast keys new
-  holdfast keys new ~/.config/holdfast/operator.key`,
+  holdfast keys new /media/stick/operator.key`,
   run: async (args, world) => {
-    const path = args.positionals[0] ?? usualFile
+    const path = args.positionals[0] ?? usualKey(world.env)
+    if (args.positionals[0] === undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     const made = await writePair(path)
     if (isFailure(made)) return made
     const { fingerprint } = made

@@ -177,7 +177,7 @@ function hitLines({ row }: MemoryHit, { width, bold, dim }: Paper): readonly str
 /** What is asked of an agent's durable memory. */
 export const memoryCommand: CommandGroup = {
   summary: "Search and read what agents wrote down across their sessions",
-  notes: `The store is .holdfast/holdfast.db below the working folder, unless --data or HOLDFAST_DATA names another place: a
+  notes: `The store is holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another place: a
 folder, a file, or a postgres:// address.`,
   commands: new Map([
     ["search", memorySearch],

@@ -4,6 +4,7 @@ import { isObject, tryParse } from "../wire/json.ts"
 import { dataPlace } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
 import { jsonLine } from "./output.ts"
+import { findGateways } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
 import { failedSettings, readSettings, settingOptions } from "./serve-settings.ts"
 
@@ -26,8 +27,9 @@ export const openCommand: Command = {
   },
   maxPositionals: 0,
   notes: `It asks the running gateway for a code that signs in once, within five minutes, and opens the inspector with it. The
-browser makes a key of its own, which never leaves it, and stays signed in for eight hours. Give the same options
-and variables as to holdfast serve, so that it finds the gateway and its admin token.
+browser makes a key of its own, which never leaves it, and stays signed in for eight hours. The newest gateway that
+serves the store is asked, on whatever port; --port and --host name one elsewhere. Give the same --data, --config and
+variables as to holdfast serve.
 
   holdfast open
   holdfast open --print --port 9000`,
@@ -35,7 +37,7 @@ and variables as to holdfast serve, so that it finds the gateway and its admin t
     const settings = await readSettings(args, world.env)
     if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
     const { admin, listen, data } = settings.config
-    const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, {})
+    const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, world.env)
     if (isFailure(place)) return place
     const token = admin.token ?? (await readAdminToken(join(place, "..", "admin-token")))
     if (typeof token === "object" && isFailure(token)) return token
@@ -45,7 +47,9 @@ and variables as to holdfast serve, so that it finds the gateway and its admin t
         `There is no admin token beside ${place}: no gateway has been started with this store.`,
         "Start one with holdfast serve, or name the same --data, --config and variables that it was started with.",
       )
-    const base = addressOf(listen)
+    const isSaid = args.isOn("port") || args.isOn("host")
+    const [running] = isSaid ? [] : findGateways(place)
+    const base = running?.url ?? addressOf(listen)
     const code = await askForCode(base, typeof token === "string" ? token : token.token)
     if (isFailure(code)) return code
     const link = `${base}/inspector#code=${code}`

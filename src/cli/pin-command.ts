@@ -1,8 +1,10 @@
 import { readMoment } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import { placeWords } from "./ask-store.ts"
 import { type Command, misuse } from "./command.ts"
 import { moment, sentenceOf } from "./output.ts"
+import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 
 const hourMs = 3_600_000
@@ -42,9 +44,10 @@ the client says in the header x-holdfast-agent; a rule for a session holds in it
     const expiresAtMs = readSpan("--expires", args.valueOf("expires"), world.dateMs())
     const scope = present({ agent: args.valueOf("agent"), session: args.valueOf("session"), expiresAtMs })
     const until = expiresAtMs === undefined ? "" : `, until ${moment(expiresAtMs)} (UTC)`
-    return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule }, store) => [
+    return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule = "" }, { place, enforced }) => [
       `Pinned as ${rule}${until}.`,
-      `Every gateway on ${store} sends it with its next request; one on another store does not.`,
+      `It is in ${placeWords(place)}; gateways on another store do not have it.`,
+      ...enforcedLines(place, enforced, { rules: [rule], policies: [] }),
       `It is taken back with: holdfast unpin ${rule} --key FILE`,
     ])
   },

@@ -166,6 +166,7 @@ describe("pin, unpin and policy", () => {
     expect(await ask("policy")).toContain("Never delete backups.")
     const pinned = await ask("pin", "Never pay.", "--agent", "clerk", "--expires", "7d", "--key", key)
     expect(pinned).toContain("Pinned as c3, until 2026-11-22 12:00 (UTC).")
+    expect(pinned).toContain("No gateway runs on this store: nothing of it is enforced until one is started.")
     const shown = await ask("policy")
     expect(shown).toMatch(/c3 +[0-9a-f]{32} +agent clerk +2026-11-22 12:00 +Never pay\./)
     expect(shown).toMatch(/rules\.md#1:[0-9a-f]{8} +rules\.md +all +never +Never delete backups\./)

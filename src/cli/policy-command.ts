@@ -11,6 +11,7 @@ import {
   dataOption,
   dataPlace,
   operatorOptions,
+  placeWords,
   policyOption,
   policyPlace,
   tellAnswer,
@@ -20,6 +21,7 @@ import { clip, count, moment, type Paper, sentenceOf, table } from "./output.ts"
 import { policySuggest } from "./policy-suggest.ts"
 import { policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
+import { askEnforced, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
 
 const policyRemove: Command = {
@@ -76,10 +78,15 @@ const policyAdd: Command = {
       const sentence = `${input.name} is neither Cedar nor one use of a known template.`
       return unusable("policy-invalid", sentence, 'Give {"template":"…", …} or policies in Cedar.')
     }
-    return signAndSubmit(args, world, { type: "add-policy", name, policy: value }, (_accepted, store) => [
-      `Added: the policy ${sentenceOf(name)}.`,
-      `Every gateway on ${store} judges by it from its next answer on; one on another store does not.`,
-    ])
+    return signAndSubmit(
+      args,
+      world,
+      { type: "add-policy", name, policy: value },
+      (_accepted, { place, enforced, expected }) => [
+        `Added: the policy ${sentenceOf(name)}, in ${placeWords(place)}.`,
+        ...enforcedLines(place, enforced, expected),
+      ],
+    )
   },
 }
 
@@ -88,23 +95,31 @@ const policyShow: Command = {
   usage: "policy [show] [--json]",
   options: operatorOptions,
   maxPositionals: 0,
-  notes: `Of the files as they are now, and of the commands in the store. Nothing is written.
+  notes: `Of the files as they are now, and of the commands in the store; and what each gateway that runs on the store
+enforces of it, as it says itself. Nothing is written.
 
   holdfast policy
   holdfast policy --policy /etc/holdfast/policy --json`,
   run: (args, world) =>
-    askOperator(args, world, async ({ store, directory }) => {
+    askOperator(args, world, async ({ store, directory, place }) => {
       const { standing, log } = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) })
       const { version, rules } = standing
       const policies = policiesOf(standing)
+      const enforced = await askEnforced(place)
+      const expected = { rules: rules.map(({ id }) => id), policies: policies.map(({ id }) => id) }
+      const gateways = enforced.map(({ gateway: { url }, rules: own, policies: judging, problem }) => ({
+        url,
+        ...present({ rules: own && [...own], policies: judging && [...judging], problem }),
+      }))
       const audience = log.audience === "" ? undefined : log.audience
       return {
-        json: { version, rules, policies, ...present({ audience, directory }) },
+        json: { version, rules, policies, gateways, ...present({ audience, directory }) },
         text: (paper) => [
           ...ruleLines(rules, paper),
           ...policyLines(policies, paper),
           ...(audience === undefined ? [] : [paper.dim(`Commands are signed for ${sentenceOf(audience)}.`)]),
           ...(directory === undefined ? [paper.dim("There is no policy directory.")] : []),
+          ...enforcedLines(place, enforced, expected).map(sentenceOf),
         ],
       }
     }),

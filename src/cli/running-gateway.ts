@@ -118,3 +118,57 @@ export async function askAdmin(
 
 /** A gateway on this machine answers at once, or not at all. */
 const askMs = 3000
+
+/** What a running gateway enforces, as it says itself; without `rules` it could not be asked. */
+export type Enforced = {
+  readonly gateway: RunningGateway
+  /** Ids of the operator's rules and of the policies that judge calls. */
+  readonly rules?: ReadonlySet<string>
+  readonly policies?: ReadonlySet<string>
+  /** Why it refuses requests, or goes by older rules. */
+  readonly problem?: string
+}
+
+/** Ask every gateway of a store what it enforces. */
+export async function askEnforced(place: string): Promise<readonly Enforced[]> {
+  const asked = findGateways(place).map(async (gateway): Promise<Enforced> => {
+    const told: unknown = await (await askAdmin(gateway, "/admin/pins"))?.json()
+    if (!isObject(told)) return { gateway }
+    const problem = isObject(told.problem) ? told.problem.sentence : undefined
+    return {
+      gateway,
+      rules: idsIn(told.rules),
+      policies: idsIn(told.judging),
+      ...(typeof problem === "string" ? { problem } : {}),
+    }
+  })
+  return await Promise.all(asked)
+}
+
+const idsIn = (list: unknown): ReadonlySet<string> =>
+  new Set(
+    (Array.isArray(list) ? list : []).flatMap((one: unknown) =>
+      isObject(one) && typeof one.id === "string" ? [one.id] : [],
+    ),
+  )
+
+/** What should be enforced, by ids. */
+export type EnforcedIds = { readonly rules: readonly string[]; readonly policies: readonly string[] }
+
+/** Says to people what each gateway of a store enforces of what is expected, and if there is none. */
+export function enforcedLines(place: string, all: readonly Enforced[], expected: EnforcedIds): readonly string[] {
+  if (isPostgres(place)) return ["Gateways on a database are not known here: ask each at its /admin/pins."]
+  if (all.length === 0) return ["No gateway runs on this store: nothing of it is enforced until one is started."]
+  return all.map(({ gateway: { url }, rules, policies, problem }) => {
+    if (rules === undefined || policies === undefined)
+      return `The gateway at ${url} does not say what it enforces: its admin API cannot be entered from here.`
+    const missing = [
+      ...expected.rules.filter((id) => !rules.has(id)),
+      ...expected.policies.filter((id) => !policies.has(id)),
+    ]
+    const why = problem === undefined ? "" : ` ${problem}`
+    return missing.length === 0
+      ? `The gateway at ${url} enforces ${expected.rules.length + expected.policies.length === 1 ? "it" : "all of it"}.${why}`
+      : `The gateway at ${url} does not enforce ${missing.join(", ")}.${why}`
+  })
+}

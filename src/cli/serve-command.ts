@@ -10,6 +10,7 @@ import { createMask } from "../model/secret.ts"
 import type { SessionEvent } from "../session/events.ts"
 import { applyRetention, type RetentionLimits } from "../store/prune.ts"
 import type { Store } from "../store/store.ts"
+import { movingWords } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
@@ -324,7 +325,7 @@ async function serveOn(
         upstreams,
         wantsToken,
         isDemo,
-        ...present({ config: file?.name }),
+        ...present({ config: file?.name, moving: movingWords(ground.place, world.env) }),
       }
       await sink.write(format === "json" ? welcomeLine(started, world.dateMs()) : welcomeText(started))
       const place = { url: gateway.url, store: ground.store, version, world, signal: stop, onFault: log.fault }

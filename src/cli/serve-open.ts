@@ -15,7 +15,7 @@ import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
-import { dataPlace, openPlace } from "./ask-store.ts"
+import { dataPlace, openPlace, usualDirectory, usualFolders } from "./ask-store.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
@@ -53,7 +53,7 @@ export async function openGround(
   const { config } = settings
   await checkStacks(config)
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
-  const place = dataPlace(data, {})
+  const place = dataPlace(data, env)
   if (isFailure(place)) return place
   const store = await openPlace(place, { make: true, busyMs: servingBusyMs })
   if (isFailure(store)) return store
@@ -63,7 +63,7 @@ export async function openGround(
     claim = isPostgres(place) ? undefined : await claimFile(place)
     const admin = await adminOf(config, place)
     if (isFailure(admin)) return await after(store.close().then(claim?.release), admin)
-    const channel = await operatorAt(config, place)
+    const channel = await operatorAt(config, place, env)
     if (isFailure(channel)) return await after(store.close().then(claim?.release), channel)
     const opened = await openOperator({
       store,
@@ -133,7 +133,11 @@ type ChannelPlace = {
 }
 
 /** A directory that was named has to be there; the usual one may also come later. */
-async function operatorAt({ operator }: OpenedConfig, place: string): Promise<ChannelPlace | CommandFailure> {
+async function operatorAt(
+  { operator }: OpenedConfig,
+  place: string,
+  env: World["env"],
+): Promise<ChannelPlace | CommandFailure> {
   const keys: string[] = []
   for (const path of operator.keys) {
     const key = await readKey(path)
@@ -147,13 +151,7 @@ async function operatorAt({ operator }: OpenedConfig, place: string): Promise<Ch
   }
   const { directory } = operator
   if (directory !== undefined) return { directory: resolve(directory), directoryIs: "expected", keys }
-  return { directory: usualDirectory(place), directoryIs: "optional", keys }
-}
-
-/** The folder `policy` beside the store's file; for a database, below the usual folder. */
-export function usualDirectory(place: string): string {
-  const usual = dataPlace(undefined, {})
-  return join(dirname(isPostgres(place) && typeof usual === "string" ? usual : place), "policy")
+  return { directory: usualDirectory(place, env), directoryIs: "optional", keys }
 }
 
 async function readKey(path: string): Promise<string | undefined> {
@@ -256,6 +254,12 @@ function ownProcess(places: OwnPlaces): OwnProcess {
   return {
     folder: process.cwd(),
     home: env.HOME ?? env.USERPROFILE ?? process.cwd(),
+    variables: present({
+      XDG_DATA_HOME: env.XDG_DATA_HOME,
+      XDG_CONFIG_HOME: env.XDG_CONFIG_HOME,
+      LOCALAPPDATA: env.LOCALAPPDATA,
+      APPDATA: env.APPDATA,
+    }),
     pid: process.pid,
     commandLine: [program, script, ...argv].join(" "),
     names: [...new Set([basename(program).replace(/\.exe$/i, ""), process.title, "node", "holdfast"])],
@@ -292,6 +296,10 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
     files.push({ path: join(folder, "admin-token"), what: "its admin token" })
     if (basename(folder) === ".holdfast") files.push({ path: folder, what: "its data folder", isFolder: true })
   }
+  // Those of the next start as well.
+  const usual = usualFolders(env)
+  files.push({ path: usual.data, what: "its data folder", isFolder: true, isAbsent: !existsSync(usual.data) })
+  files.push({ path: usual.config, what: "the operator's keys and policies", isFolder: true })
   if (admin.file !== undefined) files.push({ path: admin.file, what: "its admin token" })
   // One that is not there yet would be read at the next start.
   const configs =
@@ -302,9 +310,6 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   for (const path of settings.config.operator.keys) files.push({ path: resolve(path), what: "a key that it trusts" })
   const privateKeys = [resolve("operator.key"), ...(env.HOLDFAST_KEY === undefined ? [] : [resolve(env.HOLDFAST_KEY)])]
   for (const path of privateKeys) files.push({ path, what: "the operator's private key", isAbsent: !existsSync(path) })
-  const home = env.HOME ?? env.USERPROFILE
-  if (home !== undefined)
-    files.push({ path: join(home, ".config", "holdfast"), what: "the operator's keys", isFolder: true })
   const program = programFolder()
   if (program !== undefined) files.push({ path: program, what: "its own program", isFolder: true, isReadable: true })
   return withRealPaths(files)

@@ -17,6 +17,8 @@ export type Started = {
   readonly config?: string
   readonly wantsToken: boolean
   readonly isDemo: boolean
+  /** How to move a store out of the working folder. */
+  readonly moving?: string
 }
 
 /** Of an address only where it leads: what else stands in it may not be for everyone. */
@@ -28,7 +30,7 @@ const shorter = (path: string): string => {
 }
 
 /** What a person wants to know at the start, in lines. */
-export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo }: Started): string {
+export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo, moving }: Started): string {
   const { operator, directory, admin, place } = ground
   const clients = clientLines(url).slice(0, 3)
   const refusal = operator.refusal()
@@ -38,6 +40,7 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
     ["token", wantsToken ? "every request has to carry it as x-holdfast-token" : undefined],
     ["config", config],
     ["store", placeWords(place).replace(/^the (?:store )?/, "")],
+    ["note", moving],
     [
       "upstreams",
       upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
-import { dataOption } from "./ask-store.ts"
+import { dataOption, usualFolders } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { jsonLine, sentenceOf } from "./output.ts"
@@ -122,14 +122,15 @@ const install: Command = {
   usage: "service install [--data PLACE] [--json]",
   options,
   maxPositionals: 0,
-  notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in ~/.holdfast unless --data says
-otherwise. It reads the configuration in that folder, if there is one.
+  notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in your data folder (or in
+~/.holdfast, if that is there) unless --data says otherwise. It reads the configuration in that folder, if there is one.
 
   holdfast service install`,
   run: async (args, world) => {
     const manager = managerOf(process.platform, world.env)
     if (isFailure(manager)) return manager
-    const folder = resolve(args.valueOf("data") ?? join(world.env.HOME ?? homedir(), ".holdfast"))
+    const former = join(world.env.HOME ?? homedir(), ".holdfast")
+    const folder = resolve(args.valueOf("data") ?? (isThere(former) ? former : usualFolders(world.env).data))
     const text = manager.text([...ownArguments(), "serve", "--data", folder], folder)
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -382,7 +382,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<n
 /** What is done to sessions that are stored. */
 export const sessionsCommand: CommandGroup = {
   summary: "List, export, repair and delete stored sessions",
-  notes: `The store is a file, .holdfast/holdfast.db below the working folder, unless --data or HOLDFAST_DATA names another
+  notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another
 place: a folder, a file, or a postgres:// address. An address with a password is better put into HOLDFAST_DATA,
 where no list of processes shows it. A program that writes to the store at the same time is no hindrance.`,
   commands: new Map([

@@ -1,18 +1,22 @@
 import { randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
 import { open } from "node:fs/promises"
+import { join } from "node:path"
 import { maxKeyBytes, type OperatorCommand, readPrivateKey, signCommand } from "../guard/operator/command.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { type Accepted, openOperator } from "../guard/operator/operator.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type AskedOperator, askOperator, type CommandAnswer, operatorOptions, placeWords } from "./ask-store.ts"
+import { type AskedOperator, askOperator, type CommandAnswer, operatorOptions, usualFolders } from "./ask-store.ts"
 import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
+import { sentenceOf } from "./output.ts"
 import { unreadable } from "./read-input.ts"
+import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.ts"
 import type { World } from "./world.ts"
 
 /** What every command that signs takes. */
 export const signingOptions: Options = {
-  key: { value: "FILE", help: "the private key to sign with; HOLDFAST_KEY unless given" },
+  key: { value: "FILE", help: "the private key to sign with; HOLDFAST_KEY, or the one of keys new, unless given" },
   print: { help: "print the signed command and send nothing; holdfast policy submit sends it" },
   audience: { value: "NAME", help: "with --print: the deployment that it is for; that of the store unless given" },
   ...operatorOptions,
@@ -82,9 +86,11 @@ async function printSigned(
 export type Submission = {
   readonly key?: KeyFile
   readonly make: (audience: string, last: number) => string
-  /** Says to people what was done, and in which store: only gateways on that one obey it. */
-  readonly words: (accepted: Accepted, store: string) => readonly string[]
+  /** Says to people what was done, where, and what the gateways on that store enforce now. */
+  readonly words: (accepted: Accepted, where: SubmittedTo) => readonly string[]
 }
+
+type SubmittedTo = { readonly place: string; readonly enforced: readonly Enforced[]; readonly expected: EnforcedIds }
 
 /** Submit a command to the channel of this store and directory. */
 export async function submitTo(
@@ -101,7 +107,10 @@ export async function submitTo(
     const accepted = await operator.submit(
       make(operator.audience, last?.type === "command-accepted" ? last.sequence : 0),
     )
-    return { json: accepted, text: () => words(accepted, placeWords(place)) }
+    const enforced = await askEnforced(place)
+    const { rules, guard } = operator.standing()
+    const expected = { rules: rules.map(({ id }) => id), policies: (guard?.policies ?? []).map(({ id }) => id) }
+    return { json: accepted, text: () => words(accepted, { place, enforced, expected }).map(sentenceOf) }
   } catch (error) {
     const problem = error instanceof HoldfastError ? error.problem : undefined
     if (problem?.code !== "command-refused" || problem.reason !== "key-unknown" || key === undefined) throw error
@@ -112,12 +121,16 @@ export async function submitTo(
   }
 }
 
+/** Where `holdfast keys new` puts the operator's key: out of the folders in which agents work. */
+export const usualKey = (env: World["env"]): string => join(usualFolders(env).config, "operator.key")
+
 /** A private key as it is read to sign with, and never shown. */
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
-/** The private key in the file of `--key`, else of HOLDFAST_KEY. One that others may read is refused: it is theirs as well. */
+/** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. One that others may read is refused: it is theirs as well. */
 async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile | CommandFailure> {
-  const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? ""
+  const usual = usualKey(env)
+  const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? (existsSync(usual) ? usual : "")
   if (path === "")
     return misuse(
       "It was not said with which key to sign.",

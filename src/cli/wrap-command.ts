@@ -135,7 +135,7 @@ async function openWay(
   const settings = await readSettings(args, world.env)
   if ("faults" in settings) return await failedSettings(settings.faults, false, world)
   const { data } = settings.config
-  const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, {})
+  const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, world.env)
   if (isFailure(place)) return place
   const asks = ["port", "host", "window", "policy", "config"].some((name) => args.isOn(name))
   const running = isElsewhere || asks ? [] : findGateways(place)

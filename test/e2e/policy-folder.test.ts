@@ -24,7 +24,7 @@ async function open(): Promise<Place> {
   const model = await startModelServer({ script: () => ({ text: "Yes." }) })
   endings.push(model.close)
   const start = async (argv: readonly string[] = []): Promise<ServeProcess> => {
-    const serve = await startServe(folder, ["--upstream", model.url, ...argv])
+    const serve = await startServe(folder, ["--upstream", model.url, "--data", ".holdfast", ...argv])
     endings.push(serve.stop)
     return serve
   }

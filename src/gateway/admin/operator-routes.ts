@@ -42,6 +42,8 @@ export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps
 }
 
 async function showStanding(c: Context, operator: Operator): Promise<Response> {
+  // What the next request is bound by.
+  await operator.refresh()
   return c.json(tellStanding(operator, await readAudit(operator)))
 }
 
@@ -107,7 +109,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** What the operator wants now: rules and policies, and where each comes from. `lines` is the audit log, where it could be read. */
 function tellStanding(operator: Operator, lines?: readonly AuditLine[]): StandingAnswer {
   const { version, rules, policies, guard } = operator.standing()
-  const problem = operator.problem()
+  const problem = operator.refusal() ?? operator.problem()
   const commands = lines === undefined ? undefined : policyCommands(lines)
   return {
     audience: operator.audience,

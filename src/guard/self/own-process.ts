@@ -20,6 +20,8 @@ export type OwnProcess = {
   /** The working folder, from which agents that run beside it mostly start, and the home folder. */
   readonly folder: string
   readonly home: string
+  /** Variables that name a folder in which ours are. */
+  readonly variables?: Readonly<Record<string, string>>
   readonly pid: number
   /** As process lists show it, and the names that the program itself goes by. */
   readonly commandLine: string
@@ -69,14 +71,37 @@ function ownNames(file: OwnFile): readonly string[] {
   return names
 }
 
+/** Where a variable leads that is not set, as most programs take it. */
+function usualValue(name: string, home: string): string | undefined {
+  const below: Readonly<Record<string, string>> = {
+    XDG_DATA_HOME: ".local/share",
+    XDG_CONFIG_HOME: ".config",
+    LOCALAPPDATA: "AppData/Local",
+    APPDATA: "AppData/Roaming",
+  }
+  const folder = below[name.toUpperCase()]
+  return folder === undefined ? undefined : `${home}/${folder}`
+}
+
 /** A word as an absolute path from a folder; of a link into another process's view of the disk, where it leads. */
-export function absolutePath(word: string, base: string, { home }: Pick<OwnProcess, "home">): string {
+export function absolutePath(
+  word: string,
+  base: string,
+  { home, variables = {} }: Pick<OwnProcess, "home" | "variables">,
+): string {
   const user = home.slice(home.lastIndexOf("/") + 1)
+  const folderIn = (whole: string, name: string): string =>
+    variables[name.toUpperCase()] ?? usualValue(name, home) ?? whole
   const bare = word
     .trim()
     .replace(/^file:\/\/(?:localhost)?(?=\/)/i, "")
     .replaceAll("\\", "/")
     .replace(/^(?:~|\$\{?HOME\}?|%(?:USERPROFILE|HOMEPATH)%|\$env:(?:USERPROFILE|HOME))(?=\/|$)/i, home)
+    .replace(
+      /^(?:\$\{?|%|\$env:)(XDG_DATA_HOME|XDG_CONFIG_HOME|LOCALAPPDATA|APPDATA)(?:\}|%|:-[^}]*\})?(?=\/|$)/i,
+      folderIn,
+    )
+    .replaceAll("\\", "/")
     .replace(/^~([\w.-]+)(?=\/|$)/, (whole, name) => (name === user ? home : whole))
     .replace(/^\$\{?(?:PWD|OLDPWD|INIT_CWD)\}?(?=\/|$)/i, base)
     .replace(/^\/proc\/(?:self|thread-self|\d+)\/cwd(?=\/|$)/, base)
