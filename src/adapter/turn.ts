@@ -77,13 +77,13 @@ async function runTurn(work: TurnWork): Promise<StopReason> {
     const { stop, calls } = await nextAnswer(work)
     if (calls.length > 0) await answerCalls(work, calls, stop)
     if (stop === "refusal") return stop
-    const over = calls.length === 0 && !goesOn.has(stop)
+    const over = calls.length === 0 && !continuingStops.has(stop)
     if (over && !(await takeSaid(work))) return stop
   }
 }
 
 /** The model has more to say and only waits to be called again. */
-const goesOn: ReadonlySet<StopReason> = new Set<StopReason>(["pause", "compaction"])
+const continuingStops: ReadonlySet<StopReason> = new Set<StopReason>(["pause", "compaction"])
 
 /** Answers that broke off: a call in one of them may not be what the model meant. */
 const brokenOff: ReadonlySet<StopReason> = new Set<StopReason>(["length", "context-window", "refusal"])

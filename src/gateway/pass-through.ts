@@ -1,5 +1,12 @@
 import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
-import { forwardedHeaders, isForEveryone, notYours, ownHeaders, relayedHeaders, sharesAccount } from "./http/headers.ts"
+import {
+  forwardedHeaders,
+  isForEveryone,
+  ownHeaders,
+  relayedHeaders,
+  sharedKeyRefusal,
+  sharesAccount,
+} from "./http/headers.ts"
 import { relayBytes } from "./http/relay.ts"
 import { targetUrl } from "./http/target.ts"
 import { maskedAnswer } from "./http/upstream-answer.ts"
@@ -12,7 +19,7 @@ export async function passThrough(exchange: Exchange, family: ApiFamily, path: s
   requestLog.noted.how = "passed"
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
   requestLog.noted.upstream = upstream.name
-  if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, notYours)
+  if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, sharedKeyRefusal)
   const { method = "GET" } = incoming
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
   if (hasBody) incoming.once("end", arrived)

@@ -279,7 +279,7 @@ const keepsNothing =
 export const isForEveryone = (path: string): boolean => keepsNothing.test(path.split("?", 1)[0] ?? "")
 
 /** The refusal for stored data whose owner is unknown. */
-export const notYours = {
+export const sharedKeyRefusal = {
   code: "access-refused",
   status: 403,
   reason:
