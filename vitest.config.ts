@@ -37,7 +37,7 @@ export default defineConfig({
     // What is waited for is mostly there within a millisecond or two.
     expect: { poll: { interval: 5 } },
     // Much of the time is spent waiting: for databases, processes and clocks.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     // Programs that tests start read their modules in half the time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url)) },

@@ -6,7 +6,7 @@ import { decodeResponse } from "../wire/decode.ts"
 import { answerProblem, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
-import { isSharedCall, notYours, refersToAccount } from "./http/other-paths.ts"
+import { isSharedCall, refersToAccount, sharedKeyRefusal } from "./http/other-paths.ts"
 import type { Route } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { isForeign } from "./ingest-call.ts"
@@ -33,9 +33,9 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
     const { incomingCall, packed } = await readIncomingCall(exchange, route)
     requestLog.noted.requestBytes = packed.length
     const isShared = isSharedCall(deps, incomingCall)
-    if (isShared && refersToAccount(incomingCall.bytes)) throw new HoldfastError(notYours)
+    if (isShared && refersToAccount(incomingCall.bytes)) throw new HoldfastError(sharedKeyRefusal)
     const located = incomingCall.own.bypass && !isShared ? undefined : await locateOrPass(exchange, incomingCall)
-    if (isShared && (located === undefined || isForeign(located))) throw new HoldfastError(notYours)
+    if (isShared && (located === undefined || isForeign(located))) throw new HoldfastError(sharedKeyRefusal)
     const upstream = chooseUpstream(deps.upstreams, "openai", located?.request.model)
     if (upstream === undefined) return answerProblem(exchange, noUpstream("openai", located?.request.model), format)
     requestLog.noted.upstream = upstream.name

@@ -254,8 +254,8 @@ function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuard
     sent: sent.toString("utf8"),
     ...present({ guarding: here, maxRounds: isStored === true ? 0 : undefined }),
     ...(recalls ? { recall } : {}),
-    onRound: ({ recalls: answered, goesOn }) => {
-      if (goesOn) delivery.hidden.rounds++
+    onRound: ({ recalls: answered, continues }) => {
+      if (continues) delivery.hidden.rounds++
       requestLog.noted.recalls = (requestLog.noted.recalls ?? 0) + answered
     },
   }

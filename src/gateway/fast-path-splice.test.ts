@@ -5,7 +5,7 @@ import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { commonPrefix } from "./fast-path/common-prefix.ts"
-import { bodyFor, type FastPath, fastPathOf, goesOn } from "./fast-path/fast-path.ts"
+import { bodyFor, continueFastPath, type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 
 const said = (texts: readonly string[]): Buffer =>
   Buffer.from(
@@ -45,7 +45,7 @@ const short = [history[0] ?? "", "[left out: ö]", ...history.slice(4)]
 
 test("the next turn is sent with the same compacted prefix, and the rest unchanged", () => {
   const fastPath = fastPathFor({ body: said(history), sent: said(short) })
-  const next = goesOn(fastPath, said([...history, "and ü?"]), defaultPolicy)
+  const next = continueFastPath(fastPath, said([...history, "and ü?"]), defaultPolicy)
   expect(next === undefined ? "" : bodyFor(next).toString()).toBe(said([...short, "and ü?"]).toString())
 })
 
@@ -57,8 +57,8 @@ test("a body that was changed to its end must be prepared by the session", () =>
 test("a rule in the compacted prefix is always sent; a rule after it must be in the next body", () => {
   const fastPath = fastPathFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
   expect(fastPath.needles.map(({ bytes }) => bytes.toString())).toEqual(["right"])
-  expect(goesOn(fastPath, said([...history.slice(0, -1), "wrong"]), defaultPolicy)).toBeUndefined()
-  expect(goesOn(fastPath, said([...history, "next"]), defaultPolicy)).toBeDefined()
+  expect(continueFastPath(fastPath, said([...history.slice(0, -1), "wrong"]), defaultPolicy)).toBeUndefined()
+  expect(continueFastPath(fastPath, said([...history, "next"]), defaultPolicy)).toBeDefined()
 })
 
 const windowTokens = 12_000

@@ -7,11 +7,11 @@ import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
-import { notYours, sharesAccount } from "./http/other-paths.ts"
+import { sharedKeyRefusal, sharesAccount } from "./http/other-paths.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
-import { type Sent, spare } from "./server-state/instead.ts"
+import { removeRejectedReasoning, type Sent } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
@@ -55,7 +55,7 @@ export async function ingestCall(
     begun?.(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
-    throw new HoldfastError(notYours)
+    throw new HoldfastError(sharedKeyRefusal)
   }
   const done = begun ?? deps.held.begin(incomingCall.tenant, incomingCall.format)
   try {
@@ -63,7 +63,7 @@ export async function ingestCall(
     const { receipt, wire } = prepared
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
-    spare(sent, request, deps.held.minded(session.id))
+    removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {

@@ -6,7 +6,7 @@ import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { bare, flatOf, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
-import { isSharedCall, notYours, refersToAccount } from "./http/other-paths.ts"
+import { isSharedCall, refersToAccount, sharedKeyRefusal } from "./http/other-paths.ts"
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
 import { targetUrl } from "./http/target.ts"
@@ -81,7 +81,7 @@ export async function readIncomingCall(
 async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Promise<OutgoingCall | "answered"> {
   const { deps } = exchange
   const isShared = isSharedCall(deps, incomingCall)
-  if (isShared && refersToAccount(incomingCall.bytes)) throw new HoldfastError(notYours)
+  if (isShared && refersToAccount(incomingCall.bytes)) throw new HoldfastError(sharedKeyRefusal)
   if (incomingCall.own.bypass && !hasOperatorRules(exchange) && !isShared)
     return untouchedCall(incomingCall, "bypassed", deps)
   try {

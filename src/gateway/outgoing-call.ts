@@ -6,7 +6,7 @@ import { present } from "../message/present.ts"
 import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
 import { findModel } from "../tokens/models.ts"
-import { bodyFor, type FastPath, goesOn, isSureOf } from "./fast-path/fast-path.ts"
+import { bodyFor, continueFastPath, type FastPath, isSureOf } from "./fast-path/fast-path.ts"
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
 import { leavesSize } from "./fast-path/room.ts"
 import { isSharedCall } from "./http/other-paths.ts"
@@ -15,7 +15,7 @@ import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarl
 import { type Located, locate } from "./locate.ts"
 import { threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
-import { insteadOf, noting, type RefusedCall, spare } from "./server-state/instead.ts"
+import { insteadOf, noteWithheldCalls, type RefusedCall, removeRejectedReasoning } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
@@ -45,7 +45,7 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
   const next =
     fastPath === undefined || !mayGoAtOnce(deps, fastPath, incomingCall)
       ? undefined
-      : goesOn(fastPath, incomingCall.bytes, deps.holdfast.policy)
+      : continueFastPath(fastPath, incomingCall.bytes, deps.holdfast.policy)
   if (next !== undefined) {
     deps.fastPaths.put(incomingCall, next)
     return callAtOnce(deps, incomingCall, { ...next, fastPath: next })
@@ -124,7 +124,8 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     changed: fastPath?.splice !== undefined,
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
-    guarding: async () => noting(await deps.holdfast.session(session, ownerOf(incomingCall)).guarding(), judged),
+    guarding: async () =>
+      noteWithheldCalls(await deps.holdfast.session(session, ownerOf(incomingCall)).guarding(), judged),
     repeated: () => {
       judged.isOther = true
     },
@@ -165,7 +166,7 @@ async function preparedCall(
     request,
     ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${incomingCall.id}`) }),
     known: () => knownOf(ingested),
-    guarding: async () => noting(await session.guarding(), sent),
+    guarding: async () => noteWithheldCalls(await session.guarding(), sent),
     seen: () => sent.wire,
     repeated: () => {
       sent.isOther = true
@@ -239,7 +240,7 @@ async function smaller(
   if (form.type !== "send") return undefined
   sent.wire = again.wire
   sent.form = form
-  spare(sent, request, deps.held.minded(session.id))
+  removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
   return Buffer.from(sent.form.body)
 }
 
@@ -256,7 +257,7 @@ async function record({ lineages, held }: OutgoingDeps, ingested: IngestedCall, 
     await lineages.answered(assignment, request, messages, seen)
     const { form, wire, isOther, tried } = sent
     const rejected = tried.has("without-reasoning") ? "all" : tried.has("without-old-reasoning") ? "old" : undefined
-    if (rejected !== undefined && answer !== undefined) held.noteMinded(session.id, rejected)
+    if (rejected !== undefined && answer !== undefined) held.noteRejectedReasoning(session.id, rejected)
     if (answer === undefined || isCut || whole === undefined || form.type !== "send") return
     await held.remember(ingested, whole, {
       answer,

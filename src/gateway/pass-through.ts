@@ -8,9 +8,9 @@ import {
   bodyKind,
   isForEveryone,
   mayCarryCall,
-  notYours,
   type OtherPath,
   otherPathOf,
+  sharedKeyRefusal,
   sharesAccount,
 } from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
@@ -34,7 +34,7 @@ export async function passThrough(exchange: Exchange, family: ApiFamily, path: s
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
   requestLog.noted.upstream = upstream.name
   const { method = "GET" } = incoming
-  if (sharesAccount(deps, upstream) && !isForEveryone(method, path)) return answerProblem(exchange, notYours)
+  if (sharesAccount(deps, upstream) && !isForEveryone(method, path)) return answerProblem(exchange, sharedKeyRefusal)
   try {
     const other = otherPathOf(method, path)
     const guarding = other.type === "plain" ? undefined : await guardingFor(exchange, other)

@@ -459,7 +459,7 @@ function waits({ parts }: GuardState, event: StreamEvent): boolean {
   return part?.held === true && (part.outcome === "open" || part.outcome === "asked")
 }
 
-/** The event as it goes out: of a part that is withheld nothing but our text, and a stop that fits what is left. */
+/** The events to send for one event: a withheld part is replaced by our text, and the stop reason matches the remaining parts. */
 function releasedAs(state: GuardState, event: StreamEvent): readonly StreamEvent[] {
   const index = indexOf(event)
   const part = index === undefined ? undefined : state.parts.get(index)

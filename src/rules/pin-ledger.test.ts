@@ -142,6 +142,38 @@ describe("how rules stand to one another", () => {
     expect(states(pin("a", cap, earlier), pin("b", text, later))).toEqual(expected)
   })
 
+  test.each<
+    [why: string, earlier: readonly [Pin["kind"], string], later: readonly [Pin["kind"], string], kept: boolean]
+  >([
+    [
+      "a ban on one server stays when another is to be restarted",
+      ["prohibition", "Never restart server 1."],
+      ["obligation", "From now on always restart server 2."],
+      true,
+    ],
+    [
+      "an order for one region stays when another is banned",
+      ["obligation", "Always deploy to region 1."],
+      ["prohibition", "From now on, never deploy to region 2."],
+      true,
+    ],
+    [
+      "two bans stay",
+      ["prohibition", "Never deploy to region 1."],
+      ["prohibition", "From now on, never deploy to region 2."],
+      true,
+    ],
+    [
+      "an order for the same region is replaced by its ban",
+      ["obligation", "Always deploy to region 1."],
+      ["prohibition", "From now on, never deploy to region 1."],
+      false,
+    ],
+  ])("of things with numbers, %s", (_why, [kind, text], [laterKind, laterText], kept) => {
+    const found = states(pin("a", text, { kind }), pin("b", laterText, { kind: laterKind }))
+    expect(found).toEqual([kept ? "in-force" : "superseded", "in-force"])
+  })
+
   test("a rule names the one that took its place, and the others name none", () => {
     const ledger = pinLedger([pin("a", cap), pin("b", more), pin("c", more)])
     expect(ledger.map(({ id, successor }) => [id, successor])).toEqual([

@@ -45,9 +45,9 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   if (shared.length === 0 || fewest === 0) return false
   const [own, other] = [one.length - shared.length, two.length - shared.length]
   const share = shared.length / fewest
-  // Two bans on things of one kind both hold, whatever the later one says of the time.
-  if (earlier.kind === "prohibition" && later.kind === "prohibition" && namesAnother(earlier.text, later.text))
-    return false
+  // A ban on one thing stands beside any rule for another of its kind, whatever the later one says of the time.
+  const isBan = earlier.kind === "prohibition" || later.kind === "prohibition"
+  if (isBan && namesAnother(earlier.text, later.text)) return false
   if (changesValue(earlier, later))
     return share >= minSharedWithValues && ((own === 0 && other === 0) || replaces.test(later.text))
   if (own > 0 && other > 0) return replaces.test(later.text) && share >= minShared

@@ -15,7 +15,7 @@ import { createRetry, limitStore } from "./limit-store.ts"
 import type { Live } from "./live.ts"
 import { createMemory, type Memory } from "./memory/memory.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { openLive, redactorOf, type Shared, setOwner, wake } from "./open-live.ts"
+import { loadSession, openLive, redactorOf, type Shared, setOwner } from "./open-live.ts"
 import {
   checkHoldfastOptions,
   checkSessionId,
@@ -161,7 +161,7 @@ async function inheritedBy(
     if (other === id || (!isOpen(other) && (await store.session(other)) === undefined)) continue
     const parent = await open(other, owner)
     const read = async (): Promise<readonly Pin[]> => {
-      await wake(parent)
+      await loadSession(parent)
       return rulesFor(parent)
     }
     rules.push(...(await parent.lock(read)))
@@ -226,7 +226,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
       const row = await store.session(job.session)
       const owner = row === undefined || row.agent === "" ? shared.owner : { tenant: row.tenant, agent: row.agent }
       const live = openLive(shared, job.session, owner)
-      await wake(live)
+      await loadSession(live)
       await writeSummary(live, job, signal)
     },
     { concurrency: options.speculations ?? usualSpeculations },

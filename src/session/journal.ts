@@ -65,12 +65,12 @@ export function createJournal(options: JournalOptions): Journal {
   let outline = createOutline()
   const events: LogEvent[] = []
   let begun = false
-  const { noting, problem } = createProblemNotes()
+  const { track, problem } = createProblemNotes()
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
     const advance = (): void => (backlog.size() > 0 ? undefined : backlog.advance(outline.head()))
-    const read = await noting(() => readOutline(options, outline)).finally(advance)
+    const read = await track(() => readOutline(options, outline)).finally(advance)
     if (read === "another-log") await startOver().then(() => options.onMoved(new Map()))
     begun = true
   }
@@ -92,7 +92,7 @@ export function createJournal(options: JournalOptions): Journal {
     if (!begun) await refresh()
     const waiting = backlog.size()
     if (waiting === 0) return []
-    const again = await noting(async () => ((await backlog.save()) === "conflict" ? await startOver() : []))
+    const again = await track(async () => ((await backlog.save()) === "conflict" ? await startOver() : []))
     events.push({ type: "durability-restored", saved: waiting })
     return again
   }
@@ -102,7 +102,7 @@ export function createJournal(options: JournalOptions): Journal {
     const chained = chaining instanceof Promise ? await chaining : chaining
     if (chained === undefined) return undefined
     backlog.add(chained.entries, chained.payloads)
-    const saving = away === undefined ? await attempt(() => noting(backlog.save)) : { problem: away }
+    const saving = away === undefined ? await attempt(() => track(backlog.save)) : { problem: away }
     if ("value" in saving && saving.value === "conflict") {
       backlog.withdraw()
       return attempt(refresh).then(() => undefined)
@@ -175,13 +175,13 @@ const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
 
 /** Remembers the problem of the last operation. */
 function createProblemNotes(): {
-  readonly noting: <Value>(act: () => Promise<Value>) => Promise<Value>
+  readonly track: <Value>(act: () => Promise<Value>) => Promise<Value>
   readonly problem: () => Problem | undefined
 } {
   let lastProblem: Problem | undefined
   return {
     problem: () => lastProblem,
-    noting: async (act) => {
+    track: async (act) => {
       try {
         const value = await act()
         lastProblem = undefined

@@ -12,7 +12,7 @@ import { appendMessages, ingest, newestAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
-import { wake } from "./open-live.ts"
+import { loadSession } from "./open-live.ts"
 import { checkPrepareOptions } from "./options.ts"
 import type { SessionPin } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
@@ -219,7 +219,7 @@ export async function requireLog(live: Live): Promise<void> {
   if (live.learned && live.journal.isKnown()) return
   const { problem } = await live.journal.commit(() => [])
   if (problem !== undefined) throw new HoldfastError(problem)
-  await wake(live)
+  await loadSession(live)
 }
 
 /** Throw the store's Problem if the rules of this session or of all sessions cannot be read. */
@@ -237,8 +237,8 @@ export async function requireRules(live: Live): Promise<void> {
 function requireNewest({ journal, store, answered }: Live, request: ModelRequest): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return
-  const goesOn = request.held === undefined && answered !== undefined && newestAnswer(request.messages) === answered
-  if (!goesOn) throw new HoldfastError(problem)
+  const continues = request.held === undefined && answered !== undefined && newestAnswer(request.messages) === answered
+  if (!continues) throw new HoldfastError(problem)
 }
 
 /**

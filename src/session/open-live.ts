@@ -145,7 +145,7 @@ function onEntriesMoved(live: Live, places: ReadonlyMap<number, number>): void {
 }
 
 /** Read the session's state from the log: its current message, infrastructure, and model calibrations. */
-export async function wake(live: Live): Promise<void> {
+export async function loadSession(live: Live): Promise<void> {
   await live.journal.refresh()
   const outline = live.journal.outline()
   // A client that sends its whole history may have continued in another process.

@@ -22,7 +22,7 @@ import type { Trace } from "./log/trace.ts"
 import { verifyLog } from "./log/verify-log.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
-import { wake } from "./open-live.ts"
+import { loadSession } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
 import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
@@ -143,7 +143,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
   const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
     const live = await deps.live()
     return live.lock(async () => {
-      await wakeUp(live)
+      await loadOnce(live)
       return act(live)
     })
   }
@@ -203,9 +203,9 @@ export function createSession(id: string, deps: SessionDeps): Session {
 }
 
 /** If the store is unavailable, continue with what is known. */
-async function wakeUp(live: Live): Promise<void> {
+async function loadOnce(live: Live): Promise<void> {
   try {
-    await wake(live)
+    await loadSession(live)
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
   }

@@ -12,10 +12,9 @@ import { codecs } from "./codecs.ts"
 import { startCollect } from "./collect.ts"
 import { decodeRequest, decodeResponse } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
-import { maxBodyLength } from "./json.ts"
+import { maxBodyLength, maxJsonDepth } from "./json.ts"
 import { startDecode } from "./stream-decode.ts"
 import { startEncode } from "./stream-encode.ts"
-import { maxJsonDepth } from "./tape.ts"
 import { translate } from "./translate.ts"
 
 function problemOf(run: () => unknown): Problem | undefined {

@@ -124,11 +124,11 @@ function readParts(state: DecodeState, parts: readonly Json[]): Read {
 type Told = readonly [DecodeState, readonly StreamStatement[]]
 
 /** End the text that is open, unless it is of the kind that goes on. */
-function endText(state: DecodeState, goesOn?: string): Told {
+function endText(state: DecodeState, continues?: string): Told {
   let now = state
   const said: StreamStatement[] = []
   for (const [key, { start }] of state.open) {
-    if (key === goesOn) continue
+    if (key === continues) continue
     now = closePart(now, key)
     said.push({ type: "part-end", index: start.index })
   }

@@ -2,8 +2,18 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
 import { wireText } from "../message/message.ts"
-import { elements, isObject, type Json, member, overlay, pathOf, readJson, wireOf, write } from "./json.ts"
-import { hasMorePieces } from "./tape.ts"
+import {
+  elements,
+  hasMorePieces,
+  isObject,
+  type Json,
+  member,
+  overlay,
+  pathOf,
+  readJson,
+  wireOf,
+  write,
+} from "./json.ts"
 
 const texts = fc.tuple(anyJson, manner).map(([value, how]) => writeIn(how, value))
 

@@ -8,7 +8,7 @@ export const goOn = "Now go on with the remaining steps."
 export function inTwoHalves(client: Client, steps: number): Script {
   const [half, whole] = [taskScript(client, steps / 2), taskScript(client, steps)]
   return (turn) => {
-    const goesOn = JSON.stringify(turn.body).includes(goOn) || lastStep(turn.body) > steps / 2
-    return (goesOn ? whole : half)(turn)
+    const continues = JSON.stringify(turn.body).includes(goOn) || lastStep(turn.body) > steps / 2
+    return (continues ? whole : half)(turn)
   }
 }

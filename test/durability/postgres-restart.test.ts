@@ -40,7 +40,7 @@ const writtenBy = ({ told }: Worker, session: string): readonly string[] =>
       : [],
   )
 
-const goesOn = async (workers: readonly Worker[]): Promise<void> => {
+const continues = async (workers: readonly Worker[]): Promise<void> => {
   await Promise.all(
     workers.map(async (worker) => {
       const from = worker.told().length
@@ -61,15 +61,15 @@ await describePostgres("a PostgreSQL that goes away under processes that work", 
       )
       for (const worker of workers) await worker.until((told) => told.length > 0)
       for (const worker of workers) worker.go()
-      await goesOn(workers)
+      await continues(workers)
       await server.restart?.()
-      await goesOn(workers)
+      await continues(workers)
       await crashServer(url)
-      await goesOn(workers)
+      await continues(workers)
       await server.restart?.(() => sleep(longOutageMs))
-      await goesOn(workers)
+      await continues(workers)
       await crashServer(url)
-      await goesOn(workers)
+      await continues(workers)
       for (const worker of workers) worker.end()
       for (const worker of workers) expect(await worker.ended).toBe(0)
       const told: readonly Told[] = workers.flatMap((worker) => worker.told())

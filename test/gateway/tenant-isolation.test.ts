@@ -32,7 +32,7 @@ const operation = fc.record({
   /** Names that both use, or none, in which case the words tell the conversation. */
   session: fc.constantFrom(undefined, "ledger", "ledger-2"),
   agent: fc.constantFrom(undefined, undefined, "clerk"),
-  goesOn: fc.constantFrom(true, true, false),
+  continues: fc.constantFrom(true, true, false),
 })
 type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never
 
@@ -90,9 +90,9 @@ function stealingScript(): Script {
 const handles = /hf-[1-9]\d*-[0-9a-f]{20}/g
 
 async function say(world: World, tenant: Tenant, operation: Operation): Promise<void> {
-  const { format, session, agent, goesOn } = operation
+  const { format, session, agent, continues } = operation
   const place = JSON.stringify([tenant.key, format, session, agent])
-  const before = goesOn ? (world.histories.get(place) ?? []) : []
+  const before = continues ? (world.histories.get(place) ?? []) : []
   const words: ChatMessage = { role: "user", content: wordsOf(operation, tenant, world.count++) }
   const messages = [...before, ...(operation.does === "read" ? readRound(tenant, world.count) : []), words]
   const response = await fetch(`${world.gateway.url}${pathOf(format)}`, {

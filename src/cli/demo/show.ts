@@ -194,7 +194,7 @@ export function deniedBox(
   { planted, mails, others }: { readonly planted: string; readonly mails: number; readonly others: readonly string[] },
   screen: Screen,
 ): readonly string[] {
-  const goesOn = others.length === 0 ? "the agent goes on" : `the agent goes on with ${others.join(", ")}`
+  const continues = others.length === 0 ? "the agent goes on" : `the agent goes on with ${others.join(", ")}`
   const rows: readonly ScreenRow[] = [
     ["planted", `"${planted}"`],
     ["so", `the model believed the ticket and called ${tool}`],
@@ -204,7 +204,7 @@ export function deniedBox(
       "done",
       others.includes(tool)
         ? "One call was withheld, and another of the same tool let through."
-        : `The call never reached the agent; a text that says why stands in its place, and ${goesOn}.`,
+        : `The call never reached the agent; a text that says why stands in its place, and ${continues}.`,
     ],
     ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : countedNoun(mails, "e-mail")],
   ]

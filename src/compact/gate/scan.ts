@@ -278,8 +278,8 @@ function followers(text: string, sentences: readonly Sentence[], from: number): 
   while (last - from < maxFollowers) {
     const next = sentences[last + 1]
     if (next === undefined) break
-    const goesOn = !next.startsLine || directs(text.slice(next.start, next.end))
-    if (sentences[last]?.announces !== true && (next.parted || !goesOn)) break
+    const continues = !next.startsLine || directs(text.slice(next.start, next.end))
+    if (sentences[last]?.announces !== true && (next.parted || !continues)) break
     last++
   }
   return last

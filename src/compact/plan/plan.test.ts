@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { tokens } from "../../message/message.ts"
 import { isTripped, noteCompaction, regrowth } from "./breaker.ts"
-import { weighRewrite } from "./economics.ts"
+import { lifetimeThatPays, weighRewrite } from "./economics.ts"
 import { compactionMark, type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"
 import { type CompactionPolicy, defaultPolicy } from "./policy.ts"
 
@@ -403,5 +403,26 @@ describe("the circuit breaker", () => {
     expect(isTripped({}, 0)).toBe(false)
     expect(isTripped({ stuckAtTokens: 1000 }, 1099)).toBe(true)
     expect(isTripped({ stuckAtTokens: 1000 }, 1000 * (1 + regrowth))).toBe(false)
+  })
+})
+
+describe("how long a provider is to keep what is marked", () => {
+  const minutes = (...counts: readonly number[]): readonly number[] => counts.map((count) => count * 60_000)
+  /** An hour costs 200 to write, five minutes 125, reading 10: an hour pays once three quarters of a written prefix are saved. */
+  const cached = { input: 100, cacheRead: 10, cacheWrite: 125 }
+  test.each<[why: string, gapsMs: readonly number[], expectedCalls: number, lifetime: "5m" | "1h"]>([
+    ["nothing is known of the calls", [], 50, "5m"],
+    ["calls follow one another", minutes(1, 2, 4), 50, "5m"],
+    ["five minutes to the millisecond are not too late", minutes(5, 5, 5), 50, "5m"],
+    ["every call comes too late for five minutes", minutes(6, 20, 59), 2, "1h"],
+    ["an hour to the millisecond is not too late", minutes(60, 60), 2, "1h"],
+    ["every call comes too late for an hour as well", minutes(61, 90), 50, "5m"],
+    ["one call in four is late, and many follow", minutes(1, 1, 1, 30), 50, "1h"],
+    ["one call in four is late, and few follow", minutes(1, 1, 1, 30), 2, "5m"],
+    ["no further call is expected", minutes(30, 30), 0, "5m"],
+    ["one in four is late for an hour, the others for five minutes", minutes(10, 10, 10, 90), 4, "1h"],
+    ["both cost the same", minutes(30, 30, 30, 30), 75 / 115, "5m"],
+  ])("%s", (_why, gapsMs, expectedCalls, lifetime) => {
+    expect(lifetimeThatPays(gapsMs, expectedCalls, cached)).toBe(lifetime)
   })
 })

@@ -3,7 +3,7 @@ import { receipt } from "../../../test/fixtures/gateway/receipt.ts"
 import { fc } from "../../../test/support/property.ts"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { type FastPath, fastPathOf, goesOn } from "./fast-path.ts"
+import { continueFastPath, type FastPath, fastPathOf } from "./fast-path.ts"
 
 type Said = { readonly role: string; readonly content: string }
 
@@ -25,8 +25,8 @@ function fastPathAfter(
 const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
 
 test("a request that continues the history may be forwarded at once", () => {
-  expect(goesOn(fastPathAfter(history), bodyOf([...history, "Done.", "Next."]), defaultPolicy)).toBeDefined()
-  expect(goesOn(fastPathAfter(history), bodyOf(history), defaultPolicy)).toBeDefined()
+  expect(continueFastPath(fastPathAfter(history), bodyOf([...history, "Done.", "Next."]), defaultPolicy)).toBeDefined()
+  expect(continueFastPath(fastPathAfter(history), bodyOf(history), defaultPolicy)).toBeDefined()
 })
 
 test("a rule is stored in a buffer of exactly its size", () => {
@@ -37,11 +37,11 @@ test("a rule is stored in a buffer of exactly its size", () => {
 test("a conversation with the same beginning is not recognised, unless the client names its conversation", () => {
   const fastPath = fastPathAfter(["Hello"])
   const next = bodyOf(["Hello", "Hi.", "Go on."])
-  expect(goesOn(fastPath, next, defaultPolicy)).toBeUndefined()
-  expect(goesOn({ ...fastPath, isNamed: true }, next, defaultPolicy)).toBeDefined()
+  expect(continueFastPath(fastPath, next, defaultPolicy)).toBeUndefined()
+  expect(continueFastPath({ ...fastPath, isNamed: true }, next, defaultPolicy)).toBeDefined()
   const told = fastPathAfter(["Hello", "Hi.", "Go on."])
-  expect(goesOn(told, bodyOf(["Hello", "Ho.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeUndefined()
-  expect(goesOn(told, bodyOf(["Hello", "Hi.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeDefined()
+  expect(continueFastPath(told, bodyOf(["Hello", "Ho.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeUndefined()
+  expect(continueFastPath(told, bodyOf(["Hello", "Hi.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeDefined()
 })
 
 const others: readonly [why: string, fastPath: FastPath, next: readonly string[]][] = [
@@ -63,7 +63,7 @@ const others: readonly [why: string, fastPath: FastPath, next: readonly string[]
 ]
 
 test.each(others)("a request is not forwarded at once if %s", (_why, fastPath, next) => {
-  expect(goesOn(fastPath, bodyOf(next), defaultPolicy)).toBeUndefined()
+  expect(continueFastPath(fastPath, bodyOf(next), defaultPolicy)).toBeUndefined()
 })
 
 const chatOf = (...messages: readonly (readonly [role: string, content: string])[]): Buffer =>
@@ -80,19 +80,23 @@ test("another conversation with the same instructions is not forwarded at once, 
     ["user", "The folder is /srv."],
   ] as const
   const fastPath = { ...chatFastPath(chatOf(system, context, ["user", "One thing."])), isNamed: true }
-  expect(goesOn(fastPath, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy)).toBeUndefined()
+  expect(
+    continueFastPath(fastPath, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy),
+  ).toBeUndefined()
   const after = [["assistant", "Done."] as const, ["user", "More."] as const]
-  expect(goesOn(fastPath, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()
+  expect(
+    continueFastPath(fastPath, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy),
+  ).toBeDefined()
 })
 
 test("a repeated first request is not forwarded at once: another client may begin with the same words", () => {
   const opening = chatOf(["system", "You are an agent."], ["user", "Go."])
-  expect(goesOn(chatFastPath(opening), opening, defaultPolicy)).toBeUndefined()
+  expect(continueFastPath(chatFastPath(opening), opening, defaultPolicy)).toBeUndefined()
 })
 
 test("a rule in the last message is found in the next body even if that message changed its shape", () => {
   const fastPath = fastPathAfter(history, ["Never push to main.", "Go on."])
-  const later = goesOn(
+  const later = continueFastPath(
     fastPath,
     Buffer.from(
       bodyOf([...history, "a", "b"])
@@ -114,7 +118,7 @@ test("for any two bodies, a request forwarded at once has every rule and the sam
     const rules = before.filter((text) => text === "Never push.")
     const fastPath = fastPathAfter(before, rules)
     const next = bodyOf([...before.slice(0, keep), ...added])
-    if (goesOn(fastPath, next, defaultPolicy) === undefined) return
+    if (continueFastPath(fastPath, next, defaultPolicy) === undefined) return
     const decoded = decodeRequest("anthropic-messages", next.toString())
     const kept = Math.max(1, before.length - 2)
     expect(decoded.messages.slice(0, kept).map(({ wire }) => wire)).toEqual(

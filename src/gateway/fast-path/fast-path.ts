@@ -188,7 +188,7 @@ export const isSureOf = (fastPath: FastPath, bytes: Buffer, common = commonPrefi
   !isSameOpening(fastPath, bytes, common)
 
 /** The fast path with the next body, if that may be forwarded without preparing it. */
-export function goesOn(fastPath: FastPath, bytes: Buffer, policy: CompactionPolicy): FastPath | undefined {
+export function continueFastPath(fastPath: FastPath, bytes: Buffer, policy: CompactionPolicy): FastPath | undefined {
   if (!fastPath.plain || bytes.length < fastPath.bytes.length - slackBytes) return undefined
   const { contextTokens, compactAtTokens, compactUnreadAtTokens } = fastPath.receipt
   const moreBytes = bytes.length - fastPath.countedBytes

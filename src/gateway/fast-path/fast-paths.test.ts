@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { receipt } from "../../../test/fixtures/gateway/receipt.ts"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { fastPathOf, goesOn } from "./fast-path.ts"
+import { continueFastPath, fastPathOf } from "./fast-path.ts"
 import { createFastPaths, type FastPaths, namesItself } from "./fast-paths.ts"
 import type { IncomingCall } from "./incoming-call.ts"
 
@@ -35,7 +35,7 @@ function put(fastPaths: FastPaths, session: string, incomingCall: IncomingCall):
 /** The session in which a request would be forwarded at once, if any. */
 function atOnce(fastPaths: FastPaths, incomingCall: IncomingCall): string | undefined {
   const fastPath = fastPaths.find(incomingCall)
-  return fastPath === undefined ? undefined : goesOn(fastPath, incomingCall.bytes, defaultPolicy)?.session
+  return fastPath === undefined ? undefined : continueFastPath(fastPath, incomingCall.bytes, defaultPolicy)?.session
 }
 
 test("two conversations with different beginnings each continue at once in their own session", () => {

@@ -22,7 +22,7 @@ const maxAtOnce = 3
 
 export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
   const lines = new Map<string, Line>()
-  const turnstile = createTurnstile(maxAtOnce)
+  const limiter = createWorkLimiter(maxAtOnce)
   const open = (): Line => {
     const { promise: soon, resolve } = Promise.withResolvers<void>()
     return { tail: Promise.resolve(), waiting: 0, soon, hurry: resolve }
@@ -33,7 +33,7 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
       lines.set(name, line)
       line.waiting++
       line.tail = Promise.all([line.tail, rest(line.soon, Math.min(longestRestMs, restMs * lines.size))])
-        .then(() => turnstile.enter(line.soon))
+        .then(() => limiter.enter(line.soon))
         .then((leave) => work().finally(leave))
         .catch(onFault)
         .finally(() => {
@@ -68,12 +68,12 @@ function rest(soon: Promise<void>, ms: number): Promise<void> {
 }
 
 /** Limits concurrent work and starts it one piece at a time, so that requests wait for one piece and not for the whole queue. */
-type Turnstile = {
+type WorkLimiter = {
   /** Wait for a turn, or only until `hurry` resolves. Call the returned function once the work is done. */
   readonly enter: (hurry: Promise<void>) => Promise<() => void>
 }
 
-export function createTurnstile(most: number): Turnstile {
+export function createWorkLimiter(most: number): WorkLimiter {
   const waiting: (() => boolean)[] = []
   let inside = 0
   let isDue = false

@@ -142,7 +142,7 @@ export function isForEveryone(method: string, target: string): boolean {
 }
 
 /** The refusal for stored data whose owner is unknown. */
-export const notYours = {
+export const sharedKeyRefusal = {
   code: "access-refused",
   status: 403,
   reason:

@@ -49,7 +49,7 @@ type AnsweredRequest = {
 }
 
 /** The reasoning that an upstream rejects: that of finished turns, or all. */
-export type Minded = "old" | "all"
+export type RejectedReasoning = "old" | "all"
 
 /** How long to wait for another process to record a response before its id counts as unknown. */
 const sharedWaitsMs = [25, 50, 100]
@@ -58,7 +58,7 @@ const sharedWaitsMs = [25, 50, 100]
 const maxLosses = 2
 
 /** Limit on sessions for which rejected reasoning is remembered. */
-const maxMinded = 10_000
+const maxRejections = 10_000
 
 /** The history that providers store for clients, as far as it passed through this gateway. */
 export type ServerState = Endings & {
@@ -69,8 +69,8 @@ export type ServerState = Endings & {
   /** The request with its full history; undefined if that is not known here. */
   readonly open: (belonging: Belonging, request: ModelRequest) => Promise<FullHistory | undefined>
   /** Which reasoning the upstream rejected in this session after the messages around it had changed. */
-  readonly minded: (session: string) => Minded | undefined
-  readonly noteMinded: (session: string, minded: Minded) => void
+  readonly rejectedReasoning: (session: string) => RejectedReasoning | undefined
+  readonly noteRejectedReasoning: (session: string, rejectedReasoning: RejectedReasoning) => void
   /** Store a response that the client may continue from. */
   readonly remember: (belonging: Belonging, whole: FullHistory, answered: AnsweredRequest) => Promise<void>
 }
@@ -80,16 +80,16 @@ type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => v
 export function createServerState({ store, onFault }: HeldDeps): ServerState {
   const cache = createResponseCache()
   const arrivals = createArrivals()
-  const minded = new Map<string, Minded>()
+  const rejectedReasoning = new Map<string, RejectedReasoning>()
   return {
     ...createEndings(),
-    minded: (session) => minded.get(session),
-    noteMinded: (session, how) => {
-      minded.delete(session)
-      minded.set(session, how)
-      for (const oldest of minded.keys()) {
-        if (minded.size <= maxMinded) break
-        minded.delete(oldest)
+    rejectedReasoning: (session) => rejectedReasoning.get(session),
+    noteRejectedReasoning: (session, how) => {
+      rejectedReasoning.delete(session)
+      rejectedReasoning.set(session, how)
+      for (const oldest of rejectedReasoning.keys()) {
+        if (rejectedReasoning.size <= maxRejections) break
+        rejectedReasoning.delete(oldest)
       }
     },
     begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),

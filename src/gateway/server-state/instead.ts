@@ -13,7 +13,7 @@ import {
   triggeredResponse,
 } from "./compaction-answer.ts"
 import { type Form, inlineForm } from "./form.ts"
-import type { Minded } from "./held.ts"
+import type { RejectedReasoning } from "./held.ts"
 import { asksToCompact, elementTexts, type FullHistory, withoutTrigger } from "./whole.ts"
 
 /** How to proceed after a refusal: send a different request, or answer the client ourselves. */
@@ -146,19 +146,23 @@ export type Sent = {
 }
 
 /** If the request was changed, remove the reasoning that the upstream rejected earlier in this session. */
-export function spare(sent: Sent, { format, wire }: ModelRequest, minded: Minded | undefined): void {
+export function removeRejectedReasoning(
+  sent: Sent,
+  { format, wire }: ModelRequest,
+  rejectedReasoning: RejectedReasoning | undefined,
+): void {
   const { form, tried } = sent
-  if (minded === undefined || form.type !== "send" || form.body === wire) return
+  if (rejectedReasoning === undefined || form.type !== "send" || form.body === wire) return
   tried.add("without-old-reasoning")
-  if (minded === "all") tried.add("without-reasoning")
-  const body = withoutReasoning(format, form.body, minded === "old")
+  if (rejectedReasoning === "all") tried.add("without-reasoning")
+  const body = withoutReasoning(format, form.body, rejectedReasoning === "old")
   if (body === form.body) return
   sent.form = { ...form, body }
   sent.isOther = true
 }
 
 /** Note when a tool call is withheld: the provider's stored response still contains it, the client's does not. */
-export function noting(
+export function noteWithheldCalls(
   guarding: SessionGuarding | undefined,
   sent: Pick<Sent, "isOther">,
 ): SessionGuarding | undefined {

@@ -13,7 +13,7 @@ export type Round = {
   readonly recalls: number
   readonly denied: number
   /** Does another round follow? */
-  readonly goesOn: boolean
+  readonly continues: boolean
 }
 
 /** Options for tool rounds, streamed or not. */

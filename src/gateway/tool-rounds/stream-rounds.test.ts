@@ -150,10 +150,12 @@ describe.each(formats)("%s", (format) => {
         expect(said.filter(({ type }) => type === "response-stop")).toHaveLength(1)
         const recalls = first.pieces.filter((one) => one.type === "call" && one.recall).length
         const own = first.pieces.filter((one) => one.type === "call" && !one.recall).length
-        const goesOn = recalls > 0 && own === 0
-        const shown = goesOn ? [...first.pieces, ...second.pieces] : first.pieces
+        const continues = recalls > 0 && own === 0
+        const shown = continues ? [...first.pieces, ...second.pieces] : first.pieces
         const heard = textIn(said)
-        const came = await Promise.all((goesOn ? [first, second] : [first]).map((one) => readStream(format, one.bytes)))
+        const came = await Promise.all(
+          (continues ? [first, second] : [first]).map((one) => readStream(format, one.bytes)),
+        )
         expect(plain(heard)).toBe(plain(came.map(textIn).join("")))
         expect(heard.split(besideText)).toHaveLength(1 + (own > 0 ? recalls : 0))
         const calls = said.flatMap((event) =>

@@ -79,9 +79,9 @@ const after = ({ spoken, spentMinor }: EarlierRounds, notes: RoundNotes): Earlie
 })
 
 const roundOf = ({ id, next, taken, judged }: RoundNotes): Round => {
-  const goesOn = next !== undefined
-  const counts = goesOn ? { recalls: taken.size, denied: judged.filter(isDenied).length } : { recalls: 0, denied: 0 }
-  return { ...counts, goesOn, ...present({ id }) }
+  const continues = next !== undefined
+  const counts = continues ? { recalls: taken.size, denied: judged.filter(isDenied).length } : { recalls: 0, denied: 0 }
+  return { ...counts, continues, ...present({ id }) }
 }
 
 /** The next response stream, or the problem. */

@@ -61,7 +61,7 @@ export async function wholeRounds(options: WholeRoundsOptions): Promise<WholeTex
     const next = number < maxRounds ? await nextOf(format, sent, judged, recall) : undefined
     const counts =
       next === undefined ? { recalls: 0, denied: 0 } : { recalls: judged.recalls, denied: judged.denied.length }
-    options.onRound?.({ ...counts, goesOn: next !== undefined, ...present({ id }) })
+    options.onRound?.({ ...counts, continues: next !== undefined, ...present({ id }) })
     if (next === undefined) {
       const text = lastText(format, reply.text, judged, earlier)
       const all = usage === undefined ? undefined : sumUsage(usage, usageOfText(format, text))

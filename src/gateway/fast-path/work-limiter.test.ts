@@ -1,12 +1,12 @@
 import { setImmediate as nextRound } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { createTurnstile } from "./work-lines.ts"
+import { createWorkLimiter } from "./work-lines.ts"
 
 const never = new Promise<void>(() => {})
 
 test("one piece of work enters per event loop turn, in order, up to the limit", async () => {
-  const { enter } = createTurnstile(3)
+  const { enter } = createWorkLimiter(3)
   const entered: number[] = []
   const leaving: (() => void)[] = []
   for (let n = 0; n < 5; n++)
@@ -27,7 +27,7 @@ test("one piece of work enters per event loop turn, in order, up to the limit", 
 })
 
 test("hurried work enters at once, and takes no slot", async () => {
-  const { enter } = createTurnstile(1)
+  const { enter } = createWorkLimiter(1)
   const first = await enter(never)
   const order: string[] = []
   void enter(never).then(() => order.push("second"))
@@ -44,7 +44,7 @@ test("hurried work enters at once, and takes no slot", async () => {
 test("any work, hurried or not, runs exactly once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (all, most) => {
-      const { enter } = createTurnstile(most)
+      const { enter } = createWorkLimiter(most)
       let inside = 0
       let highest = 0
       const done = await Promise.all(
