@@ -137,7 +137,8 @@ export function writeSite(outDir: string): void {
   for (const file of readdirSync(join(docs, "pictures")))
     copyFileSync(join(docs, "pictures", file), join(outDir, "pictures", file))
   copyFileSync(join(root, "inspector/src/mark.svg"), join(outDir, "mark.svg"))
-  copyFileSync(join(root, "scripts/docs.css"), join(outDir, "docs.css"))
+  const styles = ["inspector/src/base.css", "scripts/docs.css"].map((name) => readFileSync(join(root, name), "utf8"))
+  writeFileSync(join(outDir, "docs.css"), styles.join(""))
 }
 
 if (import.meta.main) {

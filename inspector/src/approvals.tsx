@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { useRef } from "preact/hooks"
 import type { ApprovalAnswer } from "../../src/gateway/admin/answers.ts"
 import { clientName, countdown, moment, shortId, shortTitle, span, speakers } from "./format.ts"
 import { browserKey, submitCommand, trustCommand } from "./key.ts"
@@ -36,7 +37,7 @@ export function ApprovalsPage() {
                 {approval.expiresAtMs === undefined ? "waits" : `${countdown(approval.expiresAtMs - nowMs.value)} left`}
               </span>
               <span class="machine">{approval.tool}</span>
-              <span class="dim">{shortId(approval.session)}</span>
+              <span class="dim">{placeOf(approval.session)}</span>
             </button>
           ))}
           {settled.value.length > 0 && <h3 class="sub">Settled lately</h3>}
@@ -53,7 +54,7 @@ export function ApprovalsPage() {
               </span>
               <span class="machine">{tool}</span>
               <span class="dim">
-                {shortId(session)} · waited {span(waitedMs)}
+                {placeOf(session)} · waited {span(waitedMs)}
               </span>
             </div>
           ))}
@@ -73,15 +74,21 @@ export function ApprovalsPage() {
   )
 }
 
+/** The project of a session, or what tells it from others. */
+const placeOf = (session: string): string => rows.value.get(session)?.project ?? shortId(session)
+
 function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
   const sending = useSignal(false)
   const untrusted = useSignal(false)
+  const field = useRef<HTMLTextAreaElement>(null)
   const row = rows.value.get(approval.session)
   const audience = status.value?.operator?.audience
   const settle = (type: "approve" | "refuse"): void => {
     if (audience === undefined || sending.value) return
     sending.value = true
-    submitCommand(audience, { type, call: approval.id }).then(
+    const note = field.current?.value.trim() ?? ""
+    const said = type === "refuse" && note !== "" ? { note } : {}
+    submitCommand(audience, { type, call: approval.id, ...said }).then(
       () => {
         say({
           text:
@@ -116,7 +123,8 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
           <p class="meta">
             {row !== undefined && (
               <>
-                {clientName(row.client)} · {shortTitle(row)} ·{" "}
+                {[clientName(row.client), row.project, shortTitle(row)].filter((one) => one !== undefined).join(" · ")}{" "}
+                ·{" "}
               </>
             )}
             <a href={hrefTo("s", approval.session)}>open the session</a>
@@ -193,6 +201,15 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
           <p class="dim">This gateway has no operator's channel, so nobody can answer here.</p>
         )}
         <div class="decide-buttons">
+          <label class="refuse-note">
+            <span class="hidden">What the agent should do instead, if you refuse</span>
+            <textarea
+              ref={field}
+              rows={1}
+              maxLength={1000}
+              placeholder="If you refuse: what the agent should do instead"
+            />
+          </label>
           <button
             type="button"
             class="button bad-button"
@@ -212,7 +229,7 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
         </div>
         <p class="note">
           Signed with the key in this browser, <code>{browserKey.value?.fingerprint.slice(0, 12)}…</code>, and kept in
-          the audit log.
+          the audit log. If you refuse, the agent reads the policy and your note, and goes on.
         </p>
       </footer>
     </article>

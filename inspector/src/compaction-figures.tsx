@@ -1,5 +1,5 @@
 import type { CompactionAction, CompactionAnswer, CompactionItem } from "../../src/gateway/admin/answers.ts"
-import { count, money, share, whole } from "./format.ts"
+import { count, failureWords, money, remedyWords, share, whole } from "./format.ts"
 import { ActionMark, actions, actionWords, Icon } from "./parts.tsx"
 
 type Sums = Readonly<
@@ -222,8 +222,8 @@ export function Checks({ told }: { readonly told: CompactionAnswer }) {
           <Check
             key={n}
             good={false}
-            words={`A first draft (${String(event.remedy)}) was refused`}
-            note={JSON.stringify(event.failures).slice(0, 200)}
+            words={`A draft was refused: ${remedyWords(String(event.remedy))}`}
+            note={failureWords(event.failures)}
           />
         ))}
       </ul>

@@ -11,8 +11,12 @@ import { hrefTo, sayProblem } from "./state.ts"
 import { Virtual } from "./virtual.tsx"
 
 const pageSize = 100
-const kinds = ["", "said", "compactions", "rules"] as const
-const kindWords = { "": "Everything", said: "Messages", compactions: "Compactions", rules: "Rules" } as const
+const kinds = [
+  ["", "Everything"],
+  ["said", "Messages"],
+  ["compactions", "Compactions"],
+  ["rules", "Rules"],
+] as const
 
 /** Events newest first, however many: pages are asked for as they come into sight, and stay what they were. */
 export function Events({
@@ -24,7 +28,7 @@ export function Events({
   readonly changed: number
   readonly decisions: readonly JudgedDecision[]
 }) {
-  const only = useSignal<(typeof kinds)[number]>("")
+  const only = useSignal<(typeof kinds)[number][0]>("")
   const total = useSignal(0)
   const pages = useSignal<ReadonlyMap<number, readonly ListedEvent[]>>(new Map())
   const asked = useRef(new Set<string>())
@@ -79,15 +83,15 @@ export function Events({
           <select
             value={only.value}
             onChange={(event) => {
-              only.value = kinds.find((kind) => kind === event.currentTarget.value) ?? ""
+              only.value = kinds.find(([kind]) => kind === event.currentTarget.value)?.[0] ?? ""
               pages.value = new Map()
               asked.current.clear()
               total.value = 0
             }}
           >
-            {kinds.map((kind) => (
+            {kinds.map(([kind, word]) => (
               <option key={kind} value={kind}>
-                {kindWords[kind]}
+                {word}
               </option>
             ))}
           </select>

@@ -1,4 +1,4 @@
-import type { MessageLine, SessionListing } from "../../src/gateway/admin/answers.ts"
+import type { CompactionAnswer, MessageLine, SessionListing } from "../../src/gateway/admin/answers.ts"
 
 /** `161,204`: a number that is looked at closely. */
 export const whole = (tokens: number): string => Math.round(tokens).toLocaleString("en-US")
@@ -92,6 +92,14 @@ const liveMs = 5 * 60_000
 
 export type RowState = "waits" | "unsaved" | "live" | "idle"
 
+/** Each state of a session with its icon and its word. */
+export const stateWords: Readonly<Record<RowState, readonly [icon: string, word: string]>> = {
+  waits: ["waits", "Waits for you"],
+  unsaved: ["warn", "Not saved"],
+  live: ["live", "Live"],
+  idle: ["idle", "Idle"],
+}
+
 export function stateOf(row: SessionListing, waiting: ReadonlySet<string>, nowMs: number): RowState {
   if (waiting.has(row.id)) return "waits"
   if (row.unsaved !== undefined) return "unsaved"
@@ -127,6 +135,7 @@ const reasons: Readonly<Record<string, string>> = {
   repeated: "The same stands elsewhere in the context",
   media: "A picture or file, described instead",
   "older-round": "From an older round of tool calls",
+  "pins-replaced": "Rules are stated again, with those that came since",
   "no-room": "It did not fit the window, and nothing older was left to give way",
   staged: "Older than what stays beside the newest messages",
   hierarchical: "Older than what stays beside the newest messages",
@@ -141,16 +150,67 @@ const reasons: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string | undefined): string =>
   reason === undefined ? "" : (reasons[reason] ?? reason)
 
-const triggers: Readonly<Record<string, string>> = {
-  "window-share": "the context passed the mark at which this session compacts",
-  "token-limit": "the context passed the limit in tokens",
-  "phase-end": "a phase of the work had ended",
-  asked: "someone asked for it",
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** How a compaction made the context smaller. */
+export const remedyWords = (remedy: string): string =>
+  ({
+    pins: "rules put back",
+    micro: "old tool results shortened",
+    summary: "older messages into a handoff",
+    fallback: "a handoff and the last messages",
+  })[remedy] ?? remedy
+
+/** Why a compaction was made, from its plan, whose figures are in our own tokens. */
+export function whyWords({
+  plan,
+  compaction: { beforeTokens },
+}: Pick<CompactionAnswer, "plan" | "compaction">): string {
+  const made = plan.find(({ type }) => type === "plan-made")
+  const sizes = isRecord(made?.sizes) ? made.sizes : {}
+  const counted = typeof sizes.contextTokens === "number" && sizes.contextTokens > 0 ? sizes.contextTokens : undefined
+  const scale = counted === undefined ? 1 : beforeTokens / counted
+  const reasons = isRecord(made?.plan) && Array.isArray(made.plan.reasons) ? made.plan.reasons.filter(isRecord) : []
+  const [reason] = reasons
+  const limit = typeof reason?.limit === "number" ? whole(reason.limit * scale) : "its limit"
+  switch (reason?.trigger) {
+    case "window-share":
+      return Number(sizes.unreadTokens) > 0
+        ? `above ${limit}, the most that a request with unread tool results may have`
+        : `above ${limit}, where this session compacts once the model has read its tool results`
+    case "absolute-tokens":
+      return `above ${limit}, the limit in tokens`
+    case "provider-refused":
+      return "the provider refused the request as too long"
+    case "phase-end":
+      return "a phase of the work had ended"
+    case "asked":
+      return "someone asked for it"
+    case "tool-output":
+      return "tool results had grown past their limit"
+    case "tool-rounds":
+      return "there were more rounds of tool calls than may stay whole"
+    default:
+      return "the context had to become smaller"
+  }
 }
 
-/** Why a compaction was made, from its plan. */
-export function whyWords(plan: readonly Readonly<Record<string, unknown>>[]): string {
-  const text = JSON.stringify(plan)
-  for (const [trigger, words] of Object.entries(triggers)) if (text.includes(`"${trigger}"`)) return words
-  return "the context had to become smaller"
+/** What the acceptance test found wrong with a draft. */
+export function failureWords(failures: unknown): string {
+  const codes = Array.isArray(failures) ? failures.filter(isRecord).map(({ code }) => String(code)) : []
+  return [...new Set(codes)].map((code) => failureSentences[code] ?? code).join("; ")
+}
+
+const failureSentences: Readonly<Record<string, string>> = {
+  "pair-broken": "a tool call would have stood without its result",
+  "pin-missing": "a rule was missing",
+  "stack-changed": "the system prompt or the tools would have changed",
+  "latest-user-message-missing": "the latest words of the user were missing",
+  "pending-lost": "a call that is still open was missing",
+  "unread-cut": "a result that the model has not read was cut",
+  "not-smaller": "it was not smaller",
+  "over-budget": "it was still too large",
+  "fence-broken": "tool output would have stood outside its fence",
+  "line-missing": "a line of the handoff was missing",
 }

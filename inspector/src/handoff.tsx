@@ -55,7 +55,7 @@ export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps
                 onBlur={() => onMark([])}
               >
                 <span class="line-text">{line.text.trim()}</span>
-                {line.sources.length > 0 && (
+                {line.sources.length > 0 && !sameSources(line, handoff.lines[n - 1]) && (
                   <span class="source-ids">
                     <span class="hidden">from </span>
                     {line.sources.join(" ")}
@@ -83,6 +83,10 @@ export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps
     </section>
   )
 }
+
+/** A further line of the same statement. */
+const sameSources = (line: HandoffLine, before: HandoffLine | undefined): boolean =>
+  !/^- /.test(line.text) && before?.sources.join() === line.sources.join()
 
 function SourceCard({
   line,
@@ -113,12 +117,10 @@ function SourceCard({
         <div key={source.entry} class="source">
           <p class="meta">
             <code>{source.entry}</code> · <Speaker line={source.line} />, turn {source.turn}
-            {source.used !== "" && " · word for word"}
+            {source.pieces.some(({ isUsed }) => isUsed) && " · marked: word for word"}
           </p>
           <p class={source.line.who === "person" || source.line.who === "model" ? "said" : "machine"}>
-            {source.before}
-            <mark>{source.used}</mark>
-            {source.used === "" ? source.line.text : source.after}
+            {source.pieces.map(({ text, isUsed }, n) => (isUsed ? <mark key={n}>{text}</mark> : text))}
           </p>
           <button type="button" class="link" onClick={() => onShow(source.entry)}>
             Show the entry

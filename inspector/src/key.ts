@@ -87,7 +87,7 @@ export async function submitChange(change: Change): Promise<void> {
 
 /** What an operator says; obeyed only if this browser's key is trusted. */
 export type Command =
-  | { readonly type: "approve" | "refuse"; readonly call: string }
+  | { readonly type: "approve" | "refuse"; readonly call: string; readonly note?: string }
   | { readonly type: "pin"; readonly text: string }
   | { readonly type: "unpin"; readonly rule: string }
 

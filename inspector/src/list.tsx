@@ -5,6 +5,7 @@ import {
   ago,
   clientName,
   count,
+  countdown,
   moment,
   money,
   pricesOf,
@@ -12,7 +13,9 @@ import {
   share,
   short,
   shortId,
+  shortTitle,
   stateOf,
+  stateWords,
   titleOf,
   whole,
 } from "./format.ts"
@@ -35,26 +38,18 @@ import {
 import { Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
 
-const stateWords: Readonly<Record<RowState, readonly [icon: string, word: string]>> = {
-  waits: ["waits", "Waits for you"],
-  unsaved: ["warn", "Not saved"],
-  live: ["live", "Live"],
-  idle: ["idle", "Idle"],
-}
-
-const tabs = ["all", "live", "waits", "unsaved"] as const
-const tabWords: Readonly<Record<(typeof tabs)[number], string>> = {
-  all: "All",
-  live: "Live",
-  waits: "Needs you",
-  unsaved: "Not saved",
-}
+const tabs = [
+  ["all", "All"],
+  ["live", "Live"],
+  ["waits", "Needs you"],
+  ["unsaved", "Not saved"],
+] as const
 
 /** Above this many rows only those in sight are in the page. */
 const virtualFrom = 100
 
 export function List() {
-  const tab = useSignal<(typeof tabs)[number]>("all")
+  const tab = useSignal<(typeof tabs)[number][0]>("all")
   const filter = useSignal("")
   const over = useSignal(false)
   const order = useRef<readonly string[]>([])
@@ -89,7 +84,7 @@ export function List() {
       {loadProblem.value !== undefined && <ProblemBox problem={loadProblem.value} />}
       <div class="tabs">
         <div class="tabs" role="tablist" aria-label="Which sessions">
-          {tabs.map((name) => {
+          {tabs.map(([name, word]) => {
             const n = name === "all" ? all.length : all.filter((row) => stateFor(row) === name).length
             return (
               <button
@@ -102,7 +97,7 @@ export function List() {
                   tab.value = name
                 }}
               >
-                {tabWords[name]} <span class="dim">{n}</span>
+                {word} <span class="dim">{n}</span>
               </button>
             )
           })}
@@ -126,6 +121,7 @@ export function List() {
         <span>First words</span>
         <span>Context of window</span>
         <span class="wide">Since it began</span>
+        <span class="wide right">Rules</span>
         <span class="right">Cost</span>
         <span class="right">Last</span>
       </div>
@@ -189,19 +185,21 @@ function ordered(all: readonly SessionListing[], before: readonly string[]): rea
 }
 
 const searchText = (row: SessionListing): string =>
-  `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
+  `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.project ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
 
 function WaitingBanner() {
   const [first, ...others] = approvals.value
   if (first === undefined) return null
   const left = first.expiresAtMs === undefined ? undefined : first.expiresAtMs - nowMs.value
+  const row = rows.value.get(first.session)
   return (
     <div class="banner attn" role="status">
       <Icon name="waits" />
       <p>
         <strong>{others.length === 0 ? "One call waits for you." : `${others.length + 1} calls wait for you.`}</strong>{" "}
         <code>{first.tool}</code>
-        {left !== undefined && left > 0 && <> Without an answer it is refused in {Math.ceil(left / 1000)} s.</>}
+        {row !== undefined && <> in {row.project ?? shortTitle(row)}.</>}
+        {left !== undefined && left > 0 && <> Without an answer it is refused in {countdown(left)}.</>}
       </p>
       <button type="button" class="button" onClick={() => goTo("approvals")}>
         Look at it <Key>A</Key>
@@ -229,7 +227,7 @@ function Today() {
         </dd>
       </div>
       <div>
-        <dt>{priced ? "Not spent" : "Taken out"}</dt>
+        <dt>{priced ? "Saved today" : "Left out today"}</dt>
         <dd>
           <b class="accent">{priced ? money(told.savedDollars) : short(told.removedTokens)}</b>
           {priced ? <small>estimate</small> : <small>tokens</small>}
@@ -299,9 +297,8 @@ function SessionRow({
 }) {
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
-  const meta = [client, row.subagent === undefined ? undefined : `agent ${row.subagent}`, row.model].filter(
-    (one) => one !== undefined,
-  )
+  const agent = row.subagent === undefined ? undefined : `agent ${row.subagent}`
+  const meta = [client, row.project, agent, row.model].filter((one) => one !== undefined)
   return (
     <a class={`row state-${state} ${row.role === "agent" ? "inner" : ""}`} href={hrefTo("s", row.id)}>
       <span class={`state ${state}`}>
@@ -318,6 +315,7 @@ function SessionRow({
       </span>
       <ContextBar row={row} />
       <Spark row={row} />
+      <span class="wide right">{row.rules === 0 ? <span class="dim">–</span> : row.rules}</span>
       <span class="cost right">
         {row.cost === undefined ? <span class="dim">{count(row.turns, "turn")}</span> : money(row.cost.dollars)}
         <small>

@@ -6,6 +6,7 @@ import { browserKey, enterWith, openKey } from "./key.ts"
 import { HoldfastMark } from "./parts.tsx"
 import { Shell } from "./shell.tsx"
 import { goTo, problemOf, start } from "./state.ts"
+import "./base.css"
 import "./style.css"
 
 const problem = signal<ToldProblem | undefined>(undefined)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { CompactionAction, MessageLine, ToldProblem } from "../../src/gateway/admin/answers.ts"
 import { get } from "./api.ts"
 import { speakers } from "./format.ts"
@@ -41,7 +41,7 @@ export function Icon({ name, class: extra = "" }: { readonly name: string; reado
       stroke-linejoin="round"
       aria-hidden="true"
     >
-      <path d={paths[name] ?? ""} fill={name === "theme" ? "none" : "none"} />
+      <path d={paths[name] ?? ""} />
     </svg>
   )
 }
@@ -166,5 +166,38 @@ export function Skeleton({ rows }: { readonly rows: number }) {
         <div key={n} class="skeleton-row" />
       ))}
     </div>
+  )
+}
+
+/** A rule in words, and the button that gives it. */
+export function RuleForm({
+  label,
+  action,
+  isOff = false,
+  onRule,
+}: {
+  readonly label: string
+  readonly action: string
+  readonly isOff?: boolean
+  readonly onRule: (text: string) => void
+}) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  return (
+    <form
+      class="rule-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onRule(field.current?.value ?? "")
+      }}
+    >
+      <label>
+        <span class="hidden">{label}</span>
+        <textarea ref={field} rows={3} required placeholder="Never …" />
+      </label>
+      <button type="submit" class="button primary" disabled={isOff}>
+        {action}
+      </button>
+    </form>
   )
 }

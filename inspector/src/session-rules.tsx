@@ -1,17 +1,16 @@
 import { useSignal } from "@preact/signals"
-import { useRef } from "preact/hooks"
 import type { ListedRule } from "../../src/gateway/admin/answers.ts"
 import { browserKey, submitChange } from "./key.ts"
 import { useKeys } from "./keys.ts"
-import { Icon, Key } from "./parts.tsx"
+import { Key, RuleForm } from "./parts.tsx"
 import { say, sayProblem } from "./state.ts"
 
 const speakerWords: Readonly<Record<string, string>> = {
-  user: "You",
-  operator: "The operator",
-  document: "A document",
-  tool: "A tool",
-  assistant: "The model",
+  user: "your words",
+  operator: "the operator's words",
+  document: "a document",
+  tool: "a tool's output",
+  assistant: "the model's words",
 }
 
 /** The rules that a session keeps, to add to and to take back. */
@@ -19,20 +18,19 @@ export function SessionRules({
   id,
   pins,
   reload,
+  onShow,
 }: {
   readonly id: string
   readonly pins: readonly ListedRule[] | undefined
   readonly reload: () => void
+  readonly onShow: (entry: string) => void
 }) {
-  const text = useSignal("")
   const adding = useSignal(false)
-  const field = useRef<HTMLTextAreaElement>(null)
   useKeys({
     r: {
       words: "add a rule",
       run: () => {
         adding.value = true
-        setTimeout(() => field.current?.focus())
       },
     },
   })
@@ -41,7 +39,7 @@ export function SessionRules({
     void submitChange({ type: "unpin", session: id, rule: pin.id }).then(() => {
       reload()
       say({
-        text: pin.by === "found" ? "The rule is words like any others now." : "The rule was taken back.",
+        text: pin.by === "found" ? "No rule any more: the words are like any others." : "The rule was removed.",
         act: { label: "Put it back", run: () => void add(pin.text).catch(sayProblem) },
       })
     }, sayProblem)
@@ -61,33 +59,15 @@ export function SessionRules({
         </button>
       </div>
       {adding.value && (
-        <form
-          class="rule-form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void add(text.value).then(() => {
-              text.value = ""
+        <RuleForm
+          label="The rule, in words"
+          action="Pin it in this session"
+          onRule={(rule) =>
+            void add(rule).then(() => {
               adding.value = false
             }, sayProblem)
-          }}
-        >
-          <label>
-            <span class="hidden">The rule, in words</span>
-            <textarea
-              ref={field}
-              rows={3}
-              required
-              placeholder="Never …"
-              value={text.value}
-              onInput={(event) => {
-                text.value = event.currentTarget.value
-              }}
-            />
-          </label>
-          <button type="submit" class="button primary">
-            Pin it in this session
-          </button>
-        </form>
+          }
+        />
       )}
       {pins?.length === 0 && <p class="nothing">No rule was said here yet.</p>}
       <ul class="rule-list">
@@ -96,26 +76,27 @@ export function SessionRules({
             <p class="said">{pin.text}</p>
             <p class="meta">
               {pin.by === "operator"
-                ? "The operator"
+                ? "The operator's"
                 : pin.by === "asked"
                   ? "Pinned by you"
-                  : (speakerWords[pin.channel] ?? pin.channel)}
+                  : `Found in ${speakerWords[pin.channel] ?? pin.channel}`}
               {pin.place?.entry !== undefined && (
-                <>
-                  , <code>{pin.place.entry}</code>
-                </>
+                <button type="button" class="link" onClick={() => onShow(pin.place?.entry ?? "")}>
+                  <code>{pin.place.entry}</code>
+                </button>
               )}
-              <span class="good">
-                <Icon name="check" /> word for word
-              </span>
+              {pin.place?.document !== undefined && <code>{pin.place.document}</code>}
               {pin.by !== "operator" && browserKey.value !== undefined && (
                 <button
                   type="button"
                   class="link"
                   onClick={() => remove(pin)}
-                  aria-label={`${pin.by === "found" ? "Demote" : "Remove"}: ${pin.text}`}
+                  title={
+                    pin.by === "found" ? "The words stay in the conversation, and are no rule any more" : undefined
+                  }
+                  aria-label={`${pin.by === "found" ? "Not a rule" : "Remove"}: ${pin.text}`}
                 >
-                  {pin.by === "found" ? "Demote" : "Remove"}
+                  {pin.by === "found" ? "Not a rule" : "Remove"}
                 </button>
               )}
             </p>

@@ -1,8 +1,10 @@
+import { useSignal } from "@preact/signals"
 import { lazy, Suspense } from "preact/compat"
 import type { ListedRule, SessionListing, TurnSeries, ViewNow } from "../../src/gateway/admin/answers.ts"
 import { download, sessionPath } from "./api.ts"
+import { EntryDialog } from "./entry.tsx"
 import { Events } from "./events.tsx"
-import { clientName, count, money, pricesOf, shortId, span, stateOf, titleOf, whole } from "./format.ts"
+import { clientName, count, money, pricesOf, shortId, span, stateOf, stateWords, titleOf, whole } from "./format.ts"
 import { moveFocus, useKeys } from "./keys.ts"
 import { Icon, Key, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { SessionRules } from "./session-rules.tsx"
@@ -20,6 +22,7 @@ export function SessionPage({ id }: { readonly id: string }) {
   const turns = useTold<TurnSeries>(sessionPath(id, "/turns"), [changed])
   const view = useTold<ViewNow>(sessionPath(id, "/view"), [changed])
   const pins = useTold<{ readonly pins: readonly ListedRule[] }>(sessionPath(id, "/pins"), [changed])
+  const shown = useSignal<string | undefined>(undefined)
   const newest = turns.told?.compactions.findLast(({ undone }) => !undone)
   const save = (): void => void download(sessionPath(id, "/export"), `${shortId(id)}.jsonl`).catch(sayProblem)
   useKeys({
@@ -76,22 +79,39 @@ export function SessionPage({ id }: { readonly id: string }) {
       {view.told !== undefined && <SeenNow view={view.told} rules={pins.told?.pins.length} />}
       <div class="sides">
         <Events id={id} changed={changed} decisions={turns.told?.decisions ?? []} />
-        <SessionRules id={id} pins={pins.told?.pins} reload={pins.reload} />
+        <SessionRules
+          id={id}
+          pins={pins.told?.pins}
+          reload={pins.reload}
+          onShow={(entry) => {
+            shown.value = entry
+          }}
+        />
       </div>
+      {shown.value !== undefined && (
+        <EntryDialog
+          session={id}
+          entry={shown.value}
+          onClose={() => {
+            shown.value = undefined
+          }}
+        />
+      )}
     </main>
   )
 }
 
 function Meta({ row }: { readonly row: SessionListing }) {
   const state = stateOf(row, waiting.value, nowMs.value)
-  const words = { waits: "Waits for you", unsaved: "Not saved", live: "Live", idle: "Idle" }
+  const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   return (
     <p class="meta-line">
       <span class={`state ${state}`}>
-        <Icon name={state === "unsaved" ? "warn" : state} /> {words[state]}
+        <Icon name={icon} /> {word}
       </span>
       {client !== undefined && <b>{client}</b>}
+      {row.project !== undefined && <span>{row.project}</span>}
       {row.model !== undefined && <span>{row.model}</span>}
       <span>
         {count(row.turns, "turn")} in {span(row.updatedMs - row.createdMs)}
@@ -101,7 +121,7 @@ function Meta({ row }: { readonly row: SessionListing }) {
           <b>{money(row.cost.dollars)}</b> spent
           {row.cost.savedDollars > 0 && (
             <>
-              , about <b>{money(row.cost.savedDollars)}</b> not
+              , about <b>{money(row.cost.savedDollars)}</b> saved
             </>
           )}{" "}
           <small>estimate, {pricesOf(row.cost.prices)}</small>

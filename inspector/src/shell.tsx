@@ -8,14 +8,15 @@ import { knownKeys, useKeys } from "./keys.ts"
 import { List } from "./list.tsx"
 import { HoldfastMark, Icon, Key } from "./parts.tsx"
 import { approvals, goTo, hrefTo, notice, nowMs, route, rows, status, toggleTheme } from "./state.ts"
+import { Welcome } from "./welcome.tsx"
 
 const SessionPage = lazy(() => import("./session.tsx").then(({ SessionPage: found }) => ({ default: found })))
 const CompactionPage = lazy(() => import("./compaction.tsx").then(({ CompactionPage: found }) => ({ default: found })))
 const WhatIfPage = lazy(() => import("./what-if.tsx").then(({ WhatIfPage: found }) => ({ default: found })))
 const ApprovalsPage = lazy(() => import("./approvals.tsx").then(({ ApprovalsPage: found }) => ({ default: found })))
-const MemoryPage = lazy(() => import("./books.tsx").then(({ MemoryPage: found }) => ({ default: found })))
-const RulesPage = lazy(() => import("./books.tsx").then(({ RulesPage: found }) => ({ default: found })))
-const AuditPage = lazy(() => import("./books.tsx").then(({ AuditPage: found }) => ({ default: found })))
+const MemoryPage = lazy(() => import("./memory.tsx").then(({ MemoryPage: found }) => ({ default: found })))
+const RulesPage = lazy(() => import("./operator.tsx").then(({ RulesPage: found }) => ({ default: found })))
+const AuditPage = lazy(() => import("./operator.tsx").then(({ AuditPage: found }) => ({ default: found })))
 
 const places = [
   ["", "Sessions", "sessions"],
@@ -34,6 +35,7 @@ function Page() {
   if (first === "rules") return <RulesPage />
   if (first === "memory") return <MemoryPage query={id} />
   if (first === "audit") return <AuditPage />
+  if (first === "connect") return <Welcome />
   return <List />
 }
 
@@ -47,6 +49,7 @@ export function Shell() {
     "g m": { words: "memory", run: () => goTo("memory") },
     "g l": { words: "audit log", run: () => goTo("audit") },
     a: { words: "approvals", run: () => goTo("approvals") },
+    n: { words: "connect a client", run: () => goTo("connect") },
     t: { words: "dark or light", run: toggleTheme },
     "mod+k": {
       words: "find",
@@ -117,6 +120,11 @@ export function Shell() {
             </a>
           ))}
         </nav>
+        <a class="place connect-place" href={hrefTo("connect")} aria-current={here === "connect" ? "page" : undefined}>
+          <Icon name="plug" />
+          <span>Connect a client</span>
+          <Key>N</Key>
+        </a>
         <button type="button" class="place theme" onClick={toggleTheme}>
           <Icon name="theme" />
           <span>Dark or light</span>

@@ -11,7 +11,14 @@ import { theme } from "./state.ts"
 /** What is drawn beside the lines: places in the plot, in pixels, as the plot says them. */
 type Place = { readonly left: number; readonly top: number }
 type Marks = {
-  readonly drops: readonly (Place & { readonly number: number; readonly compaction: CompactionFigures })[]
+  readonly drops: readonly (Place & {
+    readonly number: number
+    readonly compaction: CompactionFigures
+    /** Where the drop begins. */
+    readonly from: number
+    /** Is there room for its figures beside the drop before? */
+    readonly hasRoom: boolean
+  })[]
   readonly judged: readonly (Place & { readonly decision: JudgedDecision })[]
   readonly window?: number
   readonly compactAt?: number
@@ -22,8 +29,15 @@ type Marks = {
 const laneHeight = 26
 const height = 230
 
-export const cssColour = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+/** A colour of the theme as a canvas takes it: the style sheet has one for light and one for dark. */
+export function cssColour(name: string): string {
+  const probe = document.createElement("span")
+  probe.style.color = `var(${name})`
+  document.body.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
 
 /** Context over turns, with every compaction and every call that was not simply let through; what was read from cache below, on the same scale. */
 export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readonly onOpen: (id: string) => void }) {
@@ -104,7 +118,13 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
             <Icon name="waits" /> {approved.length} approved
           </span>
         )}
-        <span class="dim">{whole(turns.judged)} judged</span>
+        <span class="dim">{count(turns.judged, "call")} judged</span>
+        {waitsAbove(turns) && (
+          <span class="dim">
+            Above the mark where the model had tool results to read first
+            {turns.compactUnreadAtTokens !== undefined && `, up to ${short(turns.compactUnreadAtTokens)}`}
+          </span>
+        )}
         <button
           type="button"
           class="link right"
@@ -118,6 +138,10 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
     </section>
   )
 }
+
+/** Was something sent above the mark? Results that the model has not read are never cut to get below it. */
+const waitsAbove = ({ contextTokens, compactAtTokens = Number.POSITIVE_INFINITY }: TurnSeries): boolean =>
+  contextTokens.some((tokens) => tokens > 1.02 * compactAtTokens)
 
 type Heard = { readonly onMarks: (marks: Marks) => void; readonly onCursor: (index: number | undefined) => void }
 
@@ -138,7 +162,7 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
   const options: uPlot.Options = {
     width: element.clientWidth,
     height,
-    padding: [14, 8, 0, 0],
+    padding: [14, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6, fill: accent }, drag: { x: true, y: false } },
     scales: {
@@ -207,11 +231,7 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
   })
   const [first = "0,0", last = "0,0"] = [lane[0], lane.at(-1)]
   return {
-    drops: turns.compactions.flatMap((compaction, n) =>
-      inside(compaction.turn) && !compaction.undone
-        ? [{ ...place(compaction.turn + 0.5, compaction.afterTokens), number: n + 1, compaction }]
-        : [],
-    ),
+    drops: dropsIn(turns.compactions, inside, place),
     judged: turns.decisions
       .filter(({ turn }) => inside(turn))
       .map((decision) => ({ left: place(decision.turn, 0).left, top: bottom, decision })),
@@ -225,6 +245,33 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
   }
 }
 
+/** Width of the figures of a drop, in pixels. */
+const wordsWidth = 124
+
+function dropsIn(
+  compactions: readonly CompactionFigures[],
+  inside: (x: number) => boolean,
+  place: (x: number, y: number) => Place,
+): Marks["drops"] {
+  let before = -wordsWidth
+  return compactions.flatMap((compaction, n) => {
+    if (!inside(compaction.turn) || compaction.undone) return []
+    const { left, top } = place(compaction.turn + 0.5, compaction.afterTokens)
+    const hasRoom = left - before >= wordsWidth
+    before = left
+    return [
+      {
+        left,
+        top,
+        number: n + 1,
+        compaction,
+        hasRoom,
+        from: place(compaction.turn + 0.5, compaction.beforeTokens).top,
+      },
+    ]
+  })
+}
+
 /** Labels and marks are HTML: crisp, read aloud, and reached by the keyboard. */
 function Overlay({
   marks,
@@ -236,7 +283,6 @@ function Overlay({
   readonly onOpen: (id: string) => void
 }) {
   const { windowTokens, compactAtTokens } = turns
-  const crowded = marks.drops.length > 12
   const tiny = marks.drops.length * 24 > marks.width
   return (
     <>
@@ -251,7 +297,14 @@ function Overlay({
             <span>compacts at {short(compactAtTokens ?? 0)}</span>
           </div>
         )}
-        {marks.drops.map(({ left, top, number, compaction }) => (
+        {marks.drops.map(({ left, top, from, compaction }) => (
+          <span
+            key={compaction.id}
+            class="drop-line"
+            style={{ left: `${left}px`, top: `${from}px`, height: `${Math.max(0, top - from)}px` }}
+          />
+        ))}
+        {marks.drops.map(({ left, top, number, hasRoom, compaction }) => (
           <button
             key={compaction.id}
             type="button"
@@ -263,7 +316,7 @@ function Overlay({
               Compaction {number}, after turn {compaction.turn}: {whole(compaction.beforeTokens)} to{" "}
               {whole(compaction.afterTokens)} tokens
             </span>
-            {!crowded && (
+            {hasRoom && (
               <span class="drop-words" aria-hidden="true">
                 {short(compaction.beforeTokens)} → {short(compaction.afterTokens)}
               </span>
@@ -276,12 +329,19 @@ function Overlay({
       </div>
       <div class="lane">
         <div class="plot-label">From cache</div>
-        <svg width={marks.width} height={laneHeight} aria-hidden="true">
-          <polygon points={marks.lane} />
-        </svg>
+        {turns.cachedTokens.some((tokens) => tokens > 0) ? (
+          <svg width={marks.width} height={laneHeight} aria-hidden="true">
+            <polygon points={marks.lane} />
+          </svg>
+        ) : (
+          <p class="lane-words">The provider reported none.</p>
+        )}
       </div>
       <div class="lane judged">
         <div class="plot-label">Judged</div>
+        {marks.judged.length === 0 && (
+          <p class="lane-words">{turns.judged === 0 ? "No calls." : "All calls were allowed."}</p>
+        )}
         {marks.judged.map(({ left, decision }) => (
           <span
             key={decision.callId}

@@ -3,8 +3,9 @@ import { isLive } from "./state.ts"
 
 /** How each client is pointed at this gateway, in one line. */
 const lines = (url: string): readonly (readonly [string, string])[] => [
-  ["Claude Code", `ANTHROPIC_BASE_URL=${url} claude`],
-  ["Gemini CLI", `GOOGLE_GEMINI_BASE_URL=${url} gemini`],
+  ["Claude Code", "holdfast wrap claude"],
+  ["Codex", "holdfast wrap codex"],
+  ["Gemini CLI, opencode, pi, qwen", "holdfast wrap gemini"],
   ["OpenAI SDK", `OPENAI_BASE_URL=${url}/v1`],
   ["Anthropic SDK", `ANTHROPIC_BASE_URL=${url}`],
 ]

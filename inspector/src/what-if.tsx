@@ -2,19 +2,25 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
-import type { ToldProblem, TurnSeries, WhatIfAnswer, WhatIfCourse } from "../../src/gateway/admin/answers.ts"
+import type {
+  ToldProblem,
+  TurnSeries,
+  WhatIfAnswer,
+  WhatIfCourse,
+  WhatIfStrategy,
+} from "../../src/gateway/admin/answers.ts"
 import { get, sessionPath } from "./api.ts"
 import { count, money, share, short, shortId, shortTitle, whole } from "./format.ts"
 import { ProblemBox, useTold } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, theme } from "./state.ts"
 import { cssColour } from "./timeline.tsx"
 
-const strategies = [
+const strategies: readonly (readonly [WhatIfStrategy, string, string])[] = [
   ["staged", "Staged", "results first, then older turns"],
   ["hierarchical", "Hierarchical", "the older a result, the shorter"],
   ["recency", "Recency", "the newest turns, whole"],
   ["tool-rounds", "Tool rounds", "whole rounds leave together"],
-] as const
+]
 
 const windows = [
   4000, 8000, 16_000, 32_000, 48_000, 64_000, 96_000, 128_000, 160_000, 200_000, 256_000, 400_000, 1_000_000,
@@ -26,7 +32,7 @@ export function WhatIfPage({ session }: { readonly session: string }) {
   const was = turns.told?.windowTokens ?? 200_000
   const window = useSignal<number | undefined>(undefined)
   const at = useSignal(80)
-  const strategy = useSignal<string>("staged")
+  const strategy = useSignal<WhatIfStrategy>("staged")
   const told = useSignal<WhatIfAnswer | undefined>(undefined)
   const problem = useSignal<ToldProblem | undefined>(undefined)
   const playing = useSignal(false)
@@ -148,7 +154,7 @@ export function WhatIfPage({ session }: { readonly session: string }) {
             {playing.value
               ? "Playing the session again …"
               : told.value !== undefined &&
-                `Replayed here from the log in ${(told.value.tookMs / 1000).toFixed(1)} s; nothing was sent to a provider. What the model would have answered to another context cannot be known: the turns are the ones that happened.`}
+                `Replayed from the log in ${(told.value.tookMs / 1000).toFixed(1)} s; nothing was sent to a provider.${told.value.asItWas.totals.cachedTokens === 0 ? " The provider reported no cache reads, so none are assumed." : ""} What the model would have answered to another context cannot be known: the turns are the ones that happened.`}
           </p>
         </div>
       </div>

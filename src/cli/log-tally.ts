@@ -65,8 +65,10 @@ function countEntry(counting: Counting, { id, atMs, body }: HistoryEntry, sinceM
         counting.denied += body.calls.filter(({ decision, enforced }) => decision !== "allow" && enforced).length
       break
     case "usage-reported": {
-      const saved = [...counting.takenOut.values()].reduce((sum, tokens) => sum + tokens, 0)
-      const { prices, known } = findModel(body.model)
+      const { prices, known, windowTokens } = findModel(body.model)
+      // A call counts for the compaction in force alone, and no call could have sent more than its window.
+      const room = Math.max(0, windowTokens - (body.usage.inputTokens ?? 0))
+      const saved = Math.min([...counting.takenOut.values()].at(-1) ?? 0, room)
       const rewritten = counting.rewritten * (prices.cacheWrite - prices.cacheRead)
       counting.rewritten = 0
       if (!isCounted) break

@@ -298,7 +298,7 @@ function commandWords(command: OperatorCommand): string {
     case "approve":
       return `call approved: ${command.call}`
     case "refuse":
-      return `call refused: ${command.call}`
+      return `call refused: ${command.call}${command.note === undefined ? "" : `, ${clip(command.note, width)}`}`
   }
 }
 

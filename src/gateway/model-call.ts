@@ -34,6 +34,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
     Object.assign(requestLog.noted, {
       requestBytes: packed.length,
       ...present({ agent: incomingCall.own.agent, traceparent, client: clientIn(incomingCall.headers["user-agent"]) }),
+      ...present({ project: projectIn(incomingCall.bytes) }),
     })
     const outgoing = await outgoingFor(exchange, incomingCall)
     if (outgoing === "answered") return
@@ -50,6 +51,27 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
 /** The program name and version at the start of a user agent such as `claude-cli/2.0.14 (external, cli)`. */
 const clientIn = (userAgent: string | undefined): string | undefined =>
   /^[\w.@/+-]{1,80}(?=[\s(]|$)/.exec(userAgent ?? "")?.[0]
+
+/** How clients name their working folder, in the system prompt or in the first message. */
+const folderMarks = ["orking directory: ", "<cwd>", "orking in the directory: "] as const
+/** Bytes searched at either end of a body: system prompts stand before the messages or behind them. */
+const searchedBytes = 200_000
+
+/** The last name of the folder that a client says it works in. The bytes are JSON, so a line break is two characters. */
+export function projectIn(bytes: Buffer): string | undefined {
+  const ends =
+    bytes.length <= 2 * searchedBytes ? [bytes] : [bytes.subarray(0, searchedBytes), bytes.subarray(-searchedBytes)]
+  for (const end of ends) {
+    for (const mark of folderMarks) {
+      const at = end.indexOf(mark)
+      const words = at < 0 ? "" : end.toString("utf8", at + mark.length, at + mark.length + 600)
+      const [, path = ""] = /^(?:\\n|\s)*((?:\/|~|[A-Za-z]:)(?:\\\\|[^"\\<>\n]){1,400})/.exec(words) ?? []
+      const name = path.split(/\/|\\\\/).findLast((part) => part.trim() !== "")
+      if (name !== undefined && /^[\p{L}\p{N}._@+ -]{1,60}$/u.test(name.trim())) return name.trim()
+    }
+  }
+  return undefined
+}
 
 type Call = { readonly incomingCall: IncomingCall; readonly packed: Buffer; readonly outgoing: OutgoingCall }
 

@@ -30,12 +30,12 @@ const unread = (why: string): VerdictReason => ({
 })
 
 /** The call needed the approval of a person and did not get it; what was found before stays. */
-export function unapproved(verdict: Verdict, why: string): Verdict {
+export function unapproved(verdict: Verdict, why: string, note?: string): Verdict {
   const reason: VerdictReason = {
     policy: "guard:approval",
     rule: "The call needs approval.",
     decision: "deny",
-    instead: "Ask the user to see to its approval, and go on with what needs none.",
+    instead: note ?? "Ask the user to see to its approval, and go on with what needs none.",
     facts: { why: [why] },
   }
   return { ...verdict, decision: "deny", reasons: [...verdict.reasons, reason] }
@@ -83,7 +83,8 @@ export async function approvedVerdict(
   try {
     const answer = Promise.resolve().then(() => approve(call, verdict, controller.signal))
     const said = await Promise.race([late.promise, answer])
-    if (typeof said === "object") return no(said.why ?? "it was not approved")
+    if (typeof said === "object")
+      return "note" in said ? unapproved(verdict, "a person refused it", said.note) : no(said.why)
     return said === true ? "approved" : no("it was not approved")
   } catch (error) {
     return no(`asking failed: ${messageOf(error)}`)
@@ -267,8 +268,15 @@ export function withSpent(use: GuardUse, minor: number): GuardUse {
   return { ...use, circumstances: { ...circumstances, spentMinor: (circumstances.spentMinor ?? 0) + minor } }
 }
 
+/** A person's no, with what the agent should do instead. */
+export type RefusedWithNote = { readonly note: string }
+
 /** Who decides on a call that a policy wants a person to see. Whatever is not `true`, in time, is a no. */
-export type Approve = (call: ToolCall, verdict: Verdict, signal: AbortSignal) => Promise<boolean> | boolean
+export type Approve = (
+  call: ToolCall,
+  verdict: Verdict,
+  signal: AbortSignal,
+) => Promise<boolean | RefusedWithNote> | boolean | RefusedWithNote
 
 /** How a guard is put to use on the calls of an answer. */
 export type GuardUse = {

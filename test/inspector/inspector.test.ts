@@ -146,7 +146,7 @@ test("a line of the handoff leads to the words that it comes from", async () => 
   expect(await page.locator(".diff-row.marked").count()).toBe(1)
   await line.press("Enter")
   await page.locator(".source-card mark").waitFor()
-  expect(await page.locator(".source-card").first().innerText()).toContain(
+  expect(await page.locator(".source-card mark").first().innerText()).toContain(
     "Is there stock for the three orders that hang?",
   )
   await page.getByRole("button", { name: "Show the entry" }).click()
@@ -155,7 +155,7 @@ test("a line of the handoff leads to the words that it comes from", async () => 
   // A value of the facts, which no line of the summary names a source for.
   await page.locator(".handoff-text > button", { hasText: "more lines" }).click()
   await page.locator(".handoff-line", { hasText: "LOT-7Q2-0931-KX" }).first().click()
-  await page.locator(".source-card", { hasText: "LOT-7Q2-0931-KX" }).first().waitFor()
+  await page.locator(".source-card mark", { hasText: "LOT-7Q2-0931-KX" }).first().waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -252,7 +252,9 @@ test("ten thousand turns are scrolled through at sixty frames a second", async (
       await new Promise(requestAnimationFrame)
     }
   })()`)
-  expect((1000 * ((await worked()) - before)) / frames).toBeLessThan(1000 / 60)
+  const busyMs = (1000 * ((await worked()) - before)) / frames
+  process.stdout.write(`10,000 turns: ${busyMs.toFixed(1)} ms of the thread for each frame of a fast scroll\n`)
+  expect(busyMs).toBeLessThan(1000 / 60)
   expect(await page.locator(".event").count()).toBeLessThan(80)
   await page.evaluate(`{ const list = document.querySelector(".events-list"); list.scrollTop = list.scrollHeight }`)
   await page.getByText("Port the importer, one table at a time.").last().waitFor()
@@ -378,5 +380,6 @@ test("all files of the page together are small; the documents beside it are page
     (name) => name.includes(".") && !name.startsWith("docs"),
   )
   const packed = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(builtPages, name))).length, 0)
+  process.stdout.write(`page weight: ${Math.round(packed / 1000)} kB compressed, in ${files.length} files\n`)
   expect(packed).toBeLessThan(250_000)
 })

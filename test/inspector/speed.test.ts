@@ -32,8 +32,8 @@ test("something is painted within 300 ms, with 200 sessions", { timeout: 60_000 
     paints.push(Number(await page.evaluate(`performance.getEntriesByName("first-contentful-paint")[0]?.startTime`)))
   }
   process.stdout.write(`first paint: ${paints.map(Math.round).join(", ")} ms\n`)
-  // Other programs that have the cores only ever add to it.
-  expect(Math.min(...paints)).toBeLessThan(firstPaintMs)
+  const median = paints.toSorted((one, other) => one - other)[Math.floor(paints.length / 2)]
+  expect(median).toBeLessThan(firstPaintMs)
 })
 
 test("200 sessions that are live at once leave every frame its time", { timeout: 120_000 }, async () => {

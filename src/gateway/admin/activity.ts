@@ -14,6 +14,8 @@ export type SessionActivity = {
   readonly inFlight: number
   /** The client program, from its user agent. */
   readonly client?: string
+  /** The folder that the client works in, as its first request said. */
+  readonly project?: string
   /** The window of the last request. */
   readonly window?: WindowMarks
   /** The store does not have all of it, and what it said. */
@@ -40,34 +42,39 @@ const idle: SessionActivity = { inFlight: 0 }
 /** Keeps in mind who calls, what is on its way, and which sessions wait for the store. */
 export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sources): Activity {
   const clients = new Map<string, string>()
+  const projects = new Map<string, string>()
   const windows = new Map<string, WindowMarks>()
   const begun = new Map<string, string>()
   const elsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
   const unsaved = new Map<string, Problem>()
+  const hearCaller = (session: string, client: unknown, project: unknown): void => {
+    if (typeof client === "string") keep(clients, session, client)
+    if (typeof project === "string" && !projects.has(session)) keep(projects, session, project)
+  }
   const hearWindow = (session: string, receipt: unknown): void => {
-    const { windowTokens, compactAtTokens } = isObject(receipt) ? receipt : {}
-    if (typeof windowTokens === "number" && typeof compactAtTokens === "number")
-      keep(windows, session, { windowTokens, compactAtTokens })
+    const { windowTokens, compactAtTokens, compactUnreadAtTokens } = isObject(receipt) ? receipt : {}
+    if (typeof windowTokens !== "number" || typeof compactAtTokens !== "number") return
+    const unread = typeof compactUnreadAtTokens === "number" ? { compactUnreadAtTokens } : {}
+    keep(windows, session, { windowTokens, compactAtTokens, ...unread })
   }
   replicas.subscribe(({ atMs, name, session, value }) => {
-    const { id, type, client, receipt } = value
+    const { id, type, client, project, receipt } = value
     if (typeof id === "string" && name === exchangeName) elsewhere.delete(id)
     if (session === undefined || typeof id !== "string") return
     if (type === "exchange-begun") keep(elsewhere, id, { session, atMs })
-    if (typeof client === "string" && (type === "exchange-begun" || name === exchangeName))
-      keep(clients, session, client)
+    if (type === "exchange-begun" || name === exchangeName) hearCaller(session, client, project)
     hearWindow(session, receipt)
   })
   const stops = [
-    recentExchanges.subscribeBegun(({ id, session, client }) => {
+    recentExchanges.subscribeBegun(({ id, session, client, project }) => {
       if (session === undefined) return
       keep(begun, id, session)
-      if (client !== undefined) keep(clients, session, client)
+      hearCaller(session, client, project)
     }),
-    recentExchanges.subscribe(({ id, session, client, receipt }) => {
+    recentExchanges.subscribe(({ id, session, client, project, receipt }) => {
       begun.delete(id)
       if (session === undefined) return
-      if (client !== undefined) keep(clients, session, client)
+      hearCaller(session, client, project)
       hearWindow(session, receipt)
     }),
     holdfast.subscribe((event) => {
@@ -82,6 +89,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
       const inFlight = [...begun.values()].filter((one) => one === session).length + others.length
       const seen = present({
         client: clients.get(session),
+        project: projects.get(session),
         window: windows.get(session),
         unsaved: problem && tellProblem(problem),
       })

@@ -141,6 +141,8 @@ export type TurnSeries = {
   readonly judged: number
   readonly windowTokens?: number
   readonly compactAtTokens?: number
+  /** The same for a request that ends in results the model has not read. */
+  readonly compactUnreadAtTokens?: number
 }
 
 /** An entry of the log in one line. */
@@ -245,15 +247,16 @@ export type CompactionAnswer = {
   readonly plan: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** A place in the log that a line of the handoff comes from: what stands there, with the words that were used. */
+/** An entry that a line of the handoff comes from: an excerpt, with the words that were used told apart. */
 export type LineSource = {
   readonly entry: string
   readonly turn: number
   readonly line: MessageLine
-  readonly before: string
-  readonly used: string
-  readonly after: string
+  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
 }
+
+/** What stays verbatim in a replay with other settings. */
+export type WhatIfStrategy = "staged" | "hierarchical" | "recency" | "tool-rounds"
 
 /** One way that a session could have gone, turn by turn, in the provider's tokens. */
 export type WhatIfCourse = {

@@ -12,7 +12,8 @@ export function approvalsFromOperator(
   return operator.subscribe((event) => {
     if (event.type !== "command-accepted") return
     const { command } = event.line
-    if (command.type === "approve" || command.type === "refuse")
-      approvals.settle(command.call, command.type === "approve")
+    if (command.type === "approve") approvals.settle(command.call, true)
+    if (command.type === "refuse")
+      approvals.settle(command.call, command.note === undefined ? false : { note: command.note })
   })
 }

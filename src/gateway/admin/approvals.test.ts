@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { createGuard } from "../../guard/guard.ts"
-import { approvedVerdict } from "../../guard/judge-call.ts"
+import { approvedVerdict, deniedResult } from "../../guard/judge-call.ts"
 import { type ApprovalEvent, type CallToApprove, createApprovals } from "./approvals.ts"
 
 const guard = createGuard([
@@ -49,6 +49,21 @@ test("a guard can ask a person through the approvals", async () => {
   await Promise.resolve()
   approvals.settle(approvals.pending()[0]?.id ?? "", true)
   expect(await said).toBe("approved")
+})
+
+test("a person's note on a refusal is what the agent reads to do instead", async () => {
+  const approvals = createApprovals()
+  const call = { tool: "buy", input: { item: "boat" } }
+  const said = approvedVerdict(call, guard.judge(call), {
+    approve: (_, verdict, signal) => approvals.ask({ ...asked(), verdict }, signal),
+  })
+  await Promise.resolve()
+  approvals.settle(approvals.pending()[0]?.id ?? "", { note: "Rent one.\nIt is winter." })
+  const verdict = await said
+  expect(verdict).toMatchObject({ decision: "deny" })
+  expect(verdict === "approved" ? "" : deniedResult(verdict)).toMatch(
+    /because "a_person_refused_it"[\s\S]*^Instead: Rent one\. It is winter\.$/m,
+  )
 })
 
 test("a withdrawn call counts as refused, and a later decision changes nothing", async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import type { ToolCall } from "../../guard/facts/facts.ts"
 import type { Verdict, VerdictReason } from "../../guard/guard.ts"
+import type { RefusedWithNote } from "../../guard/judge-call.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { present } from "../../message/present.ts"
 import { boundValue } from "./bound-value.ts"
@@ -50,11 +51,11 @@ type ApprovalListener = (event: ApprovalEvent) => void
 /** The tool calls that wait for a person. */
 export type Approvals = {
   /** Resolves with the person's decision; with false when the signal aborts, or at once if too many wait. Never throws. */
-  readonly ask: (asked: CallToApprove, signal: AbortSignal) => Promise<boolean>
+  readonly ask: (asked: CallToApprove, signal: AbortSignal) => Promise<boolean | RefusedWithNote>
   /** Oldest first. */
   readonly pending: () => readonly PendingApproval[]
   /** Returns false if no call with this id waits here. */
-  readonly settle: (id: string, approved: boolean) => boolean
+  readonly settle: (id: string, said: boolean | RefusedWithNote) => boolean
   readonly subscribe: (listener: ApprovalListener) => () => void
 }
 
@@ -73,7 +74,10 @@ const reasonBounds = { text: 1000, items: 50, total: 10_000 }
 /** Limit on tool names, which come from the client. */
 const maxName = 200
 
-type Waiting = { readonly approval: PendingApproval; readonly end: (outcome: Outcome) => void }
+type Waiting = {
+  readonly approval: PendingApproval
+  readonly end: (outcome: Outcome, note?: RefusedWithNote) => void
+}
 type Outcome = Extract<ApprovalEvent, { type: "approval-settled" }>["outcome"]
 
 const randomId = (): string => randomBytes(12).toString("hex")
@@ -93,12 +97,12 @@ export function createApprovals({
       emit({ atMs: now(), type: "approval-turned-away", session, tool })
       return Promise.resolve(false)
     }
-    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const { promise, resolve } = Promise.withResolvers<boolean | RefusedWithNote>()
     const withdraw = (): void => end("withdrawn")
-    const end = (outcome: Outcome): void => {
+    const end: Waiting["end"] = (outcome, note) => {
       if (!waiting.delete(id)) return
       signal.removeEventListener("abort", withdraw)
-      resolve(outcome === "approved")
+      resolve(note ?? outcome === "approved")
       emit({ atMs: now(), type: "approval-settled", id, session, outcome })
     }
     waiting.set(id, { approval, end })
@@ -109,9 +113,10 @@ export function createApprovals({
   return {
     ask,
     pending: () => [...waiting.values()].map(({ approval }) => approval),
-    settle: (id, approved) => {
+    settle: (id, said) => {
       const found = waiting.get(id)
-      found?.end(approved ? "approved" : "refused")
+      if (typeof said === "object") found?.end("refused", said)
+      else found?.end(said ? "approved" : "refused")
       return found !== undefined
     },
     subscribe,

@@ -132,10 +132,12 @@ const sumOf = (items: readonly Viewed[], tokensOf: (message: Message) => number)
 const lineOf = ({ seq, message }: Viewed): MessageLine =>
   seq === undefined ? { who: "holdfast", text: ownMessage(message) ?? "a message of its own" } : messageLine(message)
 
-/** The same generated message in the other view. A new handoff never equals the old one. */
+/** The same generated message in the other view: rules are stated again with those that came since. A new handoff never equals the old one. */
 function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined {
+  const own = after.filter(({ seq }) => seq === undefined)
+  if (ownMessage(message) === "pins") return own.find((item) => ownMessage(item.message) === "pins")
   const text = messageText(message)
-  return after.find((item) => item.seq === undefined && messageText(item.message) === text)
+  return own.find((item) => messageText(item.message) === text)
 }
 
 type Fields = Readonly<Record<string, unknown>>

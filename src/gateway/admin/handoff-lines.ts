@@ -15,37 +15,43 @@ export function handoffLines(
 ): readonly HandoffLine[] {
   const own = sourcesIn(summary)
   const before = earlier.map(({ id, summary: json }) => ({ id, lines: sourcesIn(json) }))
+  /** The statement that the line before belongs to: a person's words may have several lines. */
+  let open: Statement | undefined
   return text.split("\n").map((line): HandoffLine => {
-    if (/^<\/?[a-z]+\b[^>]*>$/.test(line.trim())) return { text: line, kind: "frame", sources: [] }
-    if (line.startsWith("## ")) return { text: line, kind: "heading", sources: [] }
-    const said = line.replace(/^- (?:\[[A-Z][a-z ]{2,24}\] )?/, "")
-    const sources = own.get(said) ?? []
-    const carried = sources.length > 0 ? undefined : before.find(({ lines }) => (lines.get(said) ?? []).length > 0)
-    return {
-      text: line,
-      kind: "line",
-      sources: carried?.lines.get(said) ?? sources,
-      ...present({ since: carried?.id }),
+    if (/^<\/?[a-z_]+\b[^>]*>$/.test(line.trim())) return { text: line, kind: "frame", sources: [] }
+    if (line.startsWith("## ")) {
+      open = undefined
+      return { text: line, kind: "heading", sources: [] }
     }
+    const said = line.replace(/^- (?:\[[A-Z][a-z ]{2,24}\] )?/, "")
+    const carried = own.has(said) ? undefined : before.find(({ lines }) => lines.has(said))
+    const begun = own.get(said) ?? carried?.lines.get(said)
+    if (begun !== undefined) open = { ...begun, ...present({ since: carried?.id }) }
+    else if (open?.rest.has(line.trim()) !== true) open = undefined
+    return { text: line, kind: "line", sources: open?.sources ?? [], ...present({ since: open?.since }) }
   })
 }
 
-/** The source entries of each line of a summary, by the first line of its text. */
-function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly string[]> {
+type Statement = { readonly sources: readonly string[]; readonly rest: ReadonlySet<string>; readonly since?: string }
+
+/** The source entries of each statement of a summary and its further lines, by the first line of its text. */
+function sourcesIn(json: string | undefined): ReadonlyMap<string, Statement> {
   const summary = json === undefined ? undefined : tryParse(json)
   const sections = isObject(summary) && Array.isArray(summary.sections) ? summary.sections.filter(isObject) : []
   const lines = sections.flatMap(({ lines: all }) => (Array.isArray(all) ? all.filter(isObject) : []))
   return new Map(
-    lines.flatMap(({ text, sources }) =>
-      typeof text === "string" && Array.isArray(sources)
-        ? [[text.split("\n", 1)[0] ?? "", sources.filter((source) => typeof source === "string")] as const]
-        : [],
-    ),
+    lines.flatMap(({ text, sources: named }) => {
+      const sources = Array.isArray(named) ? named.filter((source) => typeof source === "string") : []
+      if (typeof text !== "string" || sources.length === 0) return []
+      const [first = "", ...rest] = text.split("\n")
+      return [[first, { sources, rest: new Set(rest.map((line) => line.trim())) }] as const]
+    }),
   )
 }
 
-/** Text around the words that were used. */
-const around = 240
+/** Text shown around the words that were used, and at most. */
+const around = 160
+const maxExcerpt = 900
 const maxSources = 6
 /** Shortest piece that does not match by chance; words with a digit, an `@` or a slash may be shorter. */
 const tellingLength = 14
@@ -58,36 +64,75 @@ export function sourcesOf(
   turnAt: (seq: number) => number,
 ): readonly LineSource[] {
   const named = line.sources.flatMap((id) => seqOf(id) ?? [])
-  const found: LineSource[] = []
+  const found: { readonly source: LineSource; readonly usedLength: number }[] = []
   for (const seq of named.length > 0 ? named : messages.keys()) {
     const message = messages.get(seq)
     if (message === undefined) continue
     const text = messageText(message)
-    const used = usedSpan(text, line.text)
-    if (used === undefined && named.length === 0) continue
-    const [start, end] = used ?? [0, 0]
-    found.push({
+    const spans = usedSpans(text, line.text)
+    if (spans.length === 0 && named.length === 0) continue
+    const source = {
       entry: entryId(seq),
       turn: turnAt(seq) + 1,
       line: messageLine(message),
-      before: text.slice(Math.max(0, start - around), start),
-      used: text.slice(start, end),
-      after: text.slice(end, end + around),
-    })
+      pieces: excerptOf(text, spans),
+    }
+    found.push({ source, usedLength: spans.reduce((sum, [start, end]) => sum + end - start, 0) })
   }
-  return found.sort((one, other) => other.used.length - one.used.length).slice(0, maxSources)
+  return found
+    .sort((one, other) => other.usedLength - one.usedLength)
+    .slice(0, maxSources)
+    .map(({ source }) => source)
 }
 
-/** The longest piece of a line that stands in a text verbatim. */
-function usedSpan(text: string, line: string): readonly [start: number, end: number] | undefined {
-  const bare = line.replace(/^\s*(?:- |\* |Goal: )/, "").replaceAll("`", "")
-  const pieces = [bare, ...bare.split(/(?<=[.!?;])\s+/), ...bare.split(/[,;:()\s=[\]{}…]+/)]
-  const telling = pieces
-    .map((piece) => piece.trim())
-    .filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
-  for (const piece of telling.toSorted((one, other) => other.length - one.length)) {
-    const start = text.indexOf(piece)
-    if (start >= 0) return [start, start + piece.length]
+type Span = readonly [start: number, end: number]
+
+/** Where the words of a line are in a text: all of it, otherwise its sentences, otherwise the words that tell it from others. */
+function usedSpans(text: string, line: string): readonly Span[] {
+  const bare = line
+    .replace(/^\s*(?:[-*] )?(?:\[[A-Z][a-z ]{2,24}\] )?/, "")
+    .replaceAll("`", "")
+    .trim()
+  const pieces = [[bare], bare.split(/(?<=[.!?;])\s+|\s+\((?=[a-z ]+:)/), bare.split(/[,;:()\s=[\]{}…"]+/)]
+  for (const list of pieces) {
+    const telling = list.filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
+    const spans = telling.flatMap((piece) => spanOf(text, piece) ?? [])
+    if (spans.length > 0) return merged(spans)
   }
-  return undefined
+  return []
+}
+
+/** Where a piece is in a text, however its words are separated there. */
+function spanOf(text: string, piece: string): readonly [Span] | undefined {
+  const words = piece.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
+  const found = new RegExp(words.join("\\s+")).exec(text)
+  return found === null ? undefined : [[found.index, found.index + found[0].length]]
+}
+
+function merged(spans: readonly Span[]): readonly Span[] {
+  const apart: Span[] = []
+  for (const span of spans.toSorted((one, other) => one[0] - other[0])) {
+    const last = apart.at(-1)
+    if (last !== undefined && span[0] <= last[1]) apart[apart.length - 1] = [last[0], Math.max(last[1], span[1])]
+    else apart.push(span)
+  }
+  return apart
+}
+
+/** The part of a text around the words that were used, cut where they begin and end. */
+function excerptOf(text: string, spans: readonly Span[]): LineSource["pieces"] {
+  const from = Math.max(0, (spans[0]?.[0] ?? 0) - around)
+  const to = Math.min(text.length, from + maxExcerpt, (spans.at(-1)?.[1] ?? 0) + around)
+  const pieces: LineSource["pieces"][number][] = []
+  const put = (start: number, end: number, isUsed: boolean): void => {
+    if (end > start) pieces.push({ text: text.slice(start, end), isUsed })
+  }
+  let at = from
+  for (const [start, end] of spans) {
+    put(at, Math.min(start, to), false)
+    put(Math.max(at, start), Math.min(end, to), true)
+    at = Math.min(end, to)
+  }
+  put(at, to, false)
+  return pieces
 }

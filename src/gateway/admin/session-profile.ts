@@ -44,7 +44,12 @@ export type Profile = {
 }
 
 /** The window of a session's model and its compaction threshold, in the provider's tokens. */
-export type WindowMarks = { readonly windowTokens: number; readonly compactAtTokens?: number }
+export type WindowMarks = {
+  readonly windowTokens: number
+  readonly compactAtTokens?: number
+  /** The same for a request that ends in results the model has not read. */
+  readonly compactUnreadAtTokens?: number
+}
 
 export type Profiles = {
   /** The session's current profile; entries read before are not read again. */
@@ -143,8 +148,9 @@ function profileOf(growing: GrowingProfile): Profile {
     outline,
     title,
     turns,
-    compactions: compactions.map(({ seq, ...figures }) => ({
+    compactions: compactions.map(({ seq, ...figures }, n) => ({
       ...figures,
+      turn: turnsBefore(figures, turns, compactions[n + 1]?.turn),
       undone: outline.isUndone(seq),
       rereads: growing.rereads.get(seq) ?? 0,
     })),
@@ -153,6 +159,24 @@ function profileOf(growing: GrowingProfile): Profile {
     turnAt: (seq) => countBelow(turnSeqs, seq),
     ...present({ window }),
   }
+}
+
+/** Requests that may be forwarded while a compaction is made beside them. */
+const maxBeside = 8
+/** A request of at least this share of the size before a compaction was sent without it. */
+const sameSize = 0.97
+
+/** The turns before the first request that a compaction made smaller. One made beside a request that was on its way acts on a later one. */
+function turnsBefore(
+  { turn, beforeTokens, afterTokens }: Omit<CompactionFigures, "undone">,
+  turns: readonly Turn[],
+  end = turns.length,
+): number {
+  if (afterTokens > sameSize * sameSize * beforeTokens) return turn
+  const last = Math.min(end, turn + maxBeside)
+  let at = turn
+  while (at < last && (turns[at]?.contextTokens ?? 0) >= sameSize * beforeTokens) at++
+  return at === last && at !== end ? turn : at
 }
 
 /** The number of values in a sorted list below a limit. */
@@ -291,9 +315,15 @@ function windowIn(body: CheckpointBody): WindowMarks | undefined {
   if (plan === undefined || !(plan.contextTokens > 0)) return undefined
   const scale = body.beforeTokens / plan.contextTokens
   return {
-    windowTokens: Math.round(plan.windowTokens * scale),
+    windowTokens: nearThousand(Math.round(plan.windowTokens * scale)),
     ...present({ compactAtTokens: plan.limit === undefined ? undefined : Math.round(plan.limit * scale) }),
   }
+}
+
+/** Windows are whole thousands, nearly all; converting back and forth leaves a token or two. */
+function nearThousand(windowTokens: number): number {
+  const near = 1000 * Math.round(windowTokens / 1000)
+  return Math.abs(near - windowTokens) <= 3 ? near : windowTokens
 }
 
 type PlanFigures = { readonly contextTokens: number; readonly windowTokens: number; readonly limit?: number }
@@ -329,7 +359,10 @@ function withoutBlocks(text: string): string {
   return left.trim()
 }
 
-const titleIn = (message: Message): string => startOfText(wordsIn(message).replace(/\s+/g, " "), titleLength)
+function titleIn(message: Message): string {
+  const words = wordsIn(message).replace(/\s+/g, " ")
+  return words.length <= titleLength ? words : `${startOfText(words, titleLength).replace(/\s+\S*$/, "")} …`
+}
 
 /** Reduce a series to at most `most` points for drawing, keeping extremes. */
 export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {

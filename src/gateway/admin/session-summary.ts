@@ -17,7 +17,7 @@ const summaryCompactions = 12
 export function sessionSummary(profile: Profile, activity: SessionActivity, policy: CompactionPolicy): SessionSummary {
   const { title, turns, compactions, decisions } = profile
   const last = turns.at(-1)
-  const { client, inFlight, unsaved } = activity
+  const { client, project, inFlight, unsaved } = activity
   return {
     title,
     turns: turns.length,
@@ -30,7 +30,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, poli
     rules: rulesIn(profile),
     denied: decisions.filter(isDenied).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
-    ...present({ client, unsaved, cost: costOf(profile) }),
+    ...present({ client, project, unsaved, cost: costOf(profile) }),
     ...windowMarks(profile, activity, policy),
   }
 }

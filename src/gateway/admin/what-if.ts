@@ -6,7 +6,7 @@ import { createHoldfast } from "../../session/holdfast.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import { createMeter } from "../../tokens/meter.ts"
-import type { WhatIfAnswer, WhatIfCourse } from "./answers.ts"
+import type { WhatIfAnswer, WhatIfCourse, WhatIfStrategy } from "./answers.ts"
 import { type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 
 /** Settings for replaying a session. */
@@ -14,10 +14,10 @@ export type WhatIf = {
   readonly windowTokens: number
   /** Share of the window at which it compacts. */
   readonly compactAt: number
-  readonly strategy: "staged" | "hierarchical" | "recency" | "tool-rounds"
+  readonly strategy: WhatIfStrategy
 }
 
-export const whatIfStrategies = ["staged", "hierarchical", "recency", "tool-rounds"] as const
+export const whatIfStrategies: readonly WhatIfStrategy[] = ["staged", "hierarchical", "recency", "tool-rounds"]
 
 /** More turns than this are played in steps: each step prepares a request, which takes some milliseconds. */
 const maxSteps = 250
@@ -56,6 +56,9 @@ export async function playWhatIf(
     return grown + tokens
   }, 0)
   const replayed = await replay(steps, asked, { ratio, stackTokens, scale, signal })
+  // A provider that reports no cache has none in the other courses either, or they would look cheaper than they are.
+  const isCached = profile.turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
+  const fromCache = (cached: readonly number[]): readonly number[] => (isCached ? cached : cached.map(() => 0))
   return {
     turns: steps.map(({ turn }) => turn.turn),
     asItWas: courseOf(
@@ -63,12 +66,12 @@ export async function playWhatIf(
       steps.map(({ turn }) => turn.cacheReadTokens),
       { steps, windowTokens: Infinity, compactions: profile.compactions },
     ),
-    noCompaction: courseOf(whole, [0, ...whole.slice(0, -1)], {
+    noCompaction: courseOf(whole, fromCache([0, ...whole.slice(0, -1)]), {
       steps,
       windowTokens: asked.windowTokens,
       compactions: [],
     }),
-    whatIf: courseOf(replayed.contextTokens, replayed.cachedTokens, {
+    whatIf: courseOf(replayed.contextTokens, fromCache(replayed.cachedTokens), {
       steps,
       windowTokens: asked.windowTokens,
       compactions: replayed.compactions,
@@ -180,7 +183,7 @@ function courseOf(
     return priceOf(model, {
       contextTokens: context,
       cacheReadTokens: cached,
-      cacheWriteTokens: context - cached,
+      cacheWriteTokens: cachedTokens.some((tokens) => tokens > 0) ? context - cached : 0,
       outputTokens,
     })
   })

@@ -25,6 +25,8 @@ export type ExchangeRecord = {
   readonly agent?: string
   /** The client program: the first word of its User-Agent. */
   readonly client?: string
+  /** The name of the folder that the client says it works in. */
+  readonly project?: string
   readonly method: string
   /** Without the query, which may contain a key. */
   readonly path: string

@@ -4,7 +4,7 @@ type ExchangeListener = (record: ExchangeRecord) => void
 
 /** A model call in progress, with its session and model as far as they are known. */
 export type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
-  Partial<Pick<ExchangeRecord, "session" | "model" | "client">>
+  Partial<Pick<ExchangeRecord, "session" | "model" | "client" | "project">>
 
 /** The latest exchanges; metrics, logs and spans are made from its events. */
 export type RecentExchanges = {

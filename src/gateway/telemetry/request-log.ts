@@ -41,8 +41,8 @@ export function openRequestLog(
     id,
     noted,
     begin: (known) => {
-      const { tenant = "none", client } = noted
-      recentExchanges.begin({ id, atMs, tenant, ...present({ client }), ...known })
+      const { tenant = "none", client, project } = noted
+      recentExchanges.begin({ id, atMs, tenant, ...present({ client, project }), ...known })
     },
     sent: () => {
       noted.preparedMs ??= clock() - start

@@ -26,7 +26,8 @@ export type OperatorCommand =
   | { readonly type: "add-policy"; readonly name: string; readonly policy: string | TemplateUse }
   | { readonly type: "remove-policy"; readonly name: string }
   | { readonly type: "approve"; readonly call: string }
-  | { readonly type: "refuse"; readonly call: string }
+  /** With `note`, the agent reads what it should do instead. */
+  | { readonly type: "refuse"; readonly call: string; readonly note?: string }
 
 /** The signed content: a command, its audience, its sequence number, and its validity. */
 export type Payload = {
@@ -108,6 +109,8 @@ export const maxFileBytes = 1_000_000
 export const maxRules = 2_000
 /** Limit on the characters of one rule: two pages. */
 export const maxRuleLength = 6_000
+/** What an agent reads of a refusal is one line of this length at most. */
+const maxNoteLength = 1_000
 /** Limit on the characters of a name: of an agent, a session, a deployment, a call. */
 const maxNameLength = 200
 /** Limit on the characters of a policy in a command, including its template. */
@@ -188,7 +191,8 @@ const shapes: { readonly [Type in OperatorCommand["type"]]: (fields: Fields) => 
   "add-policy": ({ name, policy, ...rest }) => isPolicyName(name) && isPolicy(policy) && hasOnly(rest, ["type"]),
   "remove-policy": ({ name, ...rest }) => isPolicyName(name) && hasOnly(rest, ["type"]),
   approve: ({ call, ...rest }) => isName(call) && hasOnly(rest, ["type"]),
-  refuse: ({ call, ...rest }) => isName(call) && hasOnly(rest, ["type"]),
+  refuse: ({ call, note, ...rest }) =>
+    isName(call) && optional(note, (text) => isText(text, maxNoteLength)) && hasOnly(rest, ["type"]),
 }
 
 const isType = (type: unknown): type is OperatorCommand["type"] =>

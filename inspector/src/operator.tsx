@@ -1,90 +1,19 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
-import type { MemoryFound, StandingAnswer } from "../../src/gateway/admin/answers.ts"
-import { moment, shortId, shortTitle } from "./format.ts"
+import type { StandingAnswer } from "../../src/gateway/admin/answers.ts"
+import { moment } from "./format.ts"
 import { browserKey, type Command, submitCommand, trustCommand } from "./key.ts"
-import { Icon, ProblemBox, Skeleton, useTold } from "./parts.tsx"
-import { hrefTo, problemOf, rows, say, sayProblem } from "./state.ts"
+import { Icon, ProblemBox, RuleForm, useTold } from "./parts.tsx"
+import { problemOf, say, sayProblem } from "./state.ts"
 
-/** What agents wrote down across their sessions. */
-export function MemoryPage({ query }: { readonly query: string }) {
-  const words = useSignal(query)
-  const asked = useSignal(query)
-  const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      asked.value = words.value.trim()
-    }, 200)
-    return () => clearTimeout(timer)
-  }, [words.value])
-  const { told, problem } = useTold<{ readonly rows: readonly MemoryFound[] }>(
-    `/admin/memory${asked.value === "" ? "" : `?query=${encodeURIComponent(asked.value)}`}`,
-  )
-  return (
-    <main class="content" id="main">
-      <div class="heading">
-        <h1>Memory</h1>
-      </div>
-      <label class="search-field">
-        <Icon name="search" />
-        <span class="hidden">Search memory</span>
-        <input
-          ref={field}
-          type="search"
-          placeholder="Words that agents wrote down"
-          value={words.value}
-          onInput={(event) => {
-            words.value = event.currentTarget.value
-          }}
-        />
-      </label>
-      {problem !== undefined && <ProblemBox problem={problem} />}
-      {told === undefined && problem === undefined && <Skeleton rows={4} />}
-      {told?.rows.length === 0 && (
-        <p class="nothing">
-          {asked.value === "" ? "Nothing was written down yet." : `Nothing has these words: ${asked.value}`}
-        </p>
-      )}
-      <ul class="memory-list" aria-label="What was found">
-        {told?.rows.map((row) => {
-          const session = rows.value.get(row.session)
-          return (
-            <li key={row.id} class="card">
-              <p class="said">{row.text}</p>
-              <p class="meta">
-                {row.kind} · {moment(row.atMs)} ·{" "}
-                <a href={hrefTo("s", row.session)}>
-                  {session === undefined ? shortId(row.session) : shortTitle(session)}
-                </a>{" "}
-                {row.sources.map((source) => (
-                  <code key={source}>{source} </code>
-                ))}
-                {!row.trusted && (
-                  <span class="attn">
-                    <Icon name="warn" /> from a tool or a document: told, never obeyed
-                  </span>
-                )}
-              </p>
-            </li>
-          )
-        })}
-      </ul>
-    </main>
-  )
-}
-
-/** What the operator laid down, and who said so. */
+/** Rules and policies of the operator, and where each comes from. */
 export function RulesPage() {
   const { told, problem, reload } = useTold<StandingAnswer>("/admin/pins")
-  const text = useSignal("")
   const untrusted = useSignal(false)
   const send = (command: Command, words: string): void => {
     if (told === undefined) return
     submitCommand(told.audience, command).then(
       () => {
         say({ text: words })
-        text.value = ""
         reload()
       },
       (error: unknown) => {
@@ -99,7 +28,7 @@ export function RulesPage() {
         <h1>Rules of the operator</h1>
       </div>
       <p class="lead dim">
-        They stand in every request of every session, and nothing that is said in one can change them. Rules of one
+        They are in every request of every session, and nothing that is said in a session can change them. Rules of one
         session are on its own page.
       </p>
       {problem !== undefined && <ProblemBox problem={problem} retry={reload} />}
@@ -113,29 +42,14 @@ export function RulesPage() {
       )}
       {told !== undefined && (
         <>
-          <form
-            class="card rule-form wide-form"
-            onSubmit={(event) => {
-              event.preventDefault()
-              send({ type: "pin", text: text.value }, "The rule stands from the next request on.")
-            }}
-          >
-            <label>
-              <span class="hidden">A rule for every session</span>
-              <textarea
-                rows={2}
-                required
-                placeholder="Never …"
-                value={text.value}
-                onInput={(event) => {
-                  text.value = event.currentTarget.value
-                }}
-              />
-            </label>
-            <button type="submit" class="button primary" disabled={browserKey.value === undefined}>
-              Lay it down
-            </button>
-          </form>
+          <div class="card wide-form">
+            <RuleForm
+              label="A rule for every session"
+              action="Pin it for every session"
+              isOff={browserKey.value === undefined}
+              onRule={(text) => send({ type: "pin", text }, "Pinned: it is in every request from now on.")}
+            />
+          </div>
           <section class="card" aria-labelledby="standing">
             <div class="card-head">
               <h2 id="standing">
@@ -159,7 +73,7 @@ export function RulesPage() {
                       <button
                         type="button"
                         class="link"
-                        onClick={() => send({ type: "unpin", rule: rule.id }, "The rule was taken back.")}
+                        onClick={() => send({ type: "unpin", rule: rule.id }, "The rule was removed.")}
                       >
                         Remove
                       </button>
@@ -203,6 +117,21 @@ type AuditLine = {
   readonly reason?: string
 }
 
+const commandWords: Readonly<Record<string, string>> = {
+  pin: "Rule pinned:",
+  unpin: "Rule removed:",
+  "add-policy": "Policy added:",
+  "remove-policy": "Policy removed:",
+  approve: "Call approved:",
+  refuse: "Call refused:",
+}
+
+const auditWords: Readonly<Record<string, string>> = {
+  "log-opened": "The audit log was begun",
+  "directory-changed": "Files of the policy folder changed",
+  "command-refused": "A command was refused:",
+}
+
 export function AuditPage() {
   const { told, problem } = useTold<{ readonly lines: readonly AuditLine[] }>("/admin/audit?limit=500")
   return (
@@ -211,16 +140,18 @@ export function AuditPage() {
         <h1>Audit log</h1>
       </div>
       {problem !== undefined && <ProblemBox problem={problem} />}
-      {told?.lines.length === 0 && <p class="nothing">Nobody commanded anything yet.</p>}
+      {told?.lines.length === 0 && <p class="nothing">No command was given yet.</p>}
       {told !== undefined && told.lines.length > 0 && (
-        <div class="card table-card">
+        <div class="card table-card audit-table">
           <table>
             <caption class="hidden">Commands, newest first</caption>
             <thead>
               <tr>
                 <th scope="col">Line</th>
                 <th scope="col">When</th>
-                <th scope="col">What</th>
+                <th scope="col" class="left">
+                  What
+                </th>
                 <th scope="col">Key</th>
               </tr>
             </thead>
@@ -232,16 +163,21 @@ export function AuditPage() {
                   <td class="left">
                     {line.type === "command-accepted" ? (
                       <>
-                        {String(line.command?.type)}{" "}
+                        {commandWords[String(line.command?.type)] ?? String(line.command?.type)}{" "}
                         <span class="said">
                           {String(
-                            line.command?.text ?? line.command?.rule ?? line.command?.call ?? line.command?.name ?? "",
+                            line.command?.note ??
+                              line.command?.text ??
+                              line.command?.rule ??
+                              line.command?.call ??
+                              line.command?.name ??
+                              "",
                           )}
                         </span>
                       </>
                     ) : (
                       <span class={/refused/.test(line.type) ? "bad" : ""}>
-                        {line.type} {line.reason}
+                        {auditWords[line.type] ?? line.type} {line.reason}
                       </span>
                     )}
                   </td>

@@ -1,0 +1,74 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import type { MemoryFound } from "../../src/gateway/admin/answers.ts"
+import { moment, shortId, shortTitle } from "./format.ts"
+import { Icon, ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { hrefTo, rows } from "./state.ts"
+
+/** What agents wrote down across their sessions. */
+export function MemoryPage({ query }: { readonly query: string }) {
+  const words = useSignal(query)
+  const asked = useSignal(query)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      asked.value = words.value.trim()
+    }, 200)
+    return () => clearTimeout(timer)
+  }, [words.value])
+  const { told, problem } = useTold<{ readonly rows: readonly MemoryFound[] }>(
+    `/admin/memory${asked.value === "" ? "" : `?query=${encodeURIComponent(asked.value)}`}`,
+  )
+  return (
+    <main class="content" id="main">
+      <div class="heading">
+        <h1>Memory</h1>
+      </div>
+      <label class="search-field">
+        <Icon name="search" />
+        <span class="hidden">Search memory</span>
+        <input
+          ref={field}
+          type="search"
+          placeholder="Words that agents wrote down"
+          value={words.value}
+          onInput={(event) => {
+            words.value = event.currentTarget.value
+          }}
+        />
+      </label>
+      {problem !== undefined && <ProblemBox problem={problem} />}
+      {told === undefined && problem === undefined && <Skeleton rows={4} />}
+      {told?.rows.length === 0 && (
+        <p class="nothing">
+          {asked.value === "" ? "Nothing was written down yet." : `Nothing has these words: ${asked.value}`}
+        </p>
+      )}
+      <ul class="memory-list" aria-label="What was found">
+        {told?.rows.map((row) => {
+          const session = rows.value.get(row.session)
+          return (
+            <li key={row.id} class="card">
+              <p class="said">{row.text}</p>
+              <p class="meta">
+                {row.kind} · {moment(row.atMs)} ·{" "}
+                <a href={hrefTo("s", row.session)}>
+                  {session === undefined ? shortId(row.session) : shortTitle(session)}
+                </a>{" "}
+                {row.sources.map((source) => (
+                  <code key={source}>{source} </code>
+                ))}
+                {!row.trusted && (
+                  <span class="attn">
+                    <Icon name="warn" /> from a tool or a document: told, never obeyed
+                  </span>
+                )}
+              </p>
+            </li>
+          )
+        })}
+      </ul>
+    </main>
+  )
+}
