@@ -58,6 +58,8 @@ const sentences: Readonly<Record<string, string>> = {
   "guard.askTimeoutMs": "How long a call waits for a person before it is refused.",
   "guard.mode":
     "`enforce` gives effect to the operator's policies; `observe` lets every call through and logs what they would have refused.",
+  "guard.unjudged":
+    "Whether paths that may carry tool calls in a form that the guard cannot judge are refused or forwarded.",
   "guard.fromRules": "What becomes of policies that are made from the rules of a session.",
   "rules.find":
     "Whose words are searched for standing rules: the user's, those of instruction files, both, or nobody's.",
@@ -67,6 +69,8 @@ const sentences: Readonly<Record<string, string>> = {
   "telemetry.otlp.endpoint": "Where spans and metrics go, by OTLP over HTTP.",
   "telemetry.otlp.headers": "Headers of these requests.",
   "telemetry.otlp.service": "The name of this service there.",
+  "retention.maxAgeDays": "Sessions without a new message for so many days are deleted.",
+  "retention.maxBytes": "How large the store may get; above it the sessions that rested longest are deleted.",
   "memory.flush": "Write down what matters before it is compacted.",
   "memory.retrieve.budgetTokens": "How much of an agent's memory is given back with a request.",
   "memory.retrieve.trustedOnly": "Only what people and the operator said, nothing that tools or documents said.",

@@ -1,7 +1,6 @@
 import { open } from "node:fs/promises"
 import type { TemplateUse } from "../guard/policy/templates.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
-import { isPostgres } from "../store/open-store.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, type CommandAnswer, findSession, openSession, storeOptions } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure } from "./command.ts"
@@ -32,7 +31,7 @@ into the policy directory, or sign its policies one by one with holdfast policy 
   holdfast policy suggest
   holdfast policy suggest @last --out suggested.json`,
   run: (args, world) =>
-    askStore(args, world, async ({ store, place }) => {
+    askStore(args, world, async ({ store }) => {
       const rows = await rowsFor(store, args.positionals[0])
       if (isFailure(rows)) return rows
       const found = await suggestionsOf(store, rows)
@@ -42,7 +41,7 @@ into the policy directory, or sign its policies one by one with holdfast policy 
       )
       const failure = out === undefined ? undefined : await writeNew(out, policies)
       if (failure !== undefined) return failure
-      return answerOf(found, policies, out, isPostgres(place) ? "the policy directory" : ".holdfast/policy")
+      return answerOf(found, policies, out)
     }),
 }
 
@@ -86,19 +85,14 @@ async function writeNew(path: string, policies: readonly object[]): Promise<Comm
   }
 }
 
-function answerOf(
-  found: readonly Suggestion[],
-  policies: readonly object[],
-  out: string | undefined,
-  directory: string,
-): CommandAnswer {
+function answerOf(found: readonly Suggestion[], policies: readonly object[], out: string | undefined): CommandAnswer {
   const none = found.flatMap((one) => ("why" in one ? [one] : []))
   const where = out === undefined ? "" : ` in ${sentenceOf(out)}`
   return {
     json: { policies, none, ...(out === undefined ? {} : { file: out }) },
     text: (paper) => [
       ...(out === undefined ? [JSON.stringify(policies, undefined, 2)] : []),
-      `${count(policies.length, "policy", "policies")}${where} from ${count(found.length, "rule")}. Nothing is in force: read them, then move the file into ${directory}.`,
+      `${count(policies.length, "policy", "policies")}${where} from ${count(found.length, "rule")}. Nothing is in force: read them, then move the file into the policy directory.`,
       ...none.map(({ rule, why }) => paper.dim(`No policy: ${sentenceOf(clip(rule, 100))} (${sentenceOf(why)})`)),
     ],
   }

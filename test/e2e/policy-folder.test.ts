@@ -5,7 +5,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, expect, test } from "vitest"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { sampleOf } from "../support/property.ts"
-import { nobody, runHoldfast, type ServeProcess, startServe } from "../support/serve-process.ts"
+import { nobody, runHoldfast as run, type ServeProcess, startServe } from "../support/serve-process.ts"
 
 const endings: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -30,6 +30,10 @@ async function open(): Promise<Place> {
   }
   return { folder, model, start }
 }
+
+/** A command on the store that the gateway of this test has. */
+const runHoldfast = (folder: string, argv: readonly string[]): ReturnType<typeof run> =>
+  run(folder, argv[1] === "new" ? argv : [...argv, "--data", ".holdfast"])
 
 type Turn = { readonly role: "user" | "assistant"; readonly content: string }
 
@@ -66,7 +70,7 @@ test("rules given while the gateway serves are in the next model call, though th
   const say = talk(serve, model)
   expect(await say("Hello.")).not.toContain("operator-rules")
   expect(await say("And again.")).not.toContain("operator-rules")
-  expect(await runHoldfast(folder, ["keys", "new"])).toMatchObject({ code: 0 })
+  expect(await runHoldfast(folder, ["keys", "new", "operator.key"])).toMatchObject({ code: 0 })
   expect(await runHoldfast(folder, ["keys", "trust", "operator.pub"])).toMatchObject({ code: 0 })
   const pinned = await runHoldfast(folder, ["pin", "Never mention the harbour.", "--key", "operator.key"])
   expect(pinned).toMatchObject({ code: 0, stdout: expect.stringContaining("Pinned as c") })
@@ -127,7 +131,7 @@ test("a restart with the policy folder removed, empty or without its keys serves
 }, async () => {
   const { folder, model, start } = await open()
   const directory = join(folder, ".holdfast", "policy")
-  await runHoldfast(folder, ["keys", "new"])
+  await runHoldfast(folder, ["keys", "new", "operator.key"])
   await runHoldfast(folder, ["keys", "trust", "operator.pub"])
   await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
   const first = await start()
@@ -169,11 +173,11 @@ test("a restart with the policy folder removed, empty or without its keys serves
 })
 
 test("a policy folder that cannot be read at a restart is as good as gone", { timeout: 120_000 }, async (context) => {
-  const { code } = await runHoldfast(tmpdir(), ["--help"], nobody)
+  const { code } = await run(tmpdir(), ["--help"], nobody)
   context.skip(code !== 0, "the checkout is in a folder that only root may read")
   const { folder, model } = await open()
   const start = async (): Promise<ServeProcess> => {
-    const serve = await startServe(folder, ["--upstream", model.url], {}, { user: nobody })
+    const serve = await startServe(folder, ["--upstream", model.url, "--data", ".holdfast"], {}, { user: nobody })
     endings.push(serve.stop)
     return serve
   }

@@ -43,7 +43,7 @@ beforeAll(async () => {
       return call === undefined ? { text: "Then I leave it." } : { text: "Now.", calls: [call] }
     },
   })
-  serve = await startServe(folder, ["--upstream", model.url, "--policy", rules], {
+  serve = await startServe(folder, ["--upstream", model.url, "--policy", rules, "--data", ".holdfast"], {
     HOME: home,
     HOLDFAST_ADMIN_TOKEN: token,
   })

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { tokens } from "../../message/message.ts"
+import { runSteps } from "../../message/steps.ts"
 import { chainEntries } from "../../session/log/chain.ts"
 import type { EntryBody } from "../../session/log/entry.ts"
 import { openStore } from "../../store/open-store.ts"
@@ -33,7 +34,7 @@ const compacted = (beforeTokens: number, afterTokens: number): EntryBody => ({
 
 async function turnsOf(...bodies: readonly EntryBody[]): Promise<readonly number[]> {
   const store = await openStore("memory")
-  const { entries, payloads } = chainEntries({ seq: 0, hash: "" }, [opened, ...bodies], 0)
+  const { entries, payloads } = runSteps(chainEntries({ seq: 0, hash: "" }, [opened, ...bodies], 0))
   await store.append("s", { after: 0, entries, payloads, tenant: "t", agent: "a" })
   const { compactions } = await createProfiles(store).read("s")
   await store.close()

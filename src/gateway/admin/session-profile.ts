@@ -168,7 +168,7 @@ const sameSize = 0.97
 
 /** The turns before the first request that a compaction made smaller. One made beside a request that was on its way acts on a later one. */
 function turnsBefore(
-  { turn, beforeTokens, afterTokens }: Omit<CompactionFigures, "undone">,
+  { turn, beforeTokens, afterTokens }: Omit<CompactionFigures, "undone" | "rereads">,
   turns: readonly Turn[],
   end = turns.length,
 ): number {
