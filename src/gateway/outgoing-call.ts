@@ -118,9 +118,10 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     if (ingested === undefined) throw new HoldfastError({ code: "session-unknown", session })
     return ingested
   }
+  const bytes = fastPath === undefined ? incomingCall.bytes : bodyFor(fastPath)
   return {
     how: "at-once",
-    bytes: fastPath === undefined ? incomingCall.bytes : bodyFor(fastPath),
+    bytes,
     changed: fastPath?.splice !== undefined,
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
@@ -142,7 +143,9 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
           if (own.isSkipped && end.hidden.recalled.length === 0) return done(undefined)
           const { sent, ...rest } = await after()
           if (own.spent.length > 0) await rest.session.reportUsage(own.spent)
-          await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
+          // The session counted its own body. If it compacted while this request was on its way, the usage is that of another one.
+          const isCounted = bytes.equals(rest.body ?? incomingCall.bytes)
+          await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end, isCounted)
         }),
       )
     }),
@@ -244,7 +247,12 @@ async function smaller(
   return Buffer.from(sent.form.body)
 }
 
-async function record({ lineages, held }: OutgoingDeps, ingested: IngestedCall, end: End): Promise<void> {
+async function record(
+  { lineages, held }: OutgoingDeps,
+  ingested: IngestedCall,
+  end: End,
+  isCounted = true,
+): Promise<void> {
   const { session, assignment, request, whole, sent, done } = ingested
   const { answer, isCut, hidden } = end
   try {
@@ -252,7 +260,10 @@ async function record({ lineages, held }: OutgoingDeps, ingested: IngestedCall, 
     const recorded =
       answer === undefined || messages.length === 0
         ? undefined
-        : await session.record(answer, undefined, { recalled: hidden.recalled, isSummed: hidden.rounds > 0 })
+        : await session.record(answer, undefined, {
+            recalled: hidden.recalled,
+            isUncounted: hidden.rounds > 0 || !isCounted,
+          })
     const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
     await lineages.answered(assignment, request, messages, seen)
     const { form, wire, isOther, tried } = sent

@@ -1,6 +1,7 @@
 import { normalize } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
+import { createRecent } from "../message/recall.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import {
@@ -158,7 +159,7 @@ function sharesWord(one: string, two: string): boolean {
 }
 
 /** The words of a text that tell what it is about, and those that only mean a number. */
-const wordsOf = (text: string): ReadonlySet<string> => topicWords(normalize(text).text)
+const wordsOf = createRecent((text): ReadonlySet<string> => topicWords(normalize(text).text), 2000)
 
 /** Does a text name values of a sort that a rule has too, and not one of the rule's? Then it is about another rule. */
 function namesOtherValue(text: string, rule: string): boolean {
@@ -191,13 +192,19 @@ const namesIn = (text: string): readonly string[] =>
   ].map(([name]) => plain(name.replace(/\.$/, "")).trim())
 
 /** The numbers, names and languages of a rule: what a later statement may put something else in the place of. */
-const oldValues = (rule: string): readonly string[] =>
-  [...new Set([...namesIn(rule), ...[...sortedValues(plain(rule)).values()].flatMap((some) => [...some])])].filter(
-    (value) => value.length > 0,
-  )
+const oldValues = createRecent(
+  (rule): readonly string[] =>
+    [...new Set([...namesIn(rule), ...[...sortedValues(plain(rule)).values()].flatMap((some) => [...some])])].filter(
+      (value) => value.length > 0,
+    ),
+  2000,
+)
 
-const hasWord = (text: string, word: string): boolean =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u").test(text)
+const hasWord = (text: string, word: string): boolean => asWord(word).test(text)
+const asWord = createRecent(
+  (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u"),
+  2000,
+)
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }

@@ -1,6 +1,9 @@
 import { normalize } from "../language/normalize.ts"
 import { createRecent } from "../message/recall.ts"
 
+/** Every statement that may change a rule is compared with every rule in force: readings of so many texts are kept. */
+const maxKept = 2000
+
 /** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
 const empty: ReadonlySet<string> = new Set(
   "a an the this that these those it its they them their there here he she his her i me my mine we us our ours you your yours who whom whose which what when where why how if then else than as at by for from in into of off on onto out over to under up upon via with within without and or but nor so yet not no never always ever only just also too very more most less least any all each every some both either neither such same other another own be is are was were been being am do does did done doing don dont has have had having will would shall should can cannot could may might must need needs required require requires ought let lets make sure ensure please now new today from going forward future henceforth time times whenever circumstance circumstances unless until except before after while during once again further notice rule rules policy policies instruction instructions remember keep mind note important effective immediately instead rather longer anymore prefer preferred preferably default strictly expressly explicitly absolutely forbidden prohibited allowed permitted allow permit mandatory one ones thing things anything everything nothing use used using get got go goes take about per etc re s t ll ve d m qcode qquote qlink change changed raise raised lower lowered increase increased update updated set supersede replace starting started as of limit cap maximum max minimum min most least exceed ceiling el la los las un una unos unas de del al y o u e en con por para que se su sus tu tus no nunca siempre jamas debe debes deben tiene tienes solo sin mi ahora nuevo nueva es son esta estan todo todos toda todas cada lo le les mas menos hasta a partir adelante der die das den dem des ein eine einen einem und oder nicht nie niemals immer nur muss mussen soll sollen darf durfen ohne mit von zu zum zur im am ist sind auf fur bei ab jetzt le les des du et ou ne pas jamais toujours dans sur est sont sans avec au aux il faut doit doivent ce cette nao os as um uma dos das sempre deve devem sem com".split(
@@ -62,7 +65,7 @@ const wide = /[\u3040-\u30ff\u3400-\u9fff]/
 const maxTopics = 40
 
 /** What a rule is about: its words without modality, values and grammar, folded, sorted, each once. */
-export function topicOf(text: string): readonly string[] {
+export const topicOf = createRecent((text): readonly string[] => {
   const seen = normalize(withoutValues(text)).text
   const topics = new Set<string>()
   for (const [word] of seen.matchAll(/[\p{L}][\p{L}'-]*/gu)) {
@@ -76,7 +79,7 @@ export function topicOf(text: string): readonly string[] {
     if (topics.size >= maxTopics) break
   }
   return [...topics].sort()
-}
+}, maxKept)
 
 /** English endings off, where a word is left: "recipients", "pushing", "merged". */
 function stem(word: string): string {
@@ -161,18 +164,20 @@ const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
 ]
 
 /** In lower case and without accents, with every sign that it has: an address keeps its "@". */
-export const plain = (text: string): string =>
-  text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
+export const plain = createRecent(
+  (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC"),
+  maxKept,
+)
 
 /** The values of a plain text, by sort. */
-export function sortedValues(seen: string): ReadonlyMap<string, ReadonlySet<string>> {
+export const sortedValues = createRecent((seen): ReadonlyMap<string, ReadonlySet<string>> => {
   const sorted = new Map<string, ReadonlySet<string>>()
   for (const [sort, pattern] of namedValues) {
     const found = [...seen.matchAll(pattern)].map(([value]) => value.replace(/[.,:]$/, ""))
     if (found.length > 0) sorted.set(sort, new Set(found))
   }
   return sorted
-}
+}, maxKept)
 
 /** What somebody says is over: "no longer 4", "instead of French". */
 const endedThing =
@@ -208,7 +213,7 @@ const numberedThings = createRecent((text): ReadonlyMap<string, readonly string[
   for (const [, noun = "", number = ""] of text.toLowerCase().matchAll(numbered))
     if (isIdentifier(`${noun} `)) things.set(noun, [...(things.get(noun) ?? []), number])
   return things
-}, 2000)
+}, maxKept)
 const numbered = /(\p{L}{3,30}) #?(\d{1,9})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
 
 const languages =
@@ -233,7 +238,7 @@ const negation =
 const unspacedNegation = /不|没|未|勿|别|禁|严禁|无/
 
 /** The words of a folded text that tell what it is about: names, numbers, and whether it forbids; no words of grammar and modality. */
-export function topicWords(text: string): ReadonlySet<string> {
+export const topicWords = createRecent((text): ReadonlySet<string> => {
   const words = new Set<string>()
   for (const [found] of text.matchAll(tellingWord)) {
     if (isUnspaced(found)) {
@@ -245,7 +250,7 @@ export function topicWords(text: string): ReadonlySet<string> {
     else if (!empty.has(found)) words.add(stem(found.replace(/'\p{L}+$/u, "")).slice(0, maxStem))
   }
   return words
-}
+}, maxKept)
 
 /** Letters of a word that are compared: endings that no table knows go too. */
 const maxStem = 6

@@ -33,27 +33,27 @@ export type Recorded = {
 export type RecordOptions = {
   /** Texts that the model fetched with a recall of its own, as it got them: they stay in the context of later calls. */
   readonly recalled?: readonly string[]
-  /** The usage is that of several calls: nothing is learned from it about the size of one. */
-  readonly isSummed?: boolean
+  /** The usage is not that of the request that the session counted, or of several: nothing is learned from it. */
+  readonly isUncounted?: boolean
 }
 
 export async function recordResponse(
   live: Live,
   response: ResponseLike,
   reported?: Usage,
-  { recalled = [], isSummed = false }: RecordOptions = {},
+  { recalled = [], isUncounted = false }: RecordOptions = {},
 ): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
   const usage = reported ?? answer.usage
   const told = reportOf(live, usage)
-  const report = told === undefined || !isSummed ? told : { ...told, estimatedTokens: 0 }
+  const report = told === undefined || !isUncounted ? told : { ...told, estimatedTokens: 0 }
   const beside = report === undefined ? [] : [report]
   const { placed } = await appendAnswer(live, answer.messages, (from) => [
     ...beside,
     ...(recalled.length === 0 || from === 0 ? [] : [recalledBody(recalled, from, live.newId())]),
   ])
   // If the provider holds the history, we counted only the end, so there is nothing to learn.
-  if (report !== undefined && !isSummed && live.sent?.held === false) learnFromUsage(live, report)
+  if (report !== undefined && !isUncounted && live.sent?.held === false) learnFromUsage(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
   askSessionModel(live)
