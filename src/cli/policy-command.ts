@@ -307,8 +307,8 @@ export const policyCommand: CommandGroup = {
   summary: "See, check and change the operator's rules and policies, and their audit log",
   notes: `holdfast policy alone shows what stands.
 
-The policy directory is the folder policy of your configuration folder (~/.config/holdfast), or beside a store that --data
-names, unless --policy or HOLDFAST_POLICY names another. Keep it where the agent cannot write. In it:
+The policy directory is the folder policy of your configuration folder (~/.config/holdfast), or beside a store that
+--data names, unless --policy or HOLDFAST_POLICY names another. Keep it where the agent cannot write. In it:
 
   *.md *.txt         rules, one for each list item or paragraph; between two lines --- at the very beginning a file
                      may say agent: NAME, session: ID and expires: 2027-01-31

@@ -153,9 +153,21 @@ function framedIn(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
     const whole = wholes[n] ?? ""
     if (isBlock || requests[n] === true || speaksForSelf(whole)) continue
     const isBeside = requests.some((is, other) => is && other !== n)
-    if ((looksBack && n < paragraphs.length - 1) || (isBeside && isTitled(lines.map(({ read }) => read)))) framed.add(n)
+    const isSpokenOf = looksBack && n < paragraphs.length - 1
+    if (isSpokenOf || (isBeside && isTitled(lines.map(({ read }) => read))) || isExcerpt(wholes, n)) framed.add(n)
   }
   return framed
+}
+
+/** "I'm stuck on exercise 7." and then "7. Given a list …": an item that is named before, out of a list that is not there. */
+function isExcerpt(wholes: readonly string[], n: number): boolean {
+  const number = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/.exec(wholes[n] ?? "")?.[1]
+  if (number === undefined || Number(number) < 2) return false
+  const before = wholes.slice(0, n).join("\n")
+  return (
+    new RegExp(`[\\p{L}#] ?${number}(?![\\p{L}\\p{N}])`, "u").test(before) &&
+    !new RegExp(`^[ \\t]{0,8}${Number(number) - 1}[.)][ \\t]`, "m").test(before)
+  )
 }
 
 /** The earliest place in a paragraph at which something pasted starts. One behind its end: what follows is announced. */
