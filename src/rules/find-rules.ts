@@ -99,15 +99,20 @@ const scoredAtOnce = 32
 
 function* draftsIn(statements: readonly Statement[], register: Register): Steps<readonly Draft[]> {
   const drafts: Draft[] = []
+  const scores: number[] = []
+  for (const { view } of statements) {
+    if (scores.length % scoredAtOnce === 0) yield
+    scores.push(statementScore(view, register))
+  }
   for (const [n, statement] of statements.entries()) {
-    if (n % scoredAtOnce === 0) yield
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
     const { view, start, end, at } = statement
-    const score = statementScore(view, register)
+    const score = scores[n] ?? 0
+    const besides = Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0)
     const isRule =
       opensSteps(statement, register) ||
       (score > leastScore[register] &&
-        score > thresholdOf(statement, register) &&
+        score > thresholdOf(statement, register, besides) &&
         !isLead(statement) &&
         !code.test(view.text) &&
         !isDefinition(statement) &&
@@ -130,16 +135,19 @@ const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[
 /** What is announced as a rule or has the form of a standing command needs to be less sure, an item of a list of rules much less. */
 const easedTalk = 0
 const listedTalk = -1
+/** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
+const sureTalk = 2
 /** What a sentence needs at least, whatever it stands under. */
 const leastScore: Readonly<Record<Register, number>> = { talk: listedTalk, page: thresholds.page }
 
-function thresholdOf({ view }: Statement, register: Register): number {
+function thresholdOf({ view }: Statement, register: Register, besides: number): number {
   if (register !== "talk") return thresholds[register]
   if (view.isItem && classesIn(view.over).has("rule")) return listedTalk
   const isAnnounced = [view.over, view.before, leadIn.exec(view.text)?.[0] ?? ""].some(
     (lead) => lead !== "" && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
   )
-  return isAnnounced || isStandingCommand(view) ? easedTalk : thresholds.talk
+  const isBesideRule = besides > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
+  return isAnnounced || isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
 }
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])`)
 

@@ -115,17 +115,18 @@ function pastesIn(text: string): readonly Span[] {
       return [...pasted, restFrom(text, lines, start)]
     pasted.push(...own.filter((line) => isQuoted(line.text)))
     if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start)]
+    const announces =
+      cut === undefined
+        ? announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
+        : cut.start >= end
     if (framed.has(n)) {
       pasted.push({ start, end })
-      isAnnounced = false
+      isAnnounced = announces
     } else if (cut !== undefined && cut.start < end) {
       pasted.push({ start: cut.start, end })
       isTalk = cut.extent === "talk" || isAnnounced
       isAnnounced = false
-    } else
-      isAnnounced =
-        cut !== undefined ||
-        announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
+    } else isAnnounced = announces
   }
   return pasted
 }

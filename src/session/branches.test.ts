@@ -78,7 +78,8 @@ describe("a client that compacts its history itself", () => {
       own.push(...turn(n))
       const prepared = await session.prepare({ body: bodyOf(own) })
       if (!hasDigest(prepared)) continue
-      expect(prepared.wire).toContain("src/order-2.ts")
+      expect(prepared.wire).toContain("Request 2: look at order A-2.")
+      expect(prepared.wire).toContain("src/order-3.ts")
       break
     }
   })

@@ -9,7 +9,7 @@ import { type ModelServer, startModelServer } from "../model-server/model-server
 import type { Fault } from "../model-server/script.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { sendRaw } from "./raw-request.ts"
-import { type RawUpstream, startRawUpstream, wholeAnswer } from "./raw-upstream.ts"
+import { startRawUpstream, wholeAnswer } from "./raw-upstream.ts"
 import { wires } from "./wires.ts"
 
 /** Each stands in one place of a request or of the configuration, and must stand nowhere else. */
@@ -130,14 +130,15 @@ test("no key and no token is in anything that the gateway says, notes, stores or
   expect(found).toEqual([])
 })
 
-const echoes: readonly (readonly [string, path: string, RawUpstream | undefined])[] = [
-  ["a model call", "/v1/chat/completions", undefined],
-  ["whatever else is asked", "/v1/models", undefined],
+const question = JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: "Hi" }] })
+const echoes: readonly (readonly [string, path: string, RequestInit])[] = [
+  ["a model call", "/v1/chat/completions", { method: "POST", body: question }],
+  ["whatever else is asked", "/v1/models", { method: "GET" }],
 ]
 
 test.each(echoes)(
   "the upstream's own key does not reach the client by %s, even where the upstream quotes it",
-  async (_what, path) => {
+  async (_what, path, asked) => {
     const quoting = await startRawUpstream((socket, request) => {
       const quoted = `{"error":{"message":"Wrong key in ${JSON.stringify(request).slice(1, -1)}"}}`
       const bytes = wholeAnswer(quoted, [`x-echo: ${secrets.upstream}`], "401 Unauthorized")
@@ -147,8 +148,7 @@ test.each(echoes)(
     })
     const upstream = { name: "own", families: ["openai"], baseUrl: quoting.url, ...usualTimes } as const
     const before = await startTestGateway(quoting.url, { upstreams: [{ ...upstream, apiKey: secrets.upstream }] })
-    const body = JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: "Hi" }] })
-    const response = await fetch(`${before.url}${path}`, { method: "POST", body })
+    const response = await fetch(`${before.url}${path}`, asked)
     const text = await response.text()
     expect([response.status, quoting.heard()[0]?.includes(secrets.upstream)]).toEqual([401, true])
     expect(text).toContain("Wrong key")
