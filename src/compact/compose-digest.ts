@@ -204,7 +204,7 @@ const tierOrder = [
   { tier: "stop", most: 0.6 },
   { tier: "acts", most: 1 },
   { tier: "files", most: 0.6 },
-  { tier: "facts", most: 0.3 },
+  { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },
   { tier: "words", most: 0.95 },
   { tier: "work", most: 1 },

@@ -431,3 +431,17 @@ describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => 
     }
   })
 })
+
+test("a record says that it was read before a change, unless what came later has all of its fields", () => {
+  const read = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF204","bags":2}')
+  const input = { booking_id: "QX7LM2", leg: "outbound", flight: "HF188" }
+  const part = used("update_flight", input, '{"status":"changed","booking_id":"QX7LM2","flight":"HF188"}')
+  const whole = used("update_flight", input, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
+  const records = (...turns: readonly Turn[]): string => lines(asked(...turns), "record").join("\n")
+  expect(records(...read)).not.toContain("read before")
+  expect(records(...read, ...part)).toContain("(read before update_flight)")
+  expect(records(...read, ...whole)).not.toContain("read before")
+  expect(records(...read, ...whole)).not.toContain("HF204")
+  const again = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
+  expect(records(...read, ...part, ...again)).not.toContain("read before")
+})

@@ -1,4 +1,5 @@
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
@@ -145,7 +146,8 @@ export function readRecords(values: Values, { call, deed }: OpenCall, result: To
   const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
   if (deed.type !== "call" && deed.type !== "command" && !isRead) return false
   const { records } = values
-  if (deed.type === "call" && deed.changes === "yes") markChanged(records, call)
+  const isChange = deed.type === "call" && deed.changes === "yes"
+  if (isChange) markChanged(records, call)
   const [only] = result.content
   const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
   if (answer === "") return false
@@ -154,16 +156,24 @@ export function readRecords(values: Values, { call, deed }: OpenCall, result: To
   const found = recordsIn(question, answer, deed.type !== "call" || isPage(call))
   for (const record of found) {
     const known = records.get(record.name)
+    // What the change itself answers is told with it; fields that it does not name are as old as they were.
+    if (known?.changedBy !== undefined && isChange && !restates(known.record, record)) continue
+    const changedBy = known !== undefined && restates(known.record, record) ? undefined : known?.changedBy
     records.delete(record.name)
     records.set(record.name, {
       record: known === undefined ? record : joinRecords(known.record, record),
       at: doing.at,
       sources: [...(known?.sources ?? []).slice(-3), doing.source],
       listed: (known?.listed ?? true) && found.length > manyListed,
+      ...present({ changedBy }),
     })
   }
   return found.length > 0
 }
+
+/** Does a newer record have every field of an older one? */
+const restates = (older: FactRecord, newer: FactRecord): boolean =>
+  older.fields.every(({ key }) => newer.fields.some((field) => field.key === key))
 
 /** Pages, listings and files are full of pairs that are nobody's record. */
 const isPage = ({ tool, input }: ToolCallPart): boolean => !recordKinds.has(toolNature(tool, input).kind)
