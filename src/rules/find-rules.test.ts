@@ -255,3 +255,23 @@ test("a rule behind a long line that ends without a stop is a sentence of its ow
   const rule = "Customer data must never leave the eu-central region."
   expect(findRules(`${long}two,\n${rule}`, { channel: "user" }).map(({ text }) => text)).toEqual([rule])
 })
+
+test("an item of a list that is nearly all rules is one of them, and a rule beside a sure one is found", () => {
+  const items = [
+    "Begin every entry with the date.",
+    "Never name a supplier.",
+    "Amounts must be given in euros.",
+    "List the largest order first.",
+    "Always sign with the initials of the shift.",
+  ]
+  const list = `For every log of this week:\n${items.map((item) => `- ${item}`).join("\n")}`
+  const found = findRules(list, { channel: "user" }).map(({ text }) => text)
+  for (const item of items) expect(found.join("\n")).toContain(item)
+  const shopping = "For the trip:\n- List the largest order first.\n- two tents\n- a rope\n- Never name a supplier."
+  expect(findRules(shopping, { channel: "user" }).map(({ text }) => text)).not.toContain(
+    "List the largest order first.",
+  )
+  const pair =
+    "Customer data must never leave the eu-central region.\nAny purchase over the cap needs my written approval first."
+  expect(findRules(pair, { channel: "user" })).toHaveLength(2)
+})

@@ -104,15 +104,16 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
     if (scores.length % scoredAtOnce === 0) yield
     scores.push(statementScore(view, register))
   }
+  const lists = register === "talk" ? listsOfRules(statements, scores) : new Set<string>()
   for (const [n, statement] of statements.entries()) {
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
     const { view, start, end, at } = statement
     const score = scores[n] ?? 0
-    const besides = Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0)
+    const around = { besides: Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0), isListed: lists.has(view.over) }
     const isRule =
       opensSteps(statement, register) ||
       (score > leastScore[register] &&
-        score > thresholdOf(statement, register, besides) &&
+        score > thresholdOf(statement, register, around) &&
         !isLead(statement) &&
         !code.test(view.text) &&
         !isDefinition(statement) &&
@@ -129,6 +130,19 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
   return drafts
 }
 
+/** The leads of lists of which nearly all items are rules. */
+function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
+  const counts = new Map<string, { items: number; rules: number }>()
+  for (const [n, { view }] of statements.entries()) {
+    if (!view.isItem || view.over === "") continue
+    const count = counts.get(view.over) ?? { items: 0, rules: 0 }
+    count.items++
+    if ((scores[n] ?? 0) > thresholds.talk) count.rules++
+    counts.set(view.over, count)
+  }
+  return new Set([...counts].flatMap(([lead, { items, rules }]) => (rules >= 3 && rules >= 0.75 * items ? [lead] : [])))
+}
+
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
@@ -140,9 +154,12 @@ const sureTalk = 2
 /** What a sentence needs at least, whatever it stands under. */
 const leastScore: Readonly<Record<Register, number>> = { talk: listedTalk, page: thresholds.page }
 
-function thresholdOf({ view }: Statement, register: Register, besides: number): number {
+/** The surer of the two sentences beside a statement, and whether the list under its lead is one of rules. */
+type Around = { readonly besides: number; readonly isListed: boolean }
+
+function thresholdOf({ view }: Statement, register: Register, { besides, isListed }: Around): number {
   if (register !== "talk") return thresholds[register]
-  if (view.isItem && classesIn(view.over).has("rule")) return listedTalk
+  if (view.isItem && (isListed || classesIn(view.over).has("rule"))) return listedTalk
   const isAnnounced = [view.over, view.before, leadIn.exec(view.text)?.[0] ?? ""].some(
     (lead) => lead !== "" && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
   )
