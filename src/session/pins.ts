@@ -216,15 +216,35 @@ function isTemporary({ journal, at }: Live, { place }: Pin, isInConversation: In
 type InConversation = (seq: number) => boolean
 
 /** Whether the conversation includes a message: on the path to its current message, or to where its client rewrote the history. */
-async function readConversation({ journal, at, reached }: Live): Promise<InConversation> {
+async function readConversation(live: Live): Promise<InConversation> {
+  const { journal, reached } = live
   const outline = journal.outline()
   const branches = outline.ofType("branch-opened")
   const missing = branches.filter((seq) => !reached.has(seq))
   if (missing.length > 0)
     for (const { seq, body } of (await journal.entries(missing)).values())
       if (body.type === "branch-opened") reached.set(seq, body.reached ?? 0)
-  const tips = [at, ...branches.flatMap((seq) => reached.get(seq) || [])]
-  return (seq) => tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
+  const tips = branches.flatMap((seq) => reached.get(seq) || [])
+  const current = messagesUpTo(live)
+  return (seq) => current.has(seq) || tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
+}
+
+type Conversation = { tip: number; readonly messages: Set<number> }
+const conversations = new WeakMap<Live, Conversation>()
+
+/** The messages on the path to the current one. They are kept and extended, so that a call costs what is new and not the whole history. */
+function messagesUpTo(live: Live): ReadonlySet<number> {
+  const outline = live.journal.outline()
+  const known = conversations.get(live)
+  const more = known === undefined || known.tip > live.at ? undefined : outline.path(live.at, known.tip)
+  if (known !== undefined && more !== undefined) {
+    for (const seq of more) known.messages.add(seq)
+    known.tip = live.at
+    return known.messages
+  }
+  const messages = new Set([0, ...(outline.path(live.at) ?? [])])
+  conversations.set(live, { tip: live.at, messages })
+  return messages
 }
 
 /** The rules as far as they are known without the store: enough to recognise repeated ones. */
