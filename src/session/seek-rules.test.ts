@@ -41,18 +41,18 @@ test("searching one long message yields to other work", async () => {
     messages: [{ role: "user", content: "部署之前必须运行测试。请看看这个文件。".repeat(2000) }],
   }
   const { messages } = decodeRequest("openai-chat", JSON.stringify(body))
-  let longestMs = 0
+  let [longest, all] = [0, 0]
   let before = process.threadCpuUsage()
   const watch = setInterval(() => {
     const { user, system } = process.threadCpuUsage(before)
     before = process.threadCpuUsage()
-    longestMs = Math.max(longestMs, (user + system) / 1000)
+    longest = Math.max(longest, user + system)
+    all += user + system
   }, 1)
   await seekAhead(messages, { before: [], lifted: new Set() })
   await new Promise((resolve) => setTimeout(resolve, 5))
   clearInterval(watch)
-  // All of it takes some hundred.
-  expect(longestMs).toBeLessThan(80)
+  expect(longest).toBeLessThan(all / 2)
 })
 
 test("searching many new messages yields to other work", async () => {

