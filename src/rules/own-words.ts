@@ -149,26 +149,32 @@ function framedIn(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
       .slice(0, maxFramed),
   )
   const requests = wholes.map((whole, n) => paragraphs[n]?.isBlock !== true && isRequest(whole))
+  const requested = requests.filter((is) => is).length
+  const excerpts = excerptsIn(wholes)
   const looksBack = !last.isBlock && asksAboutEarlier(wholes.at(-1) ?? "")
   for (const [n, { lines, isBlock }] of paragraphs.entries()) {
     const whole = wholes[n] ?? ""
     if (isBlock || requests[n] === true || speaksForSelf(whole)) continue
-    const isBeside = requests.some((is, other) => is && other !== n)
     const isSpokenOf = looksBack && n < paragraphs.length - 1
-    if (isSpokenOf || (isBeside && isTitled(lines.map(({ read }) => read))) || isExcerpt(wholes, n)) framed.add(n)
+    if (isSpokenOf || (requested > 0 && isTitled(lines.map(({ read }) => read))) || excerpts.has(n)) framed.add(n)
   }
   return framed
 }
 
-/** "I'm stuck on exercise 7." and then "7. Given a list …": an item that is named before, out of a list that is not there. */
-function isExcerpt(wholes: readonly string[], n: number): boolean {
-  const number = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/.exec(wholes[n] ?? "")?.[1]
-  if (number === undefined || Number(number) < 2) return false
-  const before = wholes.slice(0, n).join("\n")
-  return (
-    new RegExp(`[\\p{L}#] ?${number}(?![\\p{L}\\p{N}])`, "u").test(before) &&
-    !new RegExp(`^[ \\t]{0,8}${Number(number) - 1}[.)][ \\t]`, "m").test(before)
-  )
+const item = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/
+const items = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/gm
+const namedNumbers = /[\p{L}#] ?(\d{1,3})(?![\p{L}\p{N}])/gu
+
+/** "I'm stuck on exercise 7." and then "7. Given a list …": the items that are named before, out of a list that is not there. */
+function excerptsIn(wholes: readonly string[]): ReadonlySet<number> {
+  const [excerpts, named, listed] = [new Set<number>(), new Set<string>(), new Set<number>()]
+  for (const [n, whole] of wholes.entries()) {
+    const number = item.exec(whole)?.[1] ?? ""
+    if (Number(number) >= 2 && named.has(number) && !listed.has(Number(number) - 1)) excerpts.add(n)
+    for (const [, number = ""] of whole.matchAll(namedNumbers)) named.add(number)
+    for (const [, number] of whole.matchAll(items)) listed.add(Number(number))
+  }
+  return excerpts
 }
 
 /** The earliest place in a paragraph at which something pasted starts. One behind its end: what follows is announced. */

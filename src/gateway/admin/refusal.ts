@@ -78,7 +78,7 @@ export const refusals = {
   trace: refusal(
     404,
     "trace-unknown",
-    "No exchange of that id is in the books.",
+    "No exchange of that id is known.",
     "See GET /admin/traces: the newest exchanges are kept, of this process alone.",
   ),
   operator: refusal(
