@@ -237,7 +237,7 @@ const describers: Describe = {
   }),
   "option-invalid": ({ option, expected, found }) => ({
     sentence: `The option ${option} is ${found}, where ${expected} was expected.`,
-    next: `Give ${expected}, or leave ${option} out.`,
+    next: `Give ${expected}, or leave it out.`,
   }),
   "stack-invalid": ({ section, reason }) => ({
     sentence: `The prompt section "${section}" cannot be used: ${reason}.`,

@@ -14,7 +14,7 @@ export function checkOptionNames(given: object, names: readonly string[], owner:
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new HoldfastError({
       code: "option-invalid",
-      option: within ?? `that ${owner} was given`,
+      option: within ?? `object of ${owner}`,
       expected: "an object with options",
       found: given === null ? "null" : Array.isArray(given) ? "a list" : typeof given,
     })
