@@ -57,6 +57,11 @@ function readValue(text: string, at: number, depth: number): Read | undefined {
   const sign = text[at]
   if (sign === "{") return readRecord(text, at + 1, depth)
   if (sign === "[" || sign === "(") return readList(text, at + 1, depth)
+  return readScalar(text, at)
+}
+
+function readScalar(text: string, at: number): Read | undefined {
+  const sign = text[at]
   if (sign === '"' || sign === "'") return readString(text, at, sign)
   bare.lastIndex = at
   const literal = bare.exec(text)?.[0]
@@ -103,7 +108,7 @@ function readRecord(text: string, start: number, depth: number): Read | undefine
   const entries: [string, Tree][] = []
   let at = skip(text, start)
   while (at < text.length && text[at] !== "}") {
-    const key = readValue(text, at, maxDepth)
+    const key = readScalar(text, at)
     if (key?.tree.type !== "scalar") return undefined
     at = skip(text, key.end)
     if (text[at] !== ":") return at >= text.length ? { tree: { type: "record", entries }, end: at } : undefined
