@@ -11,6 +11,7 @@ import {
   overlay,
   pathOf,
   readJson,
+  tryParse,
   wireOf,
   write,
 } from "./json.ts"
@@ -99,4 +100,14 @@ test("a name written with escapes is the same name", () => {
 test("a path reads as one would write it", () => {
   const part = member(elements(member(readJson('{"a":[{"b":1}]}', "request"), "a") as Json)[0] as Json, "b") as Json
   expect(pathOf(part)).toBe("a[0].b")
+})
+
+test.each([
+  ["[", "]"],
+  ['{"a":', "}"],
+  ['[{"a":', "}]"],
+])("what nests too deep is no JSON: %s", (open, close) => {
+  const nested = (times: number): string => `${open.repeat(times)}1${close.repeat(times)}`
+  expect(tryParse(nested(200))).toEqual(JSON.parse(nested(200)))
+  expect(tryParse(nested(100_000))).toBeUndefined()
 })

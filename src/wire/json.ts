@@ -39,13 +39,22 @@ function parse(text: string): unknown {
   }
 }
 
-/** Parse text that may or may not be JSON, such as the arguments of a half-written call. */
+/** Parse text that may or may not be JSON, such as the arguments of a half-written call. What nests too deep is none. */
 export function tryParse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return text.length > 2 * maxJsonDepth && isDeeperThan(value, maxJsonDepth) ? undefined : value
   } catch {
     return undefined
   }
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false
+  if (depth === 0) return true
+  for (const inner of Array.isArray(value) ? value : Object.values(value))
+    if (isDeeperThan(inner, depth - 1)) return true
+  return false
 }
 
 const shorten = (reason: string): string => (reason.length > 200 ? `${reason.slice(0, 200)}…` : reason)

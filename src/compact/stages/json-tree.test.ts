@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
 import { embeddedTree, readTree } from "./json-tree.ts"
 
 const pieces = ["{", "[", "(", '{"a":', "[{", '{"', "{'a':[", "}", "]", ",", ":", '"', "1", "null", " ", "\n"]
