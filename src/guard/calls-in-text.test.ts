@@ -112,14 +112,48 @@ test("of a streamed text, however it is cut, a refused call never goes out, and 
   await fc.assert(property, { numRuns: 2 * runs })
 })
 
-test("brackets and tags without end take linear time", () => {
-  const started = performance.now()
-  for (const text of [
-    "[".repeat(200_000),
-    "<tool_call>".repeat(20_000),
-    '{"arguments":'.repeat(20_000),
-    "Action: a\n".repeat(20_000),
-  ])
-    expect(callsInText(text)).toEqual([])
-  expect(performance.now() - started).toBeLessThan(5_000)
+const openings = [
+  "",
+  "Action:",
+  "Action: a\nAction Input:",
+  "```tool_code\n",
+  "<|python_tag|>",
+  "[TOOL_CALLS]",
+  '{"arguments":',
+  "<tool_call>",
+]
+const pieces = [
+  ..."\n [({<x'\"=",
+  "<tool_call>",
+  '{"arguments":',
+  "Action: a\n",
+  "Action:",
+  "[a(",
+  "a(",
+  "a=",
+  "<a b=",
+  "```",
+]
+
+test.each(openings)("behind %j anything over and over takes linear time", (opening) => {
+  const costMs = (piece: string, length: number): number => {
+    const text = opening + piece.repeat(length / piece.length)
+    const before = process.threadCpuUsage()
+    callsInText(text)
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1000
+  }
+  for (const piece of pieces) {
+    costMs(piece, 4_000)
+    // Eight times the text: quadratic work would take sixty-four times as long.
+    expect(costMs(piece, 32_000), piece).toBeLessThan(24 * costMs(piece, 4_000) + 100)
+  }
+})
+
+test.each([
+  "Thought: look.\nAction: run_command\nAction Input: cat /srv/vault/a\nObservation: none",
+  "**Action:** `run_command`\r\n\r\nAction Input : cat /srv/vault/a",
+  "> Action:\n  run_command\n> Action Input:\n```sh\ncat /srv/vault/a\n```",
+])("an action is found in %j", (text) => {
+  expect(callsInText(text)).toMatchObject([{ tool: "run_command", input: "cat /srv/vault/a" }])
 })

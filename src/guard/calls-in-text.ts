@@ -34,7 +34,7 @@ export function callsInText(text: string): readonly TextCall[] {
 }
 
 const beginnings =
-  /<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\w.:-]*[=\s>]|<[|｜]|\[TOOL_|```tool|\bAction(?: Input)?\s*:|"(?:arguments|args|parameters|params|kwargs|input|action_input|tool_input)"\s*:|(?:^|\n)\s*\[\w+\(/i
+  /<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\w.:-]*[=\s>]|<[|｜]|\[TOOL_|```tool|\bAction(?: Input)?\s*:|"(?:arguments|args|parameters|params|kwargs|input|action_input|tool_input)"\s*:|(?:^|\n)[ \t]*\[\w+\(/i
 
 /** Could a call begin in a text? Of a text that is still to come, the words that stand before the arguments of any call are enough. */
 export const mayBeginCall = (text: string): boolean => beginnings.test(text)
@@ -241,18 +241,27 @@ function markedCalls(text: string): readonly TextCall[] {
 // Lines and code
 
 const action =
-  /^[ \t>*-]*Action\s*:\s*[`*]*([\w.:/ -]{1,100}?)[`*]*[ \t]*\n+[ \t>*-]*Action Input\s*:\s*([\s\S]*?)(?=\n[ \t]*(?:Observation|Thought|Action)\s*:|$(?![\s\S]))/gim
+  /^[ \t>*-]{0,20}Action[ \t]{0,20}:[ \t]{0,100}(?:\r?\n[ \t]{0,100})?([^\n]{1,200})\n[\r\n]{0,20}[ \t>*-]{0,20}Action Input[ \t]{0,20}:/gim
+/** The line behind the input of an action. */
+const afterInput = /\n[ \t]{0,20}(?:Observation|Thought|Action)[ \t]{0,20}:/gi
+const actionName = /^[\w.:/ -]{1,100}$/
 
-const actionCalls = (text: string): readonly TextCall[] =>
-  [...text.matchAll(action)].slice(0, maxFound).map(({ 1: tool = "", 2: given = "", index }) => {
+function actionCalls(text: string): readonly TextCall[] {
+  return [...text.matchAll(action)].slice(0, maxFound).flatMap(({ 0: head, 1: line = "", index }) => {
+    const tool = line.replace(/[`*]/g, "").trim()
+    if (!actionName.test(tool)) return []
+    const start = index + head.length
+    afterInput.lastIndex = start
+    const given = text.slice(start, afterInput.exec(text)?.index)
     const bare = given.trim().replace(/^```\w*\n?|\n?```$/g, "")
-    return { tool: tool.trim(), input: tryParse(bare) ?? bare, start: index }
+    return [{ tool, input: tryParse(bare) ?? bare, start: index }]
   })
+}
 
 const toolCode =
-  /```tool_(?:code|call)s?\s*\n([\s\S]*?)(?:```|$(?![\s\S]))|<\|python_tag\|>\s*(?!\{)([^\n]+)|(?:^|\n)\s*(\[\w+\([^\n]*\)\])\s*(?=\n|$)/g
-const pythonCall = /([A-Za-z_][\w.]*)\(((?:[^()"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\)/g
-const pythonField = /(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,()]+))/g
+  /```tool_(?:code|call)s?\s*\n([\s\S]*?)(?:```|$(?![\s\S]))|<\|python_tag\|>\s*(?!\{)([^\n]+)|(?:^|\n)[ \t]*(\[\w+\([^\n]*\)\])[ \t\r]*(?=\n|$)/g
+const pythonCall = /(?<![\w.])([A-Za-z_][\w.]*)\(((?:[^()"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\)/g
+const pythonField = /(?<!\w)(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,()]+))/g
 
 /** Python in which tools are called: the program as such, and each call with named fields as a call of its own. */
 function codeCalls(text: string): readonly TextCall[] {
