@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc, runs } from "../../test/support/property.ts"
+import { fc, runs, sampleOf } from "../../test/support/property.ts"
 import { callId, type Format, formats, tokens } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
@@ -76,4 +76,68 @@ test.each(formats)("%s: however a stream is damaged, nothing of a refused call g
     expect(out.join("").replace(/\[Withheld by policy[^\]]*\]/g, "")).not.toContain("SECRET_TOOL")
   })
   await fc.assert(property, { numRuns: Math.ceil(runs / 4) })
+})
+
+const tools: readonly (readonly [tool: string, input: (text: string) => object])[] = [
+  ["bash", (command) => ({ command })],
+  ["bash", (text) => ({ command: `cat <<EOF\n${text}` })],
+  ["python", (code) => ({ code })],
+  ["query", (text) => ({ sql: `select ${text}` })],
+  ["send_email", (to) => ({ to, body: to })],
+  ["read_file", (path) => ({ path })],
+  ["fetch", (text) => ({ url: `https://${text}` })],
+  ["pay", (amount) => ({ amount })],
+]
+const pieces = [
+  ..." x\n<>|;&$`\"'\\{}()[]#=/*?!@~%,-".split(""),
+  ...[
+    "$(",
+    "<(",
+    "<<E\n",
+    "a=",
+    "../",
+    "sh -c '",
+    "if ",
+    "for x in ",
+    "case ",
+    "a@b.example,",
+    "<a@b.example>",
+    "$5 ",
+    "thousand ",
+  ],
+  ...[
+    "/*",
+    "*/",
+    "--",
+    "union select ",
+    "http://a.example/",
+    "%41",
+    "\\u0041",
+    '{"a":',
+    "f'{",
+    "os.system(",
+    "é",
+    "必",
+    "\u200b",
+  ],
+]
+const policies = createGuard([
+  { template: "email-domains", domains: ["acme.example"] },
+  { template: "protected-paths", paths: ["/srv/vault"] },
+  { template: "spend-limit", amount: 500, currency: "USD" },
+])
+
+test.each(tools)("%s is judged in linear time, whatever stands in its arguments over and over", (tool, input) => {
+  const costMs = (piece: string, length: number): number => {
+    const call = { tool, input: input(piece.repeat(length / piece.length)) }
+    const before = process.threadCpuUsage()
+    policies.judge(call)
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1000
+  }
+  for (const piece of sampleOf(pieces, 2)) {
+    costMs(piece, 2_000)
+    // Eight times the text: quadratic work would take sixty-four times as long.
+    expect(costMs(piece, 24_000), piece).toBeLessThan(24 * costMs(piece, 3_000) + 100)
+  }
 })

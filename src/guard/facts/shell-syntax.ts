@@ -95,7 +95,21 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
   return { commands: walk.commands, unparsed: walk.unparsed, tooMany: walk.tooMany }
 }
 
+/** A brace that is never closed is looked for to the end of its word, each one anew: more of them are not read. */
+const maxOpenBraces = 300
+
+function hasManyOpenBraces(text: string): boolean {
+  let open = 0
+  for (const sign of text.matchAll(/[{}\s]/g)) {
+    if (sign[0] === "{") open++
+    else open = sign[0] === "}" ? Math.max(0, open - 1) : 0
+    if (open > maxOpenBraces) return true
+  }
+  return false
+}
+
 function parsed(text: string): ParsedScript | undefined {
+  if (hasManyOpenBraces(text)) return undefined
   try {
     return parse(text)
   } catch {

@@ -39,8 +39,24 @@ export function sqlFacts(text: string): SqlFacts {
   return reading
 }
 
+/** Comments within comments that are read: for each that is never closed the grammar goes through all that follows it. */
+const maxOpenComments = 50
+
+function hasManyOpenComments(text: string): boolean {
+  let open = 0
+  for (let at = 0; at < text.length; at++) {
+    const isOpening = text[at] === "/" && text[at + 1] === "*"
+    const isClosing = open > 0 && text[at] === "*" && text[at + 1] === "/"
+    if (!isOpening && !isClosing) continue
+    open += isOpening ? 1 : -1
+    if (open > maxOpenComments) return true
+    at++
+  }
+  return false
+}
+
 function readText(reading: Reading, text: string, depth: number): void {
-  if (depth > maxScriptDepth) {
+  if (depth > maxScriptDepth || hasManyOpenComments(text)) {
     reading.tooMany = true
     return
   }
@@ -56,7 +72,7 @@ function readText(reading: Reading, text: string, depth: number): void {
 /** Long quoted texts are cut: the grammar takes as long for a letter to a friend as for a statement. */
 function shortened(text: string): string {
   if (text.length < 2_000 || /[\\$]/.test(text)) return text
-  return text.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|[^'"/-]+|./gs, (piece) =>
+  return text.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|[^'"/-]+|./gs, (piece) =>
     piece.startsWith("'") && piece.length > 200 && piece.endsWith("'") ? "'…'" : piece,
   )
 }
