@@ -1,6 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { callsWithin } from "./calls-in-text.ts"
 import { type Action, actions } from "./facts/action.ts"
 import { type Contracts, checkContracts, contractsOf, type ToolContract, type Undeclared } from "./facts/contracts.ts"
@@ -88,7 +89,11 @@ function checkOptions(options: GuardOptions): void {
 }
 
 /** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
-export function createGuard(policies: readonly PolicyInput[], options: GuardOptions = {}): Guard {
+export const createGuard = (policies: readonly PolicyInput[], options: GuardOptions = {}): Guard =>
+  runSteps(guardSteps(policies, options))
+
+/** The same, some policies at a time. */
+export function* guardSteps(policies: readonly PolicyInput[], options: GuardOptions = {}): Steps<Guard> {
   checkOptions(options)
   const declared = Array.isArray(policies) ? policies.filter(isDeclarations) : []
   const given = { ...options, tools: [...declared.flatMap(({ tools }) => tools), ...(options.tools ?? [])] }
@@ -96,10 +101,10 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
   const isDefaultDeny = defaultOf(declared) === "deny"
   const mode = options.mode ?? (isDefaultDeny ? "allow-list" : "forbid-only")
   const cedar = loadCedar()
-  const { policies: read, matchers } = readPolicySet(cedar, policies, options.matchers ?? {})
+  const { policies: read, matchers } = yield* readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {
     policies: new Map(read.map((policy) => [policy.id, policy])),
-    engine: createEngine(cedar, read, mode),
+    engine: yield* createEngine(cedar, read, mode),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
     kinds: new Map(Object.entries(matchers).map(([name, { of }]) => [name, of])),
     contracts: contractsOf(given.tools),
