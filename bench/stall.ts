@@ -57,6 +57,17 @@ const texts: Readonly<Record<string, (bytes: number) => string>> = {
   "one line": (bytes) => pages(bytes, 10, (random) => writer("code")(random).replace(/\s+/g, "")),
 }
 
+/** Words in base 36, none like another: no count of one is known from the other. */
+function differentWords(units: number, seed: number): string {
+  const words: string[] = []
+  for (let n = seed * 1e6, length = 0; length < units; n++) {
+    const word = ((n * 2_654_435_761) >>> 0).toString(36)
+    words.push(word)
+    length += word.length + 1
+  }
+  return words.join(" ")
+}
+
 const said = (content: string, run: number) => ({
   model: "gpt-5.4",
   messages: [{ role: "user", content: `Conversation ${run}. ${content}` }],
@@ -121,6 +132,8 @@ function scenariosOf(quick: boolean): readonly Scenario[] {
   })
   return [
     ...Object.entries(texts).map(([kind, text]) => large(`10 MB of ${kind}`, (run) => said(text(1e7), run))),
+    // Just below the size from which tokens are counted by samples.
+    large("3.5 MB of words that are all different", (run) => said(differentWords(3.5e6, run), run)),
     ...(quick ? Object.entries(texts).slice(0, 1) : Object.entries(texts)).map(([kind, text]) =>
       large(`50 MB of ${kind}`, (run) => said(text(5e7), run)),
     ),
