@@ -7,6 +7,7 @@ import { type Action, actions } from "./facts/action.ts"
 import { type Contracts, checkContracts, contractsOf, type ToolContract, type Undeclared } from "./facts/contracts.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
 import { unreadMarks } from "./facts/leaf.ts"
+import { judgeOf } from "./join-guards.ts"
 import {
   type AttributeValue,
   type Circumstances,
@@ -114,11 +115,12 @@ export function* guardSteps(policies: readonly PolicyInput[], options: GuardOpti
   }
   return {
     policies: read,
-    judge: (call, circumstances = {}) =>
-      callsWithin(call.input).reduce(
-        (verdict, inner) => withInner(verdict, judge(judging, inner, circumstances)),
-        judge(judging, call, circumstances),
-      ),
+    judge: judgeOf(function* (call, circumstances = {}) {
+      let verdict = yield* judge(judging, call, circumstances)
+      for (const inner of callsWithin(call.input))
+        verdict = withInner(verdict, yield* judge(judging, inner, circumstances))
+      return verdict
+    }),
   }
 }
 
@@ -165,8 +167,9 @@ type Judging = {
   readonly onFailure: "deny" | "ask"
 }
 
-function judge(judging: Judging, call: ToolCall, circumstances: Circumstances): Verdict {
+function* judge(judging: Judging, call: ToolCall, circumstances: Circumstances): Steps<Verdict> {
   const { facts, failure } = readFacts(judging, call)
+  yield
   try {
     return verdictOf(judging, facts, circumstances, failure)
   } catch (error) {

@@ -32,6 +32,12 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   }
 }
 
+/** A function that yields to others when a slice has used its time. */
+export function createPause(): () => Promise<void> | undefined {
+  const pace = createPace()
+  return () => (pace.isDue() ? pace.rest() : undefined)
+}
+
 /** Do all steps: at once if that is quick, otherwise in slices. */
 export function runPaced<Result>(steps: Steps<Result>): Result | Promise<Result> {
   const pace = createPace()
