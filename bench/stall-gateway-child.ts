@@ -7,8 +7,8 @@ export type Stalled = {
   readonly longestMs: number
   /** The longest that the event loop was away, by the clock. */
   readonly awayMs: number
-  /** The functions in which most of that piece was spent, from the outermost on. */
-  readonly steps: readonly string[]
+  /** Pieces of more than 50 ms, the longest first, each with the functions in which most of it was spent, from the outermost on. */
+  readonly pieces: readonly { readonly ms: number; readonly steps: readonly string[] }[]
   /** Of the processor, by all threads. */
   readonly cpuMs: number
   readonly rssMb: number
@@ -17,9 +17,20 @@ export type Stalled = {
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n)
 
 type Piece = { readonly workUs: number; readonly startUs: number; readonly endUs: number }
-const none: Piece = { workUs: 0, startUs: 0, endUs: 0 }
 
-let longest = none
+/** Shorter pieces are not told, unless there is none longer. */
+const toldUs = 50_000
+const maxTold = 5
+
+let pieces: readonly Piece[] = []
+
+/** Keep the longest pieces, the longest first. */
+function note(piece: Piece): void {
+  const shortest = pieces.at(-1)
+  if (shortest !== undefined && piece.workUs < toldUs && piece.workUs <= (pieces[0]?.workUs ?? 0)) return
+  pieces = [...pieces, piece].sort((one, other) => other.workUs - one.workUs).slice(0, maxTold)
+}
+
 let awayUs = 0
 let mostRss = 0
 let begun = process.cpuUsage()
@@ -28,7 +39,7 @@ let lastUs = nowUs()
 setInterval(() => {
   const { user, system } = process.threadCpuUsage(lastWork)
   const atUs = nowUs()
-  if (user + system > longest.workUs) longest = { workUs: user + system, startUs: lastUs, endUs: atUs }
+  note({ workUs: user + system, startUs: lastUs, endUs: atUs })
   awayUs = Math.max(awayUs, atUs - lastUs)
   lastWork = process.threadCpuUsage()
   lastUs = nowUs()
@@ -100,17 +111,20 @@ process.on("message", async ({ begin }: { readonly begin: boolean }) => {
     begun = process.cpuUsage()
     mostRss = 0
     awayUs = 0
-    longest = none
+    pieces = []
     process.send?.({})
     return
   }
-  const piece = longest
-  const cut = awayUs
+  const found = pieces
+  const longestAwayUs = awayUs
   const { user, system } = process.cpuUsage(begun)
+  const profile = await stopProfile()
   const told: Stalled = {
-    longestMs: piece.workUs / 1000,
-    awayMs: cut / 1000,
-    steps: stepsOf(await stopProfile(), piece),
+    longestMs: (found[0]?.workUs ?? 0) / 1000,
+    awayMs: longestAwayUs / 1000,
+    pieces: found
+      .filter(({ workUs }, n) => n === 0 || workUs > toldUs)
+      .map((piece) => ({ ms: piece.workUs / 1000, steps: stepsOf(profile, piece) })),
     cpuMs: (user + system) / 1000,
     rssMb: mostRss / 1e6,
   }

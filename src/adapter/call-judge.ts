@@ -1,6 +1,7 @@
 import { findCall } from "../guard/find-call.ts"
 import { approvedVerdict, costOf, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
+import { runSteps } from "../message/steps.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 
 /** Judges the tool calls of one turn before they run, and adds up what they spend. */
@@ -30,7 +31,8 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
     judge: async (call, input, signal) => {
       const found = { callId: call.callId, tool: call.tool, input, providerRun: false }
       const use = useNow()
-      const verdict = verdictOn(found, guard, use)
+      // At once: what it spends counts before the next call is judged.
+      const verdict = runSteps(verdictOn(found, guard, use))
       const runs = mode === "observe" || verdict.decision !== "deny"
       if (runs) spentMinor += costOf(verdict)
       if (verdict.decision !== "ask" || mode === "observe") return told(judgedCall(found, verdict, use))
@@ -46,7 +48,9 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
       Promise.all(
         parts.flatMap((part) => {
           const found = findCall(format, part)
-          return found?.providerRun === true ? told(judgedCall(found, verdictOn(found, guard, useNow()), guarding)) : []
+          return found?.providerRun === true
+            ? told(judgedCall(found, runSteps(verdictOn(found, guard, useNow())), guarding))
+            : []
         }),
       ),
     spentMinor: () => spentMinor,

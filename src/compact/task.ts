@@ -67,5 +67,5 @@ export type CompactTask = {
   /** What these messages were separated into. */
   readonly separation: Separation
   /** Lets others be served between two pieces of work, where there is much of it. */
-  readonly pause?: () => Promise<void>
+  readonly pause?: () => Promise<void> | undefined
 }

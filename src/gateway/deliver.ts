@@ -3,6 +3,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Format, ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { SessionGuarding } from "../session/record.ts"
+import { createPause } from "../store/pace.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
@@ -247,7 +248,8 @@ function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuard
     if (!fetched.failed) delivery.hidden.recalled.push(fetched.text)
     return fetched
   }
-  const here = guarding === undefined ? undefined : guardWithApprovals(exchange, guarding, session)
+  const here =
+    guarding === undefined ? undefined : guardWithApprovals(exchange, { ...guarding, pause: createPause() }, session)
   if (here !== undefined) requestLog.noted.judged = here.judged
   return {
     format,

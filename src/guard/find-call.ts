@@ -1,6 +1,7 @@
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { collect } from "../wire/collect.ts"
+import type { Steps } from "../message/steps.ts"
+import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { PartStart, StreamEvent } from "../wire/stream.ts"
 
@@ -167,9 +168,10 @@ const copyNames = ["arguments", "input", "code", "action", "operation", "args"] 
  * All that a client could take a part for: what it comes to when it is put together, its pieces joined, and every copy that the
  * wire sends along. They say the same in an honest stream; where they differ, each is judged. None means that it is no call.
  */
-export function readingsOf(format: Format, part: EndedPart): readonly FoundCall[] {
+export function* readingsOf(format: Format, part: EndedPart): Steps<readonly FoundCall[]> {
   const { start, events, input } = part
-  const whole = wholeOf(format, events)
+  const whole = yield* wholeOf(format, events)
+  yield
   if (start.part !== "tool-call") {
     if (whole === undefined || whole.length > 0) return whole ?? [unreadCall("", "", "it cannot be put together")]
     const hides = events.some(({ wire }) => wire !== undefined && couldHoldCall(contentOf(format, wire.sse.data)))
@@ -178,7 +180,11 @@ export function readingsOf(format: Format, part: EndedPart): readonly FoundCall[
   const { callId, tool, kind } = start
   const found = { callId, tool, providerRun: kind === "provider" }
   if (whole === undefined) return [unreadCall(callId, tool, "it cannot be put together")]
-  const texts = [...(input === "" ? [] : [input]), ...events.flatMap(copiesIn)]
+  const texts = input === "" ? [] : [input]
+  for (const [n, event] of events.entries()) {
+    texts.push(...copiesIn(event))
+    if (n % eventsAtOnce === 0) yield
+  }
   const copies = texts.map((text): FoundCall => {
     const parsed = kind === "custom" ? undefined : tryParse(text)
     if (kind !== "function") return { ...found, input: parsed ?? text }
@@ -186,8 +192,12 @@ export function readingsOf(format: Format, part: EndedPart): readonly FoundCall[
       ? { ...found, input: parsed }
       : unreadCall(callId, tool, "its arguments are not whole JSON")
   })
+  yield
   return unique([...whole, ...(whole.length + copies.length === 0 ? [{ ...found, input: undefined }] : copies)])
 }
+
+/** Events that are looked through in one step. */
+const eventsAtOnce = 1000
 
 const unreadCall = (callId: string, tool: string, unread: string): FoundCall => ({
   callId,
@@ -198,9 +208,15 @@ const unreadCall = (callId: string, tool: string, unread: string): FoundCall => 
 })
 
 /** What the part comes to; nothing where it cannot be put together. */
-function wholeOf(format: Format, events: readonly StreamEvent[]): readonly FoundCall[] | undefined {
+function* wholeOf(format: Format, events: readonly StreamEvent[]): Steps<readonly FoundCall[] | undefined> {
   try {
-    const { messages } = collect(format, events)
+    let collecting = startCollect(format)
+    for (const [n, event] of events.entries()) {
+      collecting = collectStep(collecting, event)
+      if (n % eventsAtOnce === 0) yield
+    }
+    const { messages } = collectEnd(collecting)
+    yield
     return messages.flatMap(({ parts }) => parts.flatMap((one) => findCall(format, one) ?? []))
   } catch {
     return undefined

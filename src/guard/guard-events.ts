@@ -1,10 +1,19 @@
 import type { Format } from "../message/message.ts"
+import { runInSteps } from "../message/steps.ts"
 import type { SseEvent } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../wire/stream-encode.ts"
 import type { Guard } from "./guard.ts"
-import { type GuardOutput, type GuardState, guardEnd, guardStep, settleAsk, startGuard } from "./guard-stream.ts"
+import {
+  type GuardOutput,
+  type GuardState,
+  guardEnd,
+  guardEventSteps,
+  guardStep,
+  settleAsk,
+  startGuard,
+} from "./guard-stream.ts"
 import { approvedVerdict, type GuardUse, type JudgedCall } from "./judge-call.ts"
 
 export type StreamGuardUse = GuardUse & {
@@ -23,7 +32,9 @@ export async function* guardEvents(
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let state = startGuard(format, guard, use)
   for await (const event of events) {
-    const [next, out] = await settled(guardStep(state, event), use)
+    const step =
+      event.type === "part-end" ? await runInSteps(guardEventSteps(state, event), use.pause) : guardStep(state, event)
+    const [next, out] = await settled(step, use)
     state = next
     yield* out
   }

@@ -1,4 +1,5 @@
 import type { Format } from "../message/message.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { elements, member, readJson } from "../wire/json.ts"
 import { indexOf, type LinkedList, listOf, type PartStart, type StreamEvent, withoutWire } from "../wire/stream.ts"
@@ -42,9 +43,12 @@ export function startGuard(format: Format, guard: Guard, use: GuardUse = {}): Gu
  * judged and goes out as it came, or a text stands in its place. A call that the provider runs is not held, for it cannot be stopped.
  * Whatever carries a call where none is read is replaced by an error, and the stream ends there.
  */
-export function guardStep(state: GuardState, event: StreamEvent): Step {
+export const guardStep = (state: GuardState, event: StreamEvent): Step => runSteps(guardEventSteps(state, event))
+
+/** The same, with the judging of a call step by step. */
+export function* guardEventSteps(state: GuardState, event: StreamEvent): Steps<Step> {
   if (state.closed) return [state, nothing]
-  if (state.use.mode === "observe") return observe(state, event)
+  if (state.use.mode === "observe") return yield* observe(state, event)
   const index = indexOf(event)
   const part = index === undefined ? undefined : state.parts.get(index)
   if (event.type === "error") return takeError(state, event)
@@ -59,7 +63,7 @@ export function guardStep(state: GuardState, event: StreamEvent): Step {
   if (event.type === "text-delta" && part === undefined) return takeText(state, event)
   if (index === undefined || part === undefined) return queued(state, event)
   if (part.outcome === "withheld") return [over(state, event, index), nothing]
-  return takePart(state, index, part, event)
+  return yield* takePart(state, index, part, event)
 }
 
 /** Nothing more comes: what has not ended never goes out. */
@@ -170,12 +174,12 @@ function takeText(state: GuardState, event: StreamEvent & { readonly type: "text
 const bytesOf = ({ wire }: StreamEvent): number =>
   wire === undefined ? 0 : Math.ceil(wire.sse.raw.length / Math.max(1, wire.pieces))
 
-function takePart(state: GuardState, index: number, part: WatchedPart, event: StreamEvent): Step {
+function* takePart(state: GuardState, index: number, part: WatchedPart, event: StreamEvent): Steps<Step> {
   const grown = grow(part, event)
   const next = append({ ...state, parts: new Map(state.parts).set(index, grown) }, event)
   if (grown.bytes > maxHeldBytes) return withhold(next, index, `it takes more than ${maxHeldBytes} bytes`)
   if (next.queuedBytes > maxQueueBytes) return withhold(next, index, "too much waits behind it")
-  return event.type === "part-end" ? endPart(next, index, grown) : flushed(next, [])
+  return event.type === "part-end" ? yield* endPart(next, index, grown) : flushed(next, [])
 }
 
 function grow(part: WatchedPart, event: StreamEvent): WatchedPart {
@@ -185,18 +189,22 @@ function grow(part: WatchedPart, event: StreamEvent): WatchedPart {
 }
 
 /** Judge all that the part may be taken for; the hardest verdict counts. */
-function endPart(state: GuardState, index: number, part: WatchedPart): Step {
+function* endPart(state: GuardState, index: number, part: WatchedPart): Steps<Step> {
   const readings =
     part.start.part === "text"
       ? spokenCalls(part.input)
-      : readingsOf(state.format, { ...part, events: listOf(part.events) })
+      : yield* readingsOf(state.format, { ...part, events: listOf(part.events) })
   const [first] = readings
   if (first === undefined) {
     const parts = new Map(state.parts).set(index, { ...part, outcome: "released", events: undefined })
     return flushed({ ...state, parts }, [])
   }
   const use = withSpent(state.use, state.spentMinor)
-  const verdicts = readings.map((reading) => verdictOn(reading, state.guard, use))
+  const verdicts: Verdict[] = []
+  for (const reading of readings) {
+    verdicts.push(yield* verdictOn(reading, state.guard, use))
+    yield
+  }
   const worst = hardestOf(verdicts)
   const verdict = verdicts[worst] ?? unreadVerdict(first.tool, "it was not judged")
   const { callId, tool } = first
@@ -303,7 +311,7 @@ function withoutWords(before: GuardState, after: GuardState): GuardState {
 }
 
 /** Everything goes out as it came, and calls are judged as they end. */
-function observe(state: GuardState, event: StreamEvent): Step {
+function* observe(state: GuardState, event: StreamEvent): Steps<Step> {
   const index = indexOf(event)
   const out: GuardOutput = { events: [event], judged: [], asks: [] }
   if (event.type === "part-start" && (isWatched(event) || event.part === "text")) {
@@ -325,7 +333,7 @@ function observe(state: GuardState, event: StreamEvent): Step {
     grown.bytes > maxHeldBytes
       ? withhold(next, index, `it takes more than ${maxHeldBytes} bytes`)
       : event.type === "part-end"
-        ? endPart(next, index, grown)
+        ? yield* endPart(next, index, grown)
         : ([next, nothing] as const)
   return [told, { ...out, judged }]
 }
@@ -501,7 +509,7 @@ function listsUnjudged(state: GuardState, { wire }: StreamEvent): boolean {
 
 function isUnjudged({ allowed, guard, use }: GuardState, call: FoundCall | undefined): boolean {
   if (call === undefined || call.providerRun || allowed.has(callKey(call))) return false
-  return verdictOn(call, guard, use).decision !== "allow"
+  return runSteps(verdictOn(call, guard, use)).decision !== "allow"
 }
 
 /** End the stream with an error in the words of its own wire. */

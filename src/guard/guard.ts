@@ -1,11 +1,13 @@
 import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { callsWithin } from "./calls-in-text.ts"
 import { type Action, actions } from "./facts/action.ts"
 import { type Contracts, checkContracts, contractsOf, type ToolContract, type Undeclared } from "./facts/contracts.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
 import { unreadMarks } from "./facts/leaf.ts"
+import { judgeOf } from "./join-guards.ts"
 import {
   type AttributeValue,
   type Circumstances,
@@ -88,7 +90,11 @@ function checkOptions(options: GuardOptions): void {
 }
 
 /** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
-export function createGuard(policies: readonly PolicyInput[], options: GuardOptions = {}): Guard {
+export const createGuard = (policies: readonly PolicyInput[], options: GuardOptions = {}): Guard =>
+  runSteps(guardSteps(policies, options))
+
+/** The same, some policies at a time. */
+export function* guardSteps(policies: readonly PolicyInput[], options: GuardOptions = {}): Steps<Guard> {
   checkOptions(options)
   const declared = Array.isArray(policies) ? policies.filter(isDeclarations) : []
   const given = { ...options, tools: [...declared.flatMap(({ tools }) => tools), ...(options.tools ?? [])] }
@@ -96,10 +102,10 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
   const isDefaultDeny = defaultOf(declared) === "deny"
   const mode = options.mode ?? (isDefaultDeny ? "allow-list" : "forbid-only")
   const cedar = loadCedar()
-  const { policies: read, matchers } = readPolicySet(cedar, policies, options.matchers ?? {})
+  const { policies: read, matchers } = yield* readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {
     policies: new Map(read.map((policy) => [policy.id, policy])),
-    engine: createEngine(cedar, read, mode),
+    engine: yield* createEngine(cedar, read, mode),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
     kinds: new Map(Object.entries(matchers).map(([name, { of }]) => [name, of])),
     contracts: contractsOf(given.tools),
@@ -109,11 +115,12 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
   }
   return {
     policies: read,
-    judge: (call, circumstances = {}) =>
-      callsWithin(call.input).reduce(
-        (verdict, inner) => withInner(verdict, judge(judging, inner, circumstances)),
-        judge(judging, call, circumstances),
-      ),
+    judge: judgeOf(function* (call, circumstances = {}) {
+      let verdict = yield* judge(judging, call, circumstances)
+      for (const inner of callsWithin(call.input))
+        verdict = withInner(verdict, yield* judge(judging, inner, circumstances))
+      return verdict
+    }),
   }
 }
 
@@ -160,8 +167,9 @@ type Judging = {
   readonly onFailure: "deny" | "ask"
 }
 
-function judge(judging: Judging, call: ToolCall, circumstances: Circumstances): Verdict {
+function* judge(judging: Judging, call: ToolCall, circumstances: Circumstances): Steps<Verdict> {
   const { facts, failure } = readFacts(judging, call)
+  yield
   try {
     return verdictOf(judging, facts, circumstances, failure)
   } catch (error) {

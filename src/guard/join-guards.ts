@@ -1,6 +1,28 @@
 /** Guards beside guards. The policy engine is not imported here, so that a turn without policies runs in a browser. */
 import { present } from "../message/present.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
+import type { ToolCall } from "./facts/facts.ts"
 import type { Decision, Guard, Verdict } from "./guard.ts"
+import type { Circumstances } from "./policy/condition.ts"
+
+type Judge = Guard["judge"]
+type JudgeSteps = (call: ToolCall, circumstances?: Circumstances) => Steps<Verdict>
+
+/** How a judge of ours goes on step by step. By the function, so that whoever wraps a guard in another judge is the one who is asked. */
+const stepsOfJudge = new WeakMap<Judge, JudgeSteps>()
+
+/** A judge that can also be asked step by step. */
+export function judgeOf(steps: JudgeSteps): Judge {
+  const judge: Judge = (call, circumstances) => runSteps(steps(call, circumstances))
+  stepsOfJudge.set(judge, steps)
+  return judge
+}
+
+/** The verdict of a guard, step by step where it can be. */
+export function* verdictSteps({ judge }: Guard, ...given: Parameters<Judge>): Steps<Verdict> {
+  const steps = stepsOfJudge.get(judge)
+  return steps === undefined ? judge(...given) : yield* steps(...given)
+}
 
 const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
 
@@ -10,11 +32,14 @@ export function joinGuards(guards: readonly [Guard, ...Guard[]]): Guard {
   if (others.length === 0) return first
   return {
     policies: guards.flatMap(({ policies }) => policies),
-    judge: (call, circumstances) =>
-      others.reduce(
-        (verdict, guard) => worse(verdict, guard.judge(call, circumstances)),
-        first.judge(call, circumstances),
-      ),
+    judge: judgeOf(function* (call, circumstances) {
+      let verdict = yield* verdictSteps(first, call, circumstances)
+      for (const guard of others) {
+        yield
+        verdict = worse(verdict, yield* verdictSteps(guard, call, circumstances))
+      }
+      return verdict
+    }),
   }
 }
 

@@ -2,9 +2,11 @@ import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse, ToolResultPart } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import { runInSteps, type Steps } from "../message/steps.ts"
 import { factsOf, type ToolCall } from "./facts/facts.ts"
 import type { FoundCall } from "./find-call.ts"
 import type { Guard, Verdict, VerdictReason } from "./guard.ts"
+import { verdictSteps } from "./join-guards.ts"
 import type { AttributeValue, Circumstances } from "./policy/condition.ts"
 import { shown } from "./policy/template.ts"
 
@@ -51,14 +53,14 @@ export function unreadVerdict(tool: string, why: string): Verdict {
 }
 
 /** Judge a call that was found. Never throws: what cannot be read, and a guard that fails, is a refusal. */
-export function verdictOn(
+export function* verdictOn(
   { tool, input, unread: why }: Omit<FoundCall, "callId" | "providerRun">,
   guard: Guard,
   { circumstances }: GuardUse,
-): Verdict {
+): Steps<Verdict> {
   if (why !== undefined) return unreadVerdict(tool, why)
   try {
-    return guard.judge({ tool, input }, circumstances)
+    return yield* verdictSteps(guard, { tool, input }, circumstances)
   } catch (error) {
     return unreadVerdict(tool, `the guard failed: ${messageOf(error)}`)
   }
@@ -110,7 +112,7 @@ export function judgedCall(
 
 /** Judge a call to the end, a person's word included. A call that is only observed or has run already is no one's to approve. */
 export async function judgeCall(found: FoundCall, guard: Guard, use: GuardUse): Promise<JudgedCall> {
-  const verdict = verdictOn(found, guard, use)
+  const verdict = await runInSteps(verdictOn(found, guard, use), use.pause)
   if (verdict.decision !== "ask" || use.mode === "observe" || found.providerRun) return judgedCall(found, verdict, use)
   const said = await approvedVerdict({ tool: found.tool, input: found.input }, verdict, use)
   return said === "approved" ? judgedCall(found, verdict, use, true) : judgedCall(found, said, use, false)
@@ -286,6 +288,8 @@ export type GuardUse = {
   readonly approve?: Approve
   readonly askTimeoutMs?: number
   readonly circumstances?: Circumstances
+  /** Called between the steps of judging a large call: whoever serves others at the same time waits a moment here. */
+  readonly pause?: () => Promise<void> | undefined
 }
 
 /** A guard together with how it is used, for an option of someone else's. */
@@ -297,6 +301,7 @@ const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown; read
   approve: true,
   askTimeoutMs: true,
   circumstances: true,
+  pause: true,
   // What a session says of its own guard may be passed on as it is.
   onJudged: true,
   // An option of sessions alone.

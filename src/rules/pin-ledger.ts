@@ -1,6 +1,8 @@
 import { trust } from "../message/message.ts"
+import { createRecent } from "../message/recall.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
-import { endsAnother, namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
+import { endsAnother, maxKept, namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
 
 /** What two rules are compared by. */
 export type RuleText = {
@@ -23,7 +25,7 @@ const replaces =
   /\b(?:now|(?<=\w )instead(?= *[.!,;]|$)|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
 
 /** Does a rule say of itself that it takes another's place? */
-const saysItReplaces = (text: string): boolean => replaces.test(text)
+const saysItReplaces = createRecent((text) => replaces.test(text), maxKept)
 
 /** Share of the shorter rule's topics that both must have: of rules that name the same sort of value, and of others. */
 const minSharedWithValues = 0.5
@@ -49,13 +51,13 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   const isBan = earlier.kind === "prohibition" || later.kind === "prohibition"
   if (isBan && namesAnother(earlier.text, later.text)) return false
   if (changesValue(earlier, later))
-    return share >= minSharedWithValues && ((own === 0 && other === 0) || replaces.test(later.text))
-  if (own > 0 && other > 0) return replaces.test(later.text) && share >= minShared
+    return share >= minSharedWithValues && ((own === 0 && other === 0) || saysItReplaces(later.text))
+  if (own > 0 && other > 0) return saysItReplaces(later.text) && share >= minShared
   if (!opposed(earlier, later)) return own === 0 && other === 0 && sameValues(earlier, later)
   const solid = shared.some((topic) => !weak.has(topic))
   return share >= minShared && solid && other === 0
-    ? own <= 1 || replaces.test(later.text)
-    : own === 0 && other <= one.length && replaces.test(later.text)
+    ? own <= 1 || saysItReplaces(later.text)
+    : own === 0 && other <= one.length && saysItReplaces(later.text)
 }
 
 /** A wish, a guess or a plan of the speaker's for the matter at hand, or what somebody else says: none of them states a rule. */
@@ -65,7 +67,7 @@ const talks =
 const states =
   /\b(?:from (?:now|here|today) on(?:wards?)?|going forward|no longer|never|always|must|until further notice)\b/i
 
-const isTalk = (text: string): boolean => talks.test(text) && !states.test(text)
+const isTalk = createRecent((text) => talks.test(text) && !states.test(text), maxKept)
 
 /** Both name a value of the same sort, and not the same one. */
 function changesValue(one: RuleText, two: RuleText): boolean {
@@ -73,7 +75,7 @@ function changesValue(one: RuleText, two: RuleText): boolean {
   for (const [sort, values] of before) {
     const others = after.get(sort)
     // Another name or day is another thing, unless the rule says that it takes the other's place.
-    if ((sort === "name" || sort === "day") && !replaces.test(two.text)) continue
+    if ((sort === "name" || sort === "day") && !saysItReplaces(two.text)) continue
     if (others !== undefined && !values.some((value) => others.includes(value))) return true
   }
   return false
@@ -132,15 +134,15 @@ type Draft = {
 
 /** The comparing so far: it goes on with the rules that come, and compares none of the earlier ones again. */
 export type PinLedger = {
-  /** The rules so far as they stand, with these behind them. */
-  readonly extend: (pins: readonly Pin[]) => readonly StandingPin[]
+  /** The rules so far as they stand, with these behind them; one at a time. It is to be done to the end before the next. */
+  readonly extend: (pins: readonly Pin[]) => Steps<readonly StandingPin[]>
 }
 
 /**
  * All rules that were ever laid down, oldest first, as they stand now. A later rule of the same channel about the same thing takes the
  * place of an earlier one; no rule takes the place of one of a more trusted channel, of the operator's, or of one that someone asked for.
  */
-export const pinLedger = (pins: readonly Pin[]): readonly StandingPin[] => createPinLedger().extend(pins)
+export const pinLedger = (pins: readonly Pin[]): readonly StandingPin[] => runSteps(createPinLedger().extend(pins))
 
 export function createPinLedger(): PinLedger {
   const drafts: Draft[] = []
@@ -162,8 +164,11 @@ export function createPinLedger(): PinLedger {
     for (const topic of draft.topic) byTopic.set(topic, [...(byTopic.get(topic) ?? []).slice(-maxRivals), draft])
   }
   return {
-    extend: (pins) => {
-      for (const pin of pins) add(pin)
+    extend: function* (pins) {
+      for (const pin of pins) {
+        add(pin)
+        yield
+      }
       return drafts.map(standingPin)
     },
   }

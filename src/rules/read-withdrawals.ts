@@ -2,6 +2,7 @@ import { normalize } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import {
@@ -219,10 +220,16 @@ const minShareOfSubject = 0.6
  * is the user's own, certain, says that something changes or ends, and is about the rule: it names its old value, another one of that sort, or
  * most of its subject. If two rules could be meant, none is.
  */
-export function readReplacements<Rule extends Pin>(
+export const readReplacements = <Rule extends Pin>(
   message: string,
   pins: readonly Rule[],
-): readonly Replacement<Rule>[] {
+): readonly Replacement<Rule>[] => runSteps(replacementSteps(message, pins))
+
+/** The same, a sentence at a time. */
+export function* replacementSteps<Rule extends Pin>(
+  message: string,
+  pins: readonly Rule[],
+): Steps<readonly Replacement<Rule>[]> {
   if (message.length > maxMessage || pins.length === 0) return []
   const quotations = quotationsIn(message)
   const own = ownWords(message)
@@ -234,6 +241,7 @@ export function readReplacements<Rule extends Pin>(
   for (const span of [...sentences, ...whole]) {
     const text = message.slice(span.start, span.end).trim()
     if (text.length > maxSentence || passesOn.test(text)) continue
+    yield
     const pin = replacedBy(text, pins)
     if (pin === undefined || found.some((one) => one.pin === pin)) continue
     // What is quoted counts only where it is what the rule itself has quoted.
@@ -253,15 +261,18 @@ function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule
   const [isEnd, isChange] = [ends.test(seen), changes.test(seen)]
   if ((!isEnd && !isChange) || uncertain.test(seen.replace(lastingWords, " "))) return undefined
   const said = topicOf(text)
-  const meant = pins.filter(
-    (pin) =>
-      isReplaced(pin.text, text, { said, seen, isEnd }) &&
-      !(bans.test(seen) && forbids(pin) && namesAnother(pin.text, text)),
-  )
-  return meant.length === 1 ? meant[0] : undefined
+  const isBan = bans.test(seen)
+  let meant: Rule | undefined
+  for (const pin of pins) {
+    // A ban on another thing of the same kind takes nothing back.
+    if (isBan && forbids(pin) && namesAnother(pin.text, text)) continue
+    if (!isReplaced(pin.text, text, { said, seen, isEnd })) continue
+    if (meant !== undefined) return undefined
+    meant = pin
+  }
+  return meant
 }
 
-/** A ban on another thing of the same kind takes nothing back. */
 const bans = /\b(?:never|do not|don't|must not|no)\b/
 
 type Said = { readonly said: readonly string[]; readonly seen: string; readonly isEnd: boolean }

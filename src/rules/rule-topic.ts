@@ -2,7 +2,7 @@ import { normalize } from "../language/normalize.ts"
 import { createRecent } from "../message/recall.ts"
 
 /** Every statement that may change a rule is compared with every rule in force: readings of so many texts are kept. */
-const maxKept = 2000
+export const maxKept = 2000
 
 /** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
 const empty: ReadonlySet<string> = new Set(
@@ -184,14 +184,19 @@ const endedThing =
   /\b(?:no longer|instead of|rather than|forget|replac(?:e|es|ing)|not|statt|en vez de|au lieu (?:de|du)|em vez de|invece di|in plaats van)(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\p{L}\p{N}#@$€.:_-]+)/gu
 
 /** The words of a plain text that somebody says are over. The rule that is meant has them. */
-export const endedThings = (seen: string): readonly string[] =>
-  [...seen.matchAll(endedThing)].map(([, word = ""]) => word.replace(/[.:-]+$/, ""))
+export const endedThings = createRecent(
+  (seen): readonly string[] => [...seen.matchAll(endedThing)].map(([, word = ""]) => word.replace(/[.:-]+$/, "")),
+  maxKept,
+)
 
 /** Does a text say that a value is over which a rule does not have? Then it is about another rule. */
 export function endsAnother(rule: string, later: string): boolean {
-  const [own, seen] = [plain(rule), plain(later)]
+  const seen = plain(later)
+  const ended = endedThings(seen)
+  if (ended.length === 0) return false
+  const own = plain(rule)
   const values = [...sortedValues(seen)]
-  return endedThings(seen).some((word) => {
+  return ended.some((word) => {
     if (own.includes(word)) return false
     // A number that is said to be over tells only beside the one that holds instead.
     return values.some(([sort, some]) => some.has(word) && (sort !== "number" || some.size > 1))

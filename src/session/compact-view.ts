@@ -12,7 +12,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { type CallId, type Message, type Transcript, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
-import { createPace } from "../store/pace.ts"
+import { createPause } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import { beginSummary, currentSpeculation, readSummary } from "./background.ts"
 import { carriedPins } from "./check-pins.ts"
@@ -113,14 +113,6 @@ const isFresh = ({ live, call }: Preparing): boolean =>
 
 /** A request body shorter than this is compacted in some ten milliseconds, without pauses. */
 export const longBody = 100_000
-
-/** A function that yields to other requests when due. */
-function createPause(): () => Promise<void> {
-  const pace = createPace()
-  return async () => {
-    if (pace.isDue()) await pace.rest()
-  }
-}
 
 type ViewTask = CompactTask & {
   readonly known: ReturnType<typeof assemble>["known"]

@@ -1,7 +1,9 @@
 import { type InjectedDocument, type Separation, separate, separateMade } from "../compact/stack/separate.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
 import { hashData, hashText } from "../message/sha256.ts"
+import type { Steps } from "../message/steps.ts"
 import { survivalOf } from "../rules/survival.ts"
+import { runPaced } from "../store/pace.ts"
 import { askFinder } from "./ask-finder.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
@@ -23,7 +25,6 @@ import {
   renamed,
 } from "./own-compaction.ts"
 import { foundRules, isInForce, type SessionPin } from "./pins.ts"
-import { seekAhead } from "./seek-rules.ts"
 
 /** Messages as log entries, each with the previous one as parent. */
 function messageBodies(
@@ -38,6 +39,15 @@ function messageBodies(
     message: freeze(message),
     ...(recorded === undefined ? {} : { recorded }),
   }))
+}
+
+/** Entries, followed by those of the rules that are found: at once, or in slices if the search takes long. */
+function withRules(
+  written: readonly EntryBody[],
+  finding: Steps<readonly EntryBody[]>,
+): readonly EntryBody[] | Promise<readonly EntryBody[]> {
+  const found = runPaced(finding)
+  return found instanceof Promise ? found.then((rules) => [...written, ...rules]) : [...written, ...found]
 }
 
 /** What was written, and the entry of every message; messages already in the log are not written again. */
@@ -60,7 +70,7 @@ export async function appendMessages(
     const bodies = added.map((message) => ({ message, key: messageKey(message) }))
     const written = [...messageBodies(bodies, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
     const places = { first: next, next: next + written.length }
-    return [...written, ...newRules(live, pins, newsIn(live, added, opening), places)]
+    return withRules(written, newRules(live, pins, newsIn(live, added, opening), places))
   })
   keepMessages(live, committed, added)
   live.at = placed.at(-1) ?? live.at
@@ -208,7 +218,6 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   const stack = stackOf(live, separation)
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
-  await readAhead(live, request, separation)
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
@@ -250,7 +259,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
     const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
     const written = [...before, ...messageBodies(messages, from, first), ...taken]
-    return [...written, ...newRules(live, pins, news, { first, next: next + written.length })]
+    return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = reportFound(live, committed)
@@ -264,24 +273,6 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   const named = { ...request, messages: namedMessages(request, conversation, placed) }
   const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
   return { request: named, separation: separateMade(separation, named), events: [...events, ...judged, ...found] }
-}
-
-/**
- * Search new messages for rules before they are written, in slices, so that other requests are served. A diverging history is searched
- * later.
- */
-async function readAhead(
-  live: Live,
-  request: ModelRequest,
-  { conversation, infrastructure }: Separation,
-): Promise<void> {
-  const outline = live.journal.outline()
-  const path = matchHistory(outline, conversation)
-  if (live.options.finder === "none" || leftBehind(outline, live.at, path).length > 0) return
-  await seekAhead(originalsOf(request, conversation.slice(path.length)), {
-    before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
-    lifted: textsOf(infrastructure.documents),
-  })
 }
 
 const keysAt = (outline: Outline, seqs: readonly number[]): ReadonlySet<string> =>

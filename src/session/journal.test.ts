@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { HoldfastError } from "../message/errors.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { createJournal } from "./journal.ts"
+import { createJournal, type Journal } from "./journal.ts"
 import type { EntryBody } from "./log/entry.ts"
 
 const away = new HoldfastError({ code: "store-unavailable", store: "test", reason: "it is switched off" })
@@ -14,16 +14,8 @@ const rule = (text: string): EntryBody => ({
   kind: "obligation",
 })
 
-test("a store read that fails late does not mark pending entries as saved", async () => {
-  const inner = createMemoryStore()
-  const looked = Promise.withResolvers<never>()
-  let isAway = false
-  const store: Store = {
-    ...inner,
-    append: (session, batch) => (isAway ? Promise.reject(away) : inner.append(session, batch)),
-    outline: (...given) => (isAway ? looked.promise : inner.outline(...given)),
-  }
-  const journal = createJournal({
+const journalOf = (store: Store): Journal =>
+  createJournal({
     store,
     session: "s",
     owner: () => ({ tenant: "", agent: "" }),
@@ -34,6 +26,39 @@ test("a store read that fails late does not mark pending entries as saved", asyn
     maxUnsaved: 10,
     onMoved: () => {},
   })
+
+test("entries that take long to work out are worked out again if others wrote meanwhile", async () => {
+  const store = createMemoryStore()
+  const journal = journalOf(store)
+  const asked: number[] = []
+  const going = Promise.withResolvers<void>()
+  const slow = journal.commit(async (_, next) => {
+    asked.push(next)
+    if (asked.length === 1) await going.promise
+    return [rule(`Rule at ${next}.`)]
+  })
+  await journal.commit(() => [rule("Never push.")])
+  going.resolve()
+  const { entries } = await slow
+  expect(asked).toEqual([2, 3])
+  expect(entries.map(({ seq, body }) => [seq, body])).toEqual([[3, rule("Rule at 3.")]])
+  expect((await store.outline("s")).map(({ seq, type }) => [seq, type])).toEqual([
+    [1, "session-opened"],
+    [2, "rule-pinned"],
+    [3, "rule-pinned"],
+  ])
+})
+
+test("a store read that fails late does not mark pending entries as saved", async () => {
+  const inner = createMemoryStore()
+  const looked = Promise.withResolvers<never>()
+  let isAway = false
+  const store: Store = {
+    ...inner,
+    append: (session, batch) => (isAway ? Promise.reject(away) : inner.append(session, batch)),
+    outline: (...given) => (isAway ? looked.promise : inner.outline(...given)),
+  }
+  const journal = journalOf(store)
   await journal.commit(() => [rule("Never push.")])
   isAway = true
   const looking = journal.refresh().catch((error: unknown) => error)

@@ -1,7 +1,6 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Steps } from "../message/steps.ts"
-import { createPace, type Pace } from "../store/pace.ts"
+import { runPaced } from "../store/pace.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
 import { chainEntries, payloadsOf, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
@@ -11,8 +10,11 @@ import { createOutline, type Outline } from "./log/outline.ts"
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
 export type Committed = { readonly entries: readonly Entry[]; readonly durable: boolean; readonly problem?: Problem }
 
-/** Returns the entries to write, given the current log; the first one gets the sequence number `next`. */
-type Write = (outline: Outline, next: number) => readonly EntryBody[]
+/**
+ * Returns the entries to write, given the current log; the first one gets the sequence number `next`. If that takes long, it is worked out
+ * in slices, and called again if others wrote meanwhile.
+ */
+type Write = (outline: Outline, next: number) => readonly EntryBody[] | Promise<readonly EntryBody[]>
 
 /**
  * A session's log, as far as this process knows it. If another process wrote first, its entries are read and `write` is called again. If
@@ -141,30 +143,14 @@ function chainBehind(
   { redact, now }: JournalOptions,
 ): ChainedEntries | Promise<ChainedEntries | undefined> {
   const head = outline().head()
-  const chaining = chainEntries(head, redactedIn(bodies, redact), now())
-  const pace = createPace()
-  const rest = async (): Promise<ChainedEntries | undefined> => {
-    for (;;) {
-      await pace.rest()
-      const chained = stepsUntilDue(chaining, pace)
-      if (chained !== undefined) return outline().head().hash === head.hash ? chained : undefined
-    }
-  }
-  return stepsUntilDue(chaining, pace) ?? rest()
+  const chaining = runPaced(chainEntries(head, redactedIn(bodies, redact), now()))
+  if (!(chaining instanceof Promise)) return chaining
+  return chaining.then((chained) => (outline().head().hash === head.hash ? chained : undefined))
 }
 
 /** Each body is redacted when its turn comes. */
 function* redactedIn(bodies: readonly EntryBody[], redact: JournalOptions["redact"]): Generator<EntryBody> {
   for (const body of bodies) yield redact(body)
-}
-
-/** Work until it is done, or until it is time to yield to others. */
-function stepsUntilDue<Result>(steps: Steps<Result>, pace: Pace): Result | undefined {
-  do {
-    const step = steps.next()
-    if (step.done === true) return step.value
-  } while (!pace.isDue())
-  return undefined
 }
 
 const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
@@ -252,8 +238,12 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
     }
     unsavedEntries = []
     const away = problemIn(synced) ?? rewritten?.problem
-    const head = outline().head().seq
-    const asked = ask(outline(), head + (head === 0 ? 2 : 1)).filter((body) => !moved || !hasReferences(body))
+    const { seq: head, hash } = outline().head()
+    const asking = ask(outline(), head + (head === 0 ? 2 : 1))
+    const answer = asking instanceof Promise ? await asking : asking
+    // Others wrote while it was worked out.
+    if (outline().head().hash !== hash) continue
+    const asked = answer.filter((body) => !moved || !hasReferences(body))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
     if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
     const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)

@@ -53,7 +53,9 @@ export type Live = {
   readonly spent: Map<number, number>
   /** Calls that were judged while streaming, and are not in the log yet. */
   readonly judged: JudgedCall[]
-  ledger?: { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[]; readonly comparing: PinLedger }
+  ledger?:
+    | { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[]; readonly comparing: PinLedger }
+    | undefined
   /** The current message of the conversation. */
   at: number
   /** The end of the log when `at` was read: later entries were written by others. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { createFailingStore, type Fault } from "../../test/support/failing-store.ts"
+import { longestPieceShare } from "../../test/support/longest-piece.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
 import { createHoldfast } from "./holdfast.ts"
@@ -56,4 +57,28 @@ test("another process that writes between two parts of a long history causes no 
   expect(receipt.durable).toBe(true)
   expect(rules).toContain("Never push to main.")
   expect(await wiresIn(inner)).toEqual(history)
+})
+
+test("a history of many rules, some of them changed again, is taken in without a long piece of work", async () => {
+  const messages = Array.from({ length: 400 }, (_, n) => [
+    {
+      role: "user",
+      content:
+        n % 50 === 49
+          ? "The report is due at 7 now."
+          : `Look at src/${n}.ts in conversation 3; never change file ${n} without a test.`,
+    },
+    { role: "assistant", content: `Done with ${n}.` },
+  ]).flat()
+  const ask = { role: "user", content: "And now?" }
+  const request = (count: number) => ({
+    format: "openai-chat" as const,
+    body: { model: "gpt-5.4", messages: [...messages.slice(0, count), ask] },
+  })
+  const open = () => createHoldfast({ store: createMemoryStore(), format: "openai-chat" }).session("s")
+  await open().prepare(request(40))
+  const session = open()
+  const share = await longestPieceShare(() => session.prepare(request(800)))
+  expect((await session.pins({ all: true })).length).toBeGreaterThan(250)
+  expect(share).toBeLessThan(0.5)
 })

@@ -1,10 +1,11 @@
 import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
 import { type Message, type Transcript, trust } from "../message/message.ts"
+import type { Steps } from "../message/steps.ts"
 import { kindOfRule } from "../rules/find-rules.ts"
 import type { Pin } from "../rules/pin.ts"
 import { sameSubject } from "../rules/pin-ledger.ts"
-import { readPinCommand, readReplacements, readWithdrawals, ruleNamed, withdrawnBy } from "../rules/read-withdrawals.ts"
+import { readPinCommand, readWithdrawals, replacementSteps, ruleNamed, withdrawnBy } from "../rules/read-withdrawals.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
@@ -31,12 +32,12 @@ type Places = { readonly first: number; readonly next: number }
  * New rules from messages and documents, as entries, followed by entries for the rules that the messages withdraw in words: earlier ones,
  * or each other's.
  */
-export function newRules(
+export function* newRules(
   { options }: Live,
   pins: readonly SessionPin[],
   { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: News,
   { first, next }: Places,
-): readonly EntryBody[] {
+): Steps<readonly EntryBody[]> {
   const find = options.rules?.find ?? "all"
   if (options.finder === "none") return []
   const isWanted = ({ channel, by }: RuleBody): boolean =>
@@ -49,8 +50,8 @@ export function newRules(
     standing.set(nameOf(body), pinOf(next + bodies.length, body))
     bodies.push(body)
   }
-  documentRules(documents).forEach(addRule)
-  for (const [n, rules] of seekRules(messages, { before, lifted, ignoredParts }).entries()) {
+  for (const body of yield* documentRules(documents)) addRule(body)
+  for (const [n, rules] of (yield* seekRules(messages, { before, lifted, ignoredParts })).entries()) {
     const message = messages[n]
     const isOwn = message !== undefined && !ignoredParts.has(message.id)
     const retire = ({ id }: Pin): void => {
@@ -60,7 +61,7 @@ export function newRules(
     }
     if (isOwn) withdrawnIn(message, standing).forEach(retire)
     // A found rule about the same subject supersedes the earlier one by itself.
-    const replaced = (isOwn ? replacedIn(message, standing) : []).filter(
+    const replaced = (isOwn ? yield* replacedIn(message, standing) : []).filter(
       ({ pin }) => !rules.some((rule) => sameSubject(pin, rule)),
     )
     for (const { pin } of replaced) retire(pin)
@@ -83,17 +84,25 @@ const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
   )
 
 /** The rules that a message replaces, with the replacement. */
-function replacedIn(message: Message, standing: ReadonlyMap<string, Pin>) {
+function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
   if (standing.size === 0 || !isSpoken(message)) return []
-  return message.parts.flatMap((part, at) =>
-    part.type === "text" && isSpokenPart(message, part)
-      ? readReplacements(part.text, retirable(standing)).map(({ pin, text, start }) => ({
-          pin,
-          body: { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const,
-          at: { part: at, start },
-        }))
-      : [],
-  )
+  const replaced: ReplacedRule[] = []
+  for (const [at, part] of message.parts.entries()) {
+    if (part.type !== "text" || !isSpokenPart(message, part)) continue
+    for (const { pin, text, start } of yield* replacementSteps(part.text, retirable(standing)))
+      replaced.push({
+        pin,
+        body: { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) },
+        at: { part: at, start },
+      })
+  }
+  return replaced
+}
+
+type ReplacedRule = {
+  readonly pin: Pin
+  readonly body: RuleBody
+  readonly at: { readonly part: number; readonly start: number }
 }
 
 /** The rules of the user's trust or less that a message withdraws in words; never operator rules, or rules of all sessions. */

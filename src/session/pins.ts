@@ -5,6 +5,7 @@ import { kindOfRule } from "../rules/find-rules.ts"
 import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
 import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import { ruleNamed } from "../rules/read-withdrawals.ts"
+import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
 import type { Live } from "./live.ts"
 import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
@@ -193,12 +194,11 @@ export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
       states.set(pin, "withdrawn")
     else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
   }
-  const standing = new Map(
-    ledgerOf(
-      live,
-      pins.filter((pin) => !states.has(pin)),
-    ).map((pin) => [pin.id, pin]),
+  const compared = await ledgerOf(
+    live,
+    pins.filter((pin) => !states.has(pin)),
   )
+  const standing = new Map(compared.map((pin) => [pin.id, pin]))
   return pins.map((pin) => standing.get(pin.id) ?? { ...pin, state: states.get(pin) ?? "withdrawn", conflicts: [] })
 }
 
@@ -292,13 +292,15 @@ async function withdrawn({ journal, unpinned }: Live, isInConversation: InConver
   return new Set(ids)
 }
 
-/** Compare rules only if they changed, not on every call. */
-function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
+/** Compare rules only if they changed, not on every call; many of them in slices. */
+async function ledgerOf(live: Live, pins: readonly Pin[]): Promise<readonly StandingPin[]> {
   const { ledger } = live
   const known = ledger?.of.every((pin, n) => pin === pins[n]) === true ? ledger : undefined
   if (known !== undefined && known.of.length === pins.length) return known.pins
+  // Nobody else goes on with a comparison that is under way.
+  live.ledger = undefined
   const comparing = known?.comparing ?? createPinLedger()
-  const standing = comparing.extend(pins.slice(known?.of.length ?? 0))
+  const standing = await runPaced(comparing.extend(pins.slice(known?.of.length ?? 0)))
   live.ledger = { of: pins, pins: standing, comparing }
   return standing
 }

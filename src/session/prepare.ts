@@ -7,9 +7,9 @@ import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { runInSteps } from "../message/steps.ts"
+import type { Steps } from "../message/steps.ts"
 import type { Pin } from "../rules/pin.ts"
-import { createPace, forEachInSlices, othersServed } from "../store/pace.ts"
+import { othersServed, runPaced } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { encodeRequest } from "../wire/encode.ts"
@@ -71,7 +71,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
     ...present({ rereads: rereads.count }),
   }
   // Count each message once, in slices; later counts are cached.
-  if (isLong) await forEachInSlices(call.frame.messages, meter.message)
+  if (isLong) await runPaced(countEach(meter, call.frame.messages))
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
   // The entries that the call refers to have moved: the store came back during the call, and others had written to it. Start again.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
@@ -80,6 +80,13 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })
+}
+
+function* countEach(meter: Meter, messages: Transcript): Steps<void> {
+  for (const message of messages) {
+    yield* meter.messageSteps(message)
+    yield
+  }
 }
 
 /** Durability events since the last call; they are also emitted to listeners. */
@@ -321,10 +328,7 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
   const conversation = isShown
     ? newest.flatMap((seq) => byId.get(entryId(seq)) ?? [])
     : await readConversation(live, newest)
-  const pace = createPace()
-  const { entries, worthless } = await runInSteps(flushSteps(conversation), () =>
-    pace.isDue() ? pace.rest() : undefined,
-  )
+  const { entries, worthless } = await runPaced(flushSteps(conversation))
   const { written, known, leftOut, limit } = await live.memory.remember(live.id, live.redact(entries))
   await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
   const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))

@@ -6,12 +6,13 @@ import {
   type UncompiledRule,
 } from "../guard/from-rules/compile-rules.ts"
 import type { PolicyFamily } from "../guard/from-rules/family.ts"
-import { createGuard, type Guard } from "../guard/guard.ts"
+import { type Guard, guardSteps } from "../guard/guard.ts"
 import type { TemplateUse } from "../guard/policy/templates.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { type Channel, trust } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
+import { forEachInSlices, runPaced } from "../store/pace.ts"
 import type { Live } from "./live.ts"
 import { isInForce, knownPins, operatorRules, type SessionPin, standingPins, whyOf } from "./pins.ts"
 
@@ -47,8 +48,10 @@ const maxRules = 500
 
 /** The policies that the rules in force mean, each with its rule. */
 async function policiesOfRules(live: Live): Promise<readonly RuleAsPolicy[]> {
-  const pins = [...operatorRules(live), ...(await pinsNow(live)).filter(isInForce)]
-  return pins.slice(0, maxRules).map((pin) => ({ pin, ...compiled(pin.text) }))
+  const pins = [...operatorRules(live), ...(await pinsNow(live)).filter(isInForce)].slice(0, maxRules)
+  const rules: RuleAsPolicy[] = []
+  await forEachInSlices(pins, (pin) => rules.push({ pin, ...compiled(pin.text) }))
+  return rules
 }
 
 /** The rules of other sessions were read when the call was prepared; where none was yet, they are now, if anything hangs on it. */
@@ -75,7 +78,7 @@ function compiled(text: string): RulePolicy | UncompiledRule {
 }
 
 /** Guards by their policies: sessions of one agent have the same rules. */
-const guards = new Map<string, Guard>()
+const guards = new Map<string, Promise<Guard | undefined>>()
 const maxGuards = 200
 
 /** The guard that the session's own rules make, if any of them is about a call. It can only forbid and ask. */
@@ -88,15 +91,14 @@ export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   if (policies.length === 0) return undefined
   const key = JSON.stringify(policies)
   const found = guards.get(key) ?? guardFrom(policies, mode)
-  if (found === undefined) return undefined
   if (guards.size >= maxGuards) guards.clear()
   guards.set(key, found)
   return found
 }
 
-function guardFrom(policies: readonly TemplateUse[], mode: FromRules): Guard | undefined {
+async function guardFrom(policies: readonly TemplateUse[], mode: FromRules): Promise<Guard | undefined> {
   try {
-    return createGuard(policies)
+    return await runPaced(guardSteps(policies))
   } catch (error) {
     // Who only observes by default need not have the policy engine.
     if (mode === "observe" && error instanceof HoldfastError && error.problem.code === "package-missing")

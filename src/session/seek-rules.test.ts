@@ -1,7 +1,10 @@
 import { expect, test } from "vitest"
+import { longestPieceShare } from "../../test/support/longest-piece.ts"
 import { fc, runs } from "../../test/support/property.ts"
+import { runSteps } from "../message/steps.ts"
+import { runPaced } from "../store/pace.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { seekAhead, seekRules } from "./seek-rules.ts"
+import { seekRules } from "./seek-rules.ts"
 
 const sentence = fc.constantFrom(
   "Never push to main.",
@@ -17,7 +20,7 @@ const message = fc.record({
   times: fc.constantFrom(1, 1, 1, 60),
 })
 
-test("rule prefetch finds the same rules as the full scan, for any messages", async () => {
+test("a search in slices finds the same rules as one at once, for any messages", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(message, { maxLength: 12 }), fc.nat(4), async (said, split) => {
       const body = JSON.stringify({
@@ -26,10 +29,9 @@ test("rule prefetch finds the same rules as the full scan, for any messages", as
       })
       const [one, other] = [decodeRequest("openai-chat", body), decodeRequest("openai-chat", body)]
       const around = { lifted: new Set<string>() }
-      const plain = seekRules(one.messages.slice(split), { ...around, before: one.messages.slice(0, split) })
+      const plain = runSteps(seekRules(one.messages.slice(split), { ...around, before: one.messages.slice(0, split) }))
       const before = { ...around, before: other.messages.slice(0, split) }
-      await seekAhead(other.messages.slice(split), before)
-      expect(seekRules(other.messages.slice(split), before)).toEqual(plain)
+      expect(await runPaced(seekRules(other.messages.slice(split), before))).toEqual(plain)
     }),
     { numRuns: runs },
   )
@@ -41,18 +43,8 @@ test("searching one long message yields to other work", async () => {
     messages: [{ role: "user", content: "部署之前必须运行测试。请看看这个文件。".repeat(2000) }],
   }
   const { messages } = decodeRequest("openai-chat", JSON.stringify(body))
-  let [longest, all] = [0, 0]
-  let before = process.threadCpuUsage()
-  const watch = setInterval(() => {
-    const { user, system } = process.threadCpuUsage(before)
-    before = process.threadCpuUsage()
-    longest = Math.max(longest, user + system)
-    all += user + system
-  }, 1)
-  await seekAhead(messages, { before: [], lifted: new Set() })
-  await new Promise((resolve) => setTimeout(resolve, 5))
-  clearInterval(watch)
-  expect(longest).toBeLessThan(all / 2)
+  const share = await longestPieceShare(() => runPaced(seekRules(messages, { before: [], lifted: new Set() })))
+  expect(share).toBeLessThan(0.5)
 })
 
 test("searching many new messages yields to other work", async () => {
@@ -69,7 +61,7 @@ test("searching many new messages yields to other work", async () => {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  await seekAhead(messages, { before: [], lifted: new Set() })
+  await runPaced(seekRules(messages, { before: [], lifted: new Set() }))
   isDone = true
   expect(rounds).toBeGreaterThanOrEqual(5)
 })

@@ -4,13 +4,12 @@ import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { runSteps, type Steps } from "../message/steps.ts"
+import type { Steps } from "../message/steps.ts"
 import { findRules, findRulesInSteps, kindOfRule } from "../rules/find-rules.ts"
 import { isInstructionFile } from "../rules/instruction-file.ts"
 import { asidesIn } from "../rules/own-words.ts"
 import type { FoundRule } from "../rules/pin.ts"
 import { readPinCommand } from "../rules/read-withdrawals.ts"
-import { createPace } from "../store/pace.ts"
 import { isObject } from "../wire/json.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
@@ -275,26 +274,8 @@ type Surroundings = {
   readonly ignoredParts?: IgnoredParts
 }
 
-/** The rules in new messages; each message is searched once. */
-export const seekRules = (messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] =>
-  runSteps(read(messages, around))
-
-/** Fewer characters are searched at once: a few milliseconds of work. */
-const unitsAtOnce = 8000
-
-/** Search many or long new messages ahead of time, yielding to other work in between. */
-export async function seekAhead(messages: Transcript, around: Surroundings): Promise<void> {
-  const units = messages.reduce((sum, { wire }) => sum + (wire?.length ?? 0), 0)
-  if (units <= unitsAtOnce) return
-  const reading = read(messages, around)
-  const pace = createPace()
-  for (;;) {
-    if (reading.next().done === true) return
-    if (pace.isDue()) await pace.rest()
-  }
-}
-
-function* read(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
+/** The rules in new messages, message by message; each message is searched once. */
+export function* seekRules(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
   const all: (readonly SaidRule[])[] = []
   const callOf = createCalls([...around.before.slice(-maxLookBack), ...messages])
   let answers = around.before.some(({ role }) => role === "assistant")
@@ -425,14 +406,15 @@ function askedRule(text: string, part: number): SaidRule | undefined {
 const rulesFile = /\.mdc?$/i
 
 /** The rules of the documents that open a session: AGENTS.md, and others that its harness inserts. */
-export const documentRules = (documents: readonly InjectedDocument[]): readonly RuleBody[] =>
-  documents.flatMap(({ part, name, hash }) =>
-    part.type !== "text"
-      ? []
-      : findRules(part.text, { channel: "document", source: name })
-          .slice(0, maxRules)
-          .map((rule): RuleBody => {
-            const { at: _, ...body } = bodyOf(rule, { part: 0, start: rule.start }, name)
-            return { ...body, document: hash }
-          }),
-  )
+export function* documentRules(documents: readonly InjectedDocument[]): Steps<readonly RuleBody[]> {
+  const all: RuleBody[] = []
+  for (const { part, name, hash } of documents) {
+    if (part.type !== "text") continue
+    const found = yield* findRulesInSteps(part.text, { channel: "document", source: name })
+    for (const rule of found.slice(0, maxRules)) {
+      const { at: _, ...body } = bodyOf(rule, { part: 0, start: rule.start }, name)
+      all.push({ ...body, document: hash })
+    }
+  }
+  return all
+}

@@ -4,10 +4,9 @@ import type { SchemaName } from "../compact/summary/summary.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format, ModelResponse, Transcript, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { runInSteps } from "../message/steps.ts"
 import { isModelRefusal, isRefusalPart } from "../model/refusal.ts"
 import { withinMs } from "../model/within-ms.ts"
-import { createPace } from "../store/pace.ts"
+import { runPaced } from "../store/pace.ts"
 import { continueRequest } from "../wire/encode.ts"
 import type { Live } from "./live.ts"
 import { readResponse } from "./log/read-response.ts"
@@ -77,10 +76,7 @@ export async function takeSummaryCall(live: Live, sent?: string): Promise<Summar
   if (due === undefined || wanted === undefined || live.removed) return undefined
   delete live.summaryDue
   const { schema = "handoff", language } = live.options
-  const pace = createPace()
-  const { summary: record } = await runInSteps(readingSteps(due.conversation, { schema }), () =>
-    pace.isDue() ? pace.rest() : undefined,
-  )
+  const { summary: record } = await runPaced(readingSteps(due.conversation, { schema }))
   const question = sessionQuestion({ schema, record, budgetTokens: answerTokens, ...present({ language }) })
   const { model } = wanted
   const body = continueRequest(due.format, sent ?? due.wire, question, present({ model }))

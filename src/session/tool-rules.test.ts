@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
+import { runSteps } from "../message/steps.ts"
 import { isInstructionFile } from "../rules/instruction-file.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { seekRules } from "./seek-rules.ts"
@@ -14,7 +15,7 @@ function textsIn(text: string, tool: string, input: unknown): readonly string[] 
   ]
   const body = JSON.stringify({ model: "m", messages })
   const read = decodeRequest("openai-chat", body).messages
-  return seekRules(read, { before: [], lifted: new Set() })
+  return runSteps(seekRules(read, { before: [], lifted: new Set() }))
     .flat()
     .map((rule) => rule.text)
 }

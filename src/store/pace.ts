@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
+import type { Steps } from "../message/steps.ts"
 
 /** Splits long work into slices, so that other work runs in between. */
 export type Pace = {
@@ -28,6 +29,35 @@ export function createPace(now: () => number = () => performance.now()): Pace {
       await othersServed()
       begunMs = now()
     },
+  }
+}
+
+/** A function that yields to others when a slice has used its time. */
+export function createPause(): () => Promise<void> | undefined {
+  const pace = createPace()
+  return () => (pace.isDue() ? pace.rest() : undefined)
+}
+
+/** Do all steps: at once if that is quick, otherwise in slices. */
+export function runPaced<Result>(steps: Steps<Result>): Result | Promise<Result> {
+  const pace = createPace()
+  const first = stepsUntilDue(steps, pace)
+  return first.done === true ? first.value : inSlices(steps, pace)
+}
+
+async function inSlices<Result>(steps: Steps<Result>, pace: Pace): Promise<Result> {
+  for (;;) {
+    await pace.rest()
+    const step = stepsUntilDue(steps, pace)
+    if (step.done === true) return step.value
+  }
+}
+
+/** Work until it is done, or until it is time to yield to others. */
+function stepsUntilDue<Result>(steps: Steps<Result>, pace: Pace): IteratorResult<undefined, Result> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true || pace.isDue()) return step
   }
 }
 

@@ -5,13 +5,14 @@ const write = createUtf8Writer()
 
 function counting(slotBits: number) {
   const asked: string[] = []
-  const cache = createCountCache(slotBits, ({ bytes }, from, end) => {
+  const cache = createCountCache(slotBits)
+  const count: Parameters<typeof cache>[3] = ({ bytes }, from, end) => {
     asked.push(String.fromCharCode(...bytes.subarray(from, end)))
     return end - from
-  })
+  }
   const look = (text: string): number => {
     const utf8 = write(text)
-    return cache(utf8, 0, utf8.length)
+    return cache(utf8, 0, utf8.length, count)
   }
   return { look, asked }
 }

@@ -1,4 +1,5 @@
 import { type Tokens, tokens } from "../message/message.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { widthOf } from "./character.ts"
 import { createLongMerge } from "./merge-long.ts"
 import { pieceEnd } from "./split.ts"
@@ -7,6 +8,8 @@ import { mergeRank, noMerge, type Vocabulary } from "./vocabulary.ts"
 /** Counts the tokens of texts: exactly, but for texts of more than 4 MB and for pieces of more than 55 kB without a break. Holds what it learned of earlier ones, within fixed memory. */
 export type Counter = {
   readonly count: (text: string) => Tokens
+  /** The same count, worked out some kilobytes at a time; counting the text again is then quick. */
+  readonly countSteps: (text: string) => Steps<Tokens>
   /** The longest beginning of a text that has at most `budget` tokens, cut between characters. */
   readonly truncate: (text: string, budget: Tokens) => string
   /** How many steps the merging of long pieces took so far: the work done, without a clock. */
@@ -42,30 +45,52 @@ export function createCounter(vocabulary: Vocabulary): Counter {
 
   const merge = ({ bytes }: Utf8, from: number, end: number): number =>
     end - from <= shortPieceBytes ? short(bytes, from, end) : long.count(bytes, from, end)
-  const cachedPiece = createCountCache(pieceSlotBits, merge)
+  const cachedPiece = createCountCache(pieceSlotBits)
 
   const countPiece = (text: Utf8, from: number, end: number): number => {
     if (end - from === 1) return 1
-    return end - from <= cachedPieceBytes ? cachedPiece(text, from, end) : merge(text, from, end)
+    return end - from <= cachedPieceBytes ? cachedPiece(text, from, end, merge) : merge(text, from, end)
   }
-  const countBytes = (text: Utf8, from: number, end: number): number => {
-    const count = createPieceCounter(countPiece)
-    let total = 0
-    for (let at = from; at < end; ) {
-      const next = pieceEnd(text.bytes, at, end)
+  /** Count up to a place or somewhat behind it, and say where. */
+  const countUpTo = (text: Utf8, counted: Counted, until: number, count: CountBytes): Counted => {
+    let { at, total } = counted
+    while (at < until) {
+      const next = pieceEnd(text.bytes, at, text.length)
       total += count(text, at, next)
       at = next
     }
-    return Math.ceil(total)
+    return { at, total }
   }
-  const cachedText = createCountCache(textSlotBits, countBytes)
+  const countBytes = (text: Utf8, from: number, end: number): number =>
+    Math.ceil(countUpTo({ ...text, length: end }, { at: from, total: 0 }, end, createPieceCounter(countPiece)).total)
+  const cachedText = createCountCache(textSlotBits)
   const countWhole = (text: string): number => {
     const utf8 = write(text)
-    return text.length < cachedTextUnits ? countBytes(utf8, 0, utf8.length) : cachedText(utf8, 0, utf8.length)
+    return text.length < cachedTextUnits
+      ? countBytes(utf8, 0, utf8.length)
+      : cachedText(utf8, 0, utf8.length, countBytes)
+  }
+  /** Only for texts whose bytes are their own: others are counted between two steps. */
+  function* countLong(text: string): Steps<number> {
+    const utf8 = write(text)
+    const count = createPieceCounter(countPiece)
+    let counted: Counted = { at: 0, total: 0 }
+    while (counted.at < utf8.length) {
+      counted = countUpTo(utf8, counted, Math.min(utf8.length, counted.at + bytesAtOnce), count)
+      yield
+    }
+    const { total } = counted
+    return cachedText(utf8, 0, utf8.length, () => Math.ceil(total))
+  }
+  function* countSteps(text: string): Steps<Tokens> {
+    if (text.length > countedWholeUnits) return tokens(yield* countSamples(text, countWhole))
+    return tokens(hasOwnBytes(text) ? yield* countLong(text) : countWhole(text))
   }
 
   return {
-    count: (text) => tokens(text.length <= countedWholeUnits ? countWhole(text) : countSamples(text, countWhole)),
+    count: (text) =>
+      tokens(text.length <= countedWholeUnits ? countWhole(text) : runSteps(countSamples(text, countWhole))),
+    countSteps,
     truncate: (text, budget) => {
       const reach = budget * longestTokenBytes + 1
       const utf8 = write(text.length > reach ? text.slice(0, reach) : text)
@@ -80,13 +105,20 @@ export function createCounter(vocabulary: Vocabulary): Counter {
   }
 }
 
+/** How far a text was counted. */
+type Counted = { readonly at: number; readonly total: number }
+
+/** Bytes counted in one step: at most some 20 ms. */
+const bytesAtOnce = 65_536
+
 /** The count of a text by that of stretches all over it, in a time that does not grow with it. */
-function countSamples(text: string, count: (text: string) => number): number {
+function* countSamples(text: string, count: (text: string) => number): Steps<number> {
   const stride = text.length / samples
   let total = 0
   for (let n = 0; n < samples; n++) {
     const from = Math.floor(n * stride)
     total += count(text.slice(from, from + sampleUnits))
+    yield
   }
   return Math.ceil(total * (stride / sampleUnits) * sampleMargin)
 }
@@ -232,10 +264,12 @@ const setFactor = 0x9e3779b1
 const tailMasks = Int32Array.of(0, 0xff, 0xffff, 0xffffff)
 
 /**
- * Remembers counts in a table of 2^`slotBits` slots of 16 bytes. A stretch of text is known by a 64-bit hash and its length,
+ * Remembers counts, and works out what it has not, in a table of 2^`slotBits` slots of 16 bytes. A stretch of text is known by a 64-bit hash and its length,
  * never by a string that would keep a whole request alive; when its four slots are taken, the oldest gives way.
  */
-export function createCountCache(slotBits: number, count: CountBytes): CountBytes {
+export function createCountCache(
+  slotBits: number,
+): (text: Utf8, from: number, end: number, count: CountBytes) => number {
   const slots = new Int32Array((1 << slotBits) * wordsPerSlot)
   const setShift = 32 - slotBits + 2
 
@@ -248,7 +282,7 @@ export function createCountCache(slotBits: number, count: CountBytes): CountByte
     return counted
   }
 
-  return (text, from, end) => {
+  return (text, from, end, count) => {
     const { view } = text
     let first = end - from
     let second = first
@@ -336,14 +370,19 @@ function fastestWriter(): WriteText {
   return (text, bytes) => (text.length < longUnits ? writeByHand(text, bytes) : encoder.encodeInto(text, bytes).written)
 }
 
-/** Turns texts into UTF-8, one at a time: the bytes are valid until the next call. */
+const neededBytes = (text: string): number => text.length * bytesPerUnit + slackBytes
+
+/** Is a text too long for the bytes that are kept? */
+const hasOwnBytes = (text: string): boolean => neededBytes(text) > keptBytes
+
+/** Turns texts into UTF-8, one at a time: the bytes are valid until the next call, those of a long text for good. */
 export function createUtf8Writer(write: WriteText = fastestWriter()): (text: string) => Utf8 {
   const kept = new Uint8Array(keptBytes)
   const keptView = new DataView(kept.buffer)
   return (text) => {
-    const needed = text.length * bytesPerUnit + slackBytes
-    const bytes = needed <= keptBytes ? kept : new Uint8Array(needed)
-    const view = needed <= keptBytes ? keptView : new DataView(bytes.buffer)
+    const isOwn = hasOwnBytes(text)
+    const bytes = isOwn ? new Uint8Array(neededBytes(text)) : kept
+    const view = isOwn ? new DataView(bytes.buffer) : keptView
     return { bytes, view, length: write(text, bytes) }
   }
 }

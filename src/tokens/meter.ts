@@ -11,6 +11,7 @@ import {
   type ToolResultPart,
   tokens,
 } from "../message/message.ts"
+import type { Steps } from "../message/steps.ts"
 import type { Counter } from "./counter.ts"
 import { framings, type ModelFamily, type TokenFraming, vocabularyFactors } from "./family.ts"
 import { type ImageSize, inlineImageSize } from "./image-size.ts"
@@ -25,6 +26,8 @@ export type Meter = {
   readonly truncate: (text: string, budget: Tokens) => string
   readonly part: (part: Part) => Tokens
   readonly message: (message: Message) => Tokens
+  /** The same, with long texts counted some kilobytes at a time. */
+  readonly messageSteps: (message: Message) => Steps<Tokens>
   readonly tool: (tool: Tool) => Tokens
   /** All but the messages: framing, system and tools. */
   readonly overhead: (request: Pick<ModelRequest, "system" | "tools">) => Tokens
@@ -68,6 +71,18 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
       ? framing.call + text(item.tool) + text(argumentsText(item, wire))
       : part(item)
   const message = remembered((item: Message) => framing.message + sum(item.parts, (one) => within(item, one)))
+  function* messageSteps(item: Message): Steps<Tokens> {
+    const texts: string[] = []
+    const collect: Gauge = {
+      model,
+      framing,
+      text: (value) => (value.length > longUnits ? texts.push(value) : 0),
+      part: (one) => measurePart(one, collect),
+    }
+    for (const one of item.parts) measurePart(one, collect)
+    for (const value of texts) yield* counter.countSteps(value)
+    return message(item)
+  }
   const tool = remembered((item: Tool) => framing.tool + text(item.wire))
 
   const overhead: Meter["overhead"] = ({ system, tools }) => {
@@ -81,11 +96,15 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
     truncate: (value, budget) => counter.truncate(value, tokens(Math.floor(budget / factor))),
     part,
     message,
+    messageSteps,
     tool,
     overhead,
     request: (request) => tokens(overhead(request) + sum(request.messages, message)),
   }
 }
+
+/** Shorter texts are counted in one go: a few milliseconds. */
+const longUnits = 32_768
 
 /** What measuring a part takes from its meter. */
 type Gauge = {

@@ -2,7 +2,11 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, test } from "vitest"
 import { corpus, linesOf, withoutCorpus } from "../../test/support/corpus.ts"
 import { fc, isLongRun, runs } from "../../test/support/property.ts"
+import { runSteps } from "../message/steps.ts"
+import { createCounter } from "./counter.ts"
+import { mergePairs, singleBytes } from "./generated/o200k.ts"
 import { countO200k, o200k } from "./o200k.ts"
+import { readVocabulary } from "./vocabulary.ts"
 
 const numRuns = 3 * runs
 const settings = { seed: 20_261_115, numRuns }
@@ -242,4 +246,54 @@ test("letters without a break or a pattern are merged up to a bound, and counted
 
 test("a piece of more than a megabyte is counted in stretches, off by a few tokens at most", () => {
   expect(Math.abs(countO200k("a".repeat(2_500_000)) - 2_500_000 / 8)).toBeLessThan(8)
+})
+
+const vocabulary = readVocabulary(singleBytes, mergePairs)
+const fresh = () => createCounter(vocabulary)
+
+test("a text counted some kilobytes at a time has the same count, and counting it again takes no more merging", () => {
+  const words = fc.constantFrom(
+    "the ",
+    "naïve ",
+    "部署之前必须运行测试。",
+    "0x7fff ",
+    "\n\n",
+    "aB3_",
+    "🚆",
+    "ﬀ",
+    "\t\t",
+    "zzzzzzzzzzzz",
+  )
+  fc.assert(
+    fc.property(
+      fc.array(words, { minLength: 1, maxLength: 20 }),
+      fc.constantFrom(1, 9000, 70_000, 400_000),
+      (some, units) => {
+        const page = some.join("")
+        const text = page.repeat(Math.ceil(units / page.length))
+        const counter = fresh()
+        const counted = runSteps(counter.countSteps(text))
+        const steps = counter.steps()
+        expect(counter.count(text)).toBe(counted)
+        if (text.length > 90_000) expect(counter.steps()).toBe(steps)
+        expect(fresh().count(text)).toBe(counted)
+      },
+    ),
+    { numRuns: Math.min(runs, 12) },
+  )
+})
+
+test("counting three megabytes in steps has no long step", () => {
+  const random = (n: number): string => ((n * 2_654_435_761) >>> 0).toString(36)
+  const text = Array.from({ length: 400_000 }, (_, n) => random(n)).join(" ")
+  const steps = fresh().countSteps(text)
+  let longestMs = 0
+  for (let done = false; !done; ) {
+    const before = process.threadCpuUsage()
+    done = steps.next().done === true
+    const { user, system } = process.threadCpuUsage(before)
+    longestMs = Math.max(longestMs, (user + system) / 1000)
+  }
+  // All of it takes some hundred.
+  expect(longestMs).toBeLessThan(80)
 })

@@ -87,10 +87,10 @@ export const writeCustomInput = (input: unknown): Wire => write(typeof input ===
 /** The arguments text of an input; the one that stands there is kept if it says the same. */
 export function writeArguments(input: unknown, before: unknown): Wire {
   const text = typeof input === "string" ? input : JSON.stringify(input ?? {})
-  const isSameValue = before !== undefined && before !== null && JSON.stringify(before) === JSON.stringify(input)
-  if (typeof before !== "string") return isSameValue ? write(before) : write(text)
-  const same = before === text || JSON.stringify(tryParse(before)) === text
-  return write(same ? before : text)
+  if (typeof before === "string")
+    return write(before === text || JSON.stringify(tryParse(before)) === text ? before : text)
+  const isSame = before !== undefined && before !== null && JSON.stringify(before) === JSON.stringify(input)
+  return write(isSame ? before : text)
 }
 
 /** What a `data:` or other URL says of the bytes behind it. */

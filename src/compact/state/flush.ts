@@ -47,9 +47,10 @@ export const flush = (messages: Transcript): Flushed => runSteps(flushSteps(mess
 export function* flushSteps(messages: Transcript): Steps<Flushed> {
   const notes = yield* noteSteps(messages)
   const left = notes.filter((note) => !isWorthStoring(note)).length
+  const listed = yield* listedIn(messages)
   return {
     entries: memoryOf(notes),
-    worthless: left + notes.flatMap(statedIn).length - notes.flatMap(told).length + listedIn(messages),
+    worthless: left + notes.flatMap(statedIn).length - notes.flatMap(told).length + listed,
   }
 }
 
@@ -80,16 +81,16 @@ const told = (note: Note): readonly MemoryEntry[] => statedIn(note).slice(0, max
 const maxListed = 20_000
 
 /** How many lines with exact values stood in what tools and the assistant said: nobody spoke of them, so they are in the log alone. */
-function listedIn(messages: Transcript): number {
-  const texts = messages.flatMap(({ role, parts }) =>
-    parts.flatMap((part) =>
-      part.type === "tool-result" || role === "assistant" ? textOf(part).slice(0, maxListed) : [],
-    ),
-  )
-  return texts.reduce(
-    (sum, text) => sum + text.split("\n").filter((line) => exactValue.test(line.slice(0, maxLineLength))).length,
-    0,
-  )
+function* listedIn(messages: Transcript): Steps<number> {
+  let lines = 0
+  for (const { role, parts } of messages)
+    for (const part of parts) {
+      if (part.type !== "tool-result" && role !== "assistant") continue
+      const text = textOf(part).slice(0, maxListed)
+      lines += text.split("\n").filter((line) => exactValue.test(line.slice(0, maxLineLength))).length
+      yield
+    }
+  return lines
 }
 
 /** A record that only stood in some long list means nothing by itself: the log has it, and it is written down once somebody speaks of it. */

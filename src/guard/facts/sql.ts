@@ -62,12 +62,20 @@ function readText(reading: Reading, text: string, depth: number): void {
   }
   // A text put together from quoted pieces is read as a whole.
   const joined = opened(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
-  const tree = parseSql(shortened(joined))
+  const short = shortened(joined)
+  if (short.length > maxSql) {
+    reading.tooMany = true
+    return
+  }
+  const tree = parseSql(short)
   const odd = ambiguous.test(joined) || joined !== text
   if (tree !== undefined) for (const node of tree.slice(0, maxStatements)) readTree(reading, node, depth)
   if (tree === undefined || odd) readWords(reading, joined, depth, tree !== undefined)
   if ((tree?.length ?? 0) > maxStatements || reading.statements.length > maxStatements) reading.tooMany = true
 }
+
+/** Characters without long quoted texts that the grammar is given at once: it takes half a millisecond for each thousand. */
+const maxSql = 100_000
 
 /** Long quoted texts are cut: the grammar takes as long for a letter to a friend as for a statement. */
 function shortened(text: string): string {

@@ -54,21 +54,38 @@ export function clean(text: string): Cleaned {
 }
 
 /** Characters repeat, and folding one takes long; only so many are remembered. */
-const folded = new Map<string, string>()
-const maxFolded = 5_000
+const folded = new Map<number, string>()
+const maxFolded = 20_000
 
-function foldSign(sign: string): string {
-  const known = folded.get(sign)
+function foldSign(code: number): string {
+  const known = folded.get(code)
   if (known !== undefined) return known
-  const made = foldWord(foldCharacter(sign))
-  if (folded.size < maxFolded) folded.set(sign, made)
+  const made = foldWord(foldCharacter(String.fromCodePoint(code)))
+  if (folded.size < maxFolded) folded.set(code, made)
   return made
 }
 
 /** A cleaned text as the eye takes it: lower case, no accents, look-alikes as the Latin letters they pass for. */
 export function fold(text: string): string {
   const lowered = text.toLowerCase()
-  return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]/gu, foldSign)
+  return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]+/gu, foldRun)
+}
+
+/** Most signs of most scripts stay what they are: stretches of them are taken over whole. */
+function foldRun(run: string): string {
+  let made = ""
+  let from = 0
+  for (let at = 0; at < run.length; ) {
+    const code = run.codePointAt(at) ?? 0
+    const next = at + (code > 0xffff ? 2 : 1)
+    const sign = foldSign(code)
+    if (sign.length !== next - at || sign.codePointAt(0) !== code) {
+      made += run.slice(from, at) + sign
+      from = next
+    }
+    at = next
+  }
+  return from === 0 ? run : made + run.slice(from)
 }
 
 /** The signs of a set, ready to be looked up by their code. */

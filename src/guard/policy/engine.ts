@@ -2,7 +2,8 @@ import { createRequire } from "node:module"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
-import type { Action } from "../facts/action.ts"
+import type { Steps } from "../../message/steps.ts"
+import { type Action, actions } from "../facts/action.ts"
 import type { AttributeValue, Get, GuardPolicy, Mode } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
 
@@ -37,26 +38,66 @@ const baseline = "permit(principal, action, resource);"
 /** Asking one policy by itself costs as much as so many more in one go (measured: 0.1 ms a question, 5 µs a policy). */
 const policiesPerQuestion = 20
 
+/** Names of the policies in the engine's own memory, which has them as long as the process runs. */
+const parsed = new Set<string>()
+
 /** Parse policies into the engine's own memory; the same policies have the same name there, so that guards made anew cost nothing. */
 function preparse(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Group {
   const texts: Record<string, string> = mode === "forbid-only" ? { [baselineId]: baseline } : {}
   for (const { id, text } of policies) texts[id] = text
   const id = hashData(texts)
-  const answer = cedar.preparsePolicySet(id, { staticPolicies: texts })
-  assert(answer.type === "success", "policies that were checked do not parse")
+  if (!parsed.has(id)) {
+    const answer = cedar.preparsePolicySet(id, { staticPolicies: texts })
+    assert(answer.type === "success", "policies that were checked do not parse")
+    parsed.add(id)
+  }
   return { id, asks: new Set(policies.flatMap(({ asks }) => [...asks])) }
 }
 
-/** Each group is parsed when it is first needed, and once. */
-function createGroups(cedar: Cedar, mode: Mode): (name: string, policies: readonly GuardPolicy[]) => Group {
-  const groups = new Map<string, Group>()
-  return (name, policies) => {
-    const known = groups.get(name)
+/** Each policy by itself is parsed when it is first needed, and once. */
+function createSingles(cedar: Cedar, mode: Mode): (policy: GuardPolicy) => Group {
+  const singles = new Map<GuardPolicy, Group>()
+  return (policy) => {
+    const known = singles.get(policy)
     if (known !== undefined) return known
-    const made = preparse(cedar, policies, mode)
-    groups.set(name, made)
+    const made = preparse(cedar, [policy], mode)
+    singles.set(policy, made)
     return made
   }
+}
+
+/** Policies that hold for the same actions, at most so many, so that parsing them together is a short piece of work. */
+const maxTogether = 64
+
+type Chunk = {
+  readonly policies: readonly GuardPolicy[]
+  readonly group: Group
+  /** Undefined: any action. */
+  readonly action: Action | undefined
+  /** It is asked for every action of a call, although it holds for any. */
+  readonly asksAction: boolean
+}
+
+/** The policies by what they hold for, some at a time, each parsed. */
+function* chunksOf(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Steps<readonly Chunk[]> {
+  const named = actions.map((action) => ({
+    action,
+    asksAction: false,
+    of: policies.filter((policy) => policy.actions?.has(action) === true),
+  }))
+  const any = [false, true].map((asksAction) => ({
+    action: undefined,
+    asksAction,
+    of: policies.filter((policy) => policy.actions === undefined && policy.asksAction === asksAction),
+  }))
+  const chunks: Chunk[] = []
+  for (const { action, asksAction, of } of [...any, ...named])
+    for (let from = 0; from < of.length; from += maxTogether) {
+      const some = of.slice(from, from + maxTogether)
+      chunks.push({ policies: some, group: preparse(cedar, some, mode), action, asksAction })
+      yield
+    }
+  return chunks
 }
 
 function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request, { id, asks }: Group): Answer {
@@ -89,23 +130,22 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
  * The policies, parsed once. Only those that may hold are put to Cedar, since each costs time whether it holds or not; and where all
  * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
  */
-export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
-  const groupFor = createGroups(cedar, mode)
+export function* createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Steps<Engine> {
+  const single = createSingles(cedar, mode)
+  const chunks = yield* chunksOf(cedar, policies, mode)
   return {
     askOne: (request, policy) => {
       // An error is told where the policy is asked about what is known.
-      return authorize(cedar, request, groupFor(`policy ${policy.id}`, [policy])).forbids.length > 0
+      return authorize(cedar, request, single(policy)).forbids.length > 0
     },
     ask: (request, first) => {
       const { action, get } = request
-      const own = (policy: GuardPolicy): boolean =>
-        policy.actions?.has(action) ?? (first || mode === "allow-list" || policy.asksAction)
-      const all = policies.filter(own)
-      const live = all.filter((policy) => isMeant(policy, request) && policy.holds(asKnown(get)) !== false)
-      const groups =
-        live.length > 1 + all.length / policiesPerQuestion
-          ? [groupFor(`${action} ${first}`, all)]
-          : live.map((policy) => groupFor(`policy ${policy.id}`, [policy]))
+      const isAsked = (chunk: Chunk): boolean =>
+        chunk.action === undefined ? first || mode === "allow-list" || chunk.asksAction : chunk.action === action
+      const groups = chunks.filter(isAsked).flatMap(({ policies: all, group }) => {
+        const live = all.filter((policy) => isMeant(policy, request) && policy.holds(asKnown(get)) !== false)
+        return live.length > 1 + all.length / policiesPerQuestion ? [group] : live.map(single)
+      })
       const answers = groups.map((group) => authorize(cedar, request, group))
       return {
         forbids: answers.flatMap(({ forbids }) => forbids),

@@ -2,10 +2,12 @@ import type { DetailedError, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import { createRecent } from "../../message/recall.ts"
+import type { Steps } from "../../message/steps.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Action, actions } from "../facts/action.ts"
 import { compileCondition, type GuardPolicy } from "./condition.ts"
-import type { Cedar } from "./engine.ts"
+import { type Cedar, loadCedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
 import { cedarString, lineAt, type PolicyDraft, shown } from "./template.ts"
@@ -13,11 +15,11 @@ import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./t
 
 type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 
-/** A template's conditions as policies, each with the rule in words. */
+/** A template's conditions as policies, each a text of its own with the rule in words. */
 function written(
   use: TemplateUse,
   name: string,
-): { readonly text: string; readonly matchers: Readonly<Record<string, Matcher>> } {
+): { readonly texts: readonly string[]; readonly matchers: Readonly<Record<string, Matcher>> } {
   const { rule, instead, when, matchers = {}, assume = [], decision } = checkedDraft(use, name)
   const head = [
     `@rule(${cedarString(use.rule ?? rule)})`,
@@ -28,7 +30,7 @@ function written(
     ...(assume.length > 0 ? [`@assume("${assume.join(" ")}")`] : []),
   ].join("\n")
   return {
-    text: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`).join("\n"),
+    texts: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`),
     matchers,
   }
 }
@@ -55,12 +57,12 @@ function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
   }
 }
 
-/** Read all policies of a guard. Names are made unique by their number; ids that policies give themselves must be. */
-export function readPolicySet(
+/** Read all policies of a guard, one by one. Names are made unique by their number; ids that policies give themselves must be. */
+export function* readPolicySet(
   cedar: Cedar,
   inputs: readonly PolicyInput[],
   given: Readonly<Record<string, Matcher>>,
-): PolicySet {
+): Steps<PolicySet> {
   if (!Array.isArray(inputs))
     throw new HoldfastError({ code: "option-invalid", option: "policies", expected: "a list", found: shown(inputs) })
   const taken = new Set<string>(Object.keys(given))
@@ -87,11 +89,12 @@ export function readPolicySet(
       const name = nameFor(checkedName(input.name ?? input.template))
       const made = written(input, name)
       Object.assign(matchers, made.matchers)
-      policies.push(...readPolicies(cedar, name, made.text))
+      policies.push(...readParts(name, made.texts.join("\n"), made.texts))
     }
+    yield
   }
   check(policies)
-  checkPolicies(cedar, policies)
+  yield* checkPolicies(cedar, policies)
   return { policies, matchers }
 }
 
@@ -144,15 +147,35 @@ function readPolicies(cedar: Cedar, name: string, text: string): readonly GuardP
     throw invalid(name, undefined, "policies without slots", "a Cedar template with ?principal or ?resource")
   const parts = [...parsed.policies].sort((one, other) => text.indexOf(one) - text.indexOf(other))
   if (parts.length === 0) throw invalid(name, undefined, "at least one policy", "a text without any")
-  return parts.map((part, at) => ({
-    ...readPolicy(cedar, name, part, parts.length === 1 ? name : `${name}.${at + 1}`),
+  return readParts(name, text, parts)
+}
+
+const readParts = (name: string, text: string, parts: readonly string[]): readonly GuardPolicy[] =>
+  parts.map((part, at) => ({
+    ...readPolicy(name, part, parts.length === 1 ? name : `${name}.${at + 1}`),
     source: name,
     line: text.slice(0, Math.max(0, text.indexOf(part))).split("\n").length,
   }))
+
+/** Texts that fit the schema. What a policy may ask does not depend on the policies beside it. */
+const fitting = new Set<string>()
+const maxFitting = 10_000
+/** So many policies are checked in one go: the schema takes as long to read as some dozens of them. */
+const checkedAtOnce = 100
+
+/** Check policies against the schema: each text once in a process, some at a time. */
+function* checkPolicies(cedar: Cedar, policies: readonly GuardPolicy[]): Steps<void> {
+  const unchecked = policies.filter(({ text }) => !fitting.has(text))
+  for (let from = 0; from < unchecked.length; from += checkedAtOnce) {
+    const some = unchecked.slice(from, from + checkedAtOnce)
+    checkTogether(cedar, some)
+    if (fitting.size > maxFitting) fitting.clear()
+    for (const { text } of some) fitting.add(text)
+    yield
+  }
 }
 
-/** Check policies against the schema, all in one go: the schema takes longer to read than they do. */
-function checkPolicies(cedar: Cedar, policies: readonly GuardPolicy[]): void {
+function checkTogether(cedar: Cedar, policies: readonly GuardPolicy[]): void {
   const staticPolicies = Object.fromEntries(policies.map(({ id, text }) => [id, text]))
   const checked = cedar.validate({ schema: schemaText, policies: { staticPolicies } })
   assert(checked.type === "success", "policies that parse alone do not parse together")
@@ -166,11 +189,19 @@ function checkPolicies(cedar: Cedar, policies: readonly GuardPolicy[]): void {
   refuse(source, text, first.error, line)
 }
 
-function readPolicy(cedar: Cedar, name: string, text: string, fallback: string): Omit<GuardPolicy, "source" | "line"> {
-  const answer = cedar.policyToJson(text)
+/** Guards are made again when one rule comes to many: the reading of a policy is the same for the same text. */
+const readings = createRecent((text) => {
+  const answer = loadCedar().policyToJson(text)
+  if (answer.type === "failure") return answer
+  const { conditions } = answer.json
+  return { ...answer, mentions: mentionsIn(conditions), holds: compileCondition(conditions) }
+}, 4000)
+
+function readPolicy(name: string, text: string, fallback: string): Omit<GuardPolicy, "source" | "line"> {
+  const answer = readings(text)
   if (answer.type === "failure")
     throw invalid(name, undefined, "a policy in Cedar", answer.errors[0]?.message ?? "something else")
-  const { effect, annotations = {}, action, resource, principal, conditions } = answer.json
+  const { effect, annotations = {}, action, resource, principal } = answer.json
   const decision = annotations.decision ?? "deny"
   if (decision !== "deny" && decision !== "ask")
     throw invalid(name, undefined, '@decision("deny") or @decision("ask")', `@decision(${JSON.stringify(decision)})`)
@@ -185,7 +216,6 @@ function readPolicy(cedar: Cedar, name: string, text: string, fallback: string):
   const mode = annotations.mode ?? "enforce"
   if (mode !== "enforce" && mode !== "observe")
     throw invalid(name, undefined, '@mode("enforce") or @mode("observe")', `@mode(${JSON.stringify(mode)})`)
-  const mentions = mentionsIn(conditions)
   const id = annotations.id ?? fallback
   return {
     id,
@@ -198,8 +228,8 @@ function readPolicy(cedar: Cedar, name: string, text: string, fallback: string):
     rule: annotations.rule ?? `Policy ${id} forbids this call.`,
     ...present({ instead: annotations.instead, actions: actionsOf(action) }),
     ...present({ tool: entityOf(resource), agent: entityOf(principal), session: sessionOf(principal) }),
-    ...mentions,
-    holds: compileCondition(conditions),
+    ...answer.mentions,
+    holds: answer.holds,
   }
 }
 

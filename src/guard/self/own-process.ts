@@ -187,9 +187,11 @@ const pathRun = /[\w.~$%{}*?[\]@\\/:+-]+/g
  */
 export function touchInText(text: string, base: string, own: OwnProcess): Touch | undefined {
   const joined = text.replace(/(["'`])\s*(?:\+|\.|,|\|\|)?\s*\1/g, "").slice(0, 200_000)
+  const seen = new Set<string>()
   for (const source of joined === text ? [text] : [text, joined])
     for (const run of source.match(pathRun) ?? []) {
-      if (!/[./\\~$*]/.test(run)) continue
+      if (seen.has(run) || !/[./\\~$*]/.test(run)) continue
+      seen.add(run)
       for (const piece of run.split(/[:@]/)) {
         const touch = touchOf(piece.replace(/[.:]+$/, "") || piece, base, own)
         if (touch?.relation === "own") return touch

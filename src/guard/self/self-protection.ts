@@ -1,8 +1,9 @@
+import type { Steps } from "../../message/steps.ts"
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
 import { type Leaf, leavesOf, unreadMarks } from "../facts/leaf.ts"
 import { wordsOf } from "../facts/words.ts"
 import type { Guard, Verdict, VerdictReason } from "../guard.ts"
-import type { Circumstances } from "../policy/condition.ts"
+import { judgeOf } from "../join-guards.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
 import {
   fileWords,
@@ -24,10 +25,10 @@ export const selfProtectionId = "holdfast:self-protection"
 export function createSelfProtection(own: OwnProcess): Guard {
   return {
     policies: [],
-    judge: (call, _circumstances?: Circumstances) => {
-      const deed = deedOf(call, own)
+    judge: judgeOf(function* (call) {
+      const deed = yield* deedOf(call, own)
       return verdictOf(call, deed === undefined ? [] : [reasonFor(deed)])
-    },
+    }),
   }
 }
 
@@ -57,9 +58,10 @@ const touching = ({ file }: Touch): string =>
   `read or change ${file.what}${file.path.includes("/") ? ` (${file.path})` : ""}`
 
 /** What a call would do to what is ours, if anything. Never throws: what could not be read in full is looked through for our names. */
-function deedOf(call: ToolCall, own: OwnProcess): string | undefined {
+function* deedOf(call: ToolCall, own: OwnProcess): Steps<string | undefined> {
   try {
     const { leaves, marks } = leavesOf(call.input)
+    yield
     const deed = leavesDeed(String(call.tool), [...leaves, ...listLeaves(call.input)], own)
     if (deed !== undefined) return deed
     return unreadMarks.some((mark) => marks.has(mark)) ? unreadDeed(call.input, own) : undefined

@@ -51,6 +51,10 @@ export function createCharacterMeter(model?: string): CharacterMeter {
     truncate: (text, budget) => beginningOf(text, budget * charactersPerToken),
     part: (part) => unitsOf(inPart(part)),
     message,
+    messageSteps: function* (item) {
+      yield
+      return message(item)
+    },
     tool: ({ wire }) => unitsOf(wire.length),
     overhead,
     request: (request) => tokens(overhead(request) + sum(request.messages, message)),
