@@ -1,5 +1,5 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
-import { classNames, hashOf, type Reading, readWords } from "./word-classes.ts"
+import { classNames, hashOf, type Reading, readWords, tailOf } from "./word-classes.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
@@ -59,6 +59,7 @@ const tag = {
   order: 20,
   after: 21,
   subject: 22,
+  tail: 23,
 } as const
 
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
@@ -87,6 +88,7 @@ export function featuresOf(view: StatementView): Features {
   kindFeatures()
   leadFeatures(reading)
   subjectFeatures(reading)
+  tailFeatures(view, reading)
   aroundFeatures(view)
   shapeFeatures(view, reading)
   return { ids, sorts, length }
@@ -200,6 +202,29 @@ function leadFeatures({ words, places }: Reading): void {
   for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
 }
 
+/** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
+const maxTail = 4
+
+/** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
+function tailFeatures({ text }: StatementView, { words, places }: Reading): void {
+  let end = words.length
+  while (end > 0 && /^[?!]/.test(words[end - 1]?.text ?? "")) end--
+  if (end < 3 || words[end - 1]?.isUnspaced === true) return
+  const isPlainStart = places[0]?.length === 0
+  for (const of of places[end - 1] ?? none) {
+    add(tag.tail, of)
+    if (isPlainStart) add(tag.tail, 64 + of)
+  }
+  let start = end
+  while (start > 0 && words[start - 1]?.isJoint !== true) start--
+  if (start < 2 || end - start > maxTail) return
+  const asks = endsAsking(text) ? 256 : 0
+  add(tag.tail, 128 + asks)
+  add(tag.tail, mix(words[end - 1]?.hash ?? 0, 129 + asks))
+  for (let at = start; at < end; at++) for (const of of places[at] ?? none) add(tag.tail, 160 + asks + of)
+}
+const none: readonly number[] = []
+
 /** Words behind which stands what somebody does, and before which stands who does it. */
 const modal = placesOf("must should may never always shall only dont not aux")
 const [you, i, we, third, say, every, the, plural, product, artifact, output] = placesOf(
@@ -242,14 +267,19 @@ function aroundFeatures({ over, before, after, isItem }: StatementView): void {
   if (after !== "") neighbourFeatures(after, tag.after, isItem)
   if (before === "") return
   neighbourFeatures(before, tag.before, isItem)
-  const { places } = readWords(before)
-  if (isLongLead(places) || !places.some((own) => own.some((of) => heralding.includes(of)))) return
+  const { words, places } = readWords(before)
+  if (isLongLead(places) || saysItself(words) || !places.some((own) => own.some((of) => heralding.includes(of)))) return
   add(tag.lead, 400)
   for (let n = 0; n < classCount; n++) add(tag.lead, 401 + (classes[n] ?? 0))
 }
 
 /** Words of a sentence that says that a rule comes in the next one, which is short. */
 const heralding = placesOf("rule limit stress remember")
+/** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
+function saysItself(words: Reading["words"]): boolean {
+  const end = words.findIndex(({ text }) => text === ":" || text === "：")
+  return end > 0 && end < words.length - 1
+}
 const isLongLead = (places: Reading["places"]): boolean => places.length > maxLead
 
 function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
@@ -268,12 +298,7 @@ function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
   if (last === "?" || last === "？") add(kind, 102)
 }
 
-/** The signs behind the last letter or digit of ASCII. */
-function tailOf(text: string): string {
-  let start = text.length
-  while (start > 0 && /\W/.test(text.charAt(start - 1))) start--
-  return text.slice(start)
-}
+const endsAsking = (text: string): boolean => /[?？]/.test(tailOf(text))
 
 const innerColon = /[:：](?=\s|$)|：/
 const number = /\p{N}/u
@@ -307,7 +332,7 @@ const noCommand: ReadonlySet<string> = new Set(
   ),
 )
 const definite = placesOf("this the i")
-const [never, always, dont] = placesOf("never always dont")
+const [never = -1, always, dont, not = -1] = placesOf("never always dont not")
 
 /** The same in Chinese, where no blank stands between the word and what it forbids. */
 const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
@@ -318,6 +343,8 @@ function orderOf({ words, places }: Reading): number | undefined {
   if (start < 0) return undefined
   const first = places[start] ?? []
   if (forbidsFirst.test(words[start]?.text ?? "")) return 3
+  // "Non condividere mai", "ne partage jamais": the word for never stands behind the verb.
+  if (first.includes(not) && places[start + 2]?.includes(never) === true && places[start + 1]?.length === 0) return 0
   const length = words[start]?.text === "do" || words[start]?.text === "does" ? 2 : 1
   const verb = words[start + length]
   if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
