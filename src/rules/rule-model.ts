@@ -103,6 +103,9 @@ let kindCount = 0
 const classes = new Uint8Array(classNames.length)
 let classCount = 0
 
+/** The sentence for which the pairs of each class were last added. */
+const paired = new Uint32Array(classNames.length)
+
 function addKind(of: number, flags: number): void {
   if (kindCount === maxKinds) return
   kinds[kindCount++] = (of << kindBits) | flags
@@ -174,6 +177,9 @@ function kindFeatures(): void {
       if (at + 2 < kindCount) add(tag.kindTriple, pair * 64 + classAt(at + 2))
     }
     if (opens && ((kinds[at] ?? 0) & behindGap) !== 0) add(tag.clause + 32, of)
+    // A class that stood before has its pairs already.
+    if (paired[of] === turn) continue
+    paired[of] = turn
     for (let n = 0; n < classCount; n++) {
       const other = classes[n] ?? 0
       if (other > of) add(tag.both, of * 64 + other)
@@ -301,6 +307,8 @@ function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
 const endsAsking = (text: string): boolean => /[?？]/.test(tailOf(text))
 
 const innerColon = /[:：](?=\s|$)|：/
+const digit = /[0-9]/
+const foreign = /[^\0-\x7f]/
 const number = /\p{N}/u
 
 function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
@@ -315,7 +323,7 @@ function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading
   if (text.includes("qcode")) add(tag.shape, 7)
   if (text.includes("qquote")) add(tag.shape, 8)
   if (innerColon.test(text)) add(tag.shape, 9)
-  if (number.test(text)) add(tag.shape, 10)
+  if (digit.test(text) || (foreign.test(text) && number.test(text))) add(tag.shape, 10)
   if (text.startsWith("(")) add(tag.shape, 11)
   const order = orderOf(reading)
   if (order !== undefined) add(tag.order, order)
@@ -378,15 +386,25 @@ function weightsOf(signs: string): Float32Array {
   return weights
 }
 
-let tables: Readonly<Record<Register, { readonly weights: Float32Array; readonly bias: number }>> | undefined
+type Table = { readonly weights: Float32Array; readonly bias: number }
+
+/** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
+const tables = new Map<Register, Table>()
+
+function tableOf(register: Register): Table {
+  const known = tables.get(register)
+  if (known !== undefined) return known
+  const made =
+    register === "talk"
+      ? { weights: weightsOf(talkWeights), bias: talkBias }
+      : { weights: weightsOf(pageWeights), bias: pageBias }
+  tables.set(register, made)
+  return made
+}
 
 /** How sure the model is that a sentence is a standing rule: the logarithm of the odds. */
 export function statementScore(view: StatementView, register: Register): number {
-  tables ??= {
-    talk: { weights: weightsOf(talkWeights), bias: talkBias },
-    page: { weights: weightsOf(pageWeights), bias: pageBias },
-  }
-  const { weights, bias } = tables[register]
+  const { weights, bias } = tableOf(register)
   const { ids, length } = featuresOf(view)
   let score = bias
   for (let at = 0; at < length; at++) score += weights[ids[at] ?? 0] ?? 0

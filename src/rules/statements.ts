@@ -50,10 +50,11 @@ function folded(text: string): string {
 const lookAlikes = /[013457$@]/
 
 /** A sentence as the model reads it. */
-const seenOf = (sentence: string): string =>
-  folded(masked(sentence))
-    .replace(/[\s_]+/g, " ")
-    .trim()
+function seenOf(sentence: string): string {
+  const seen = folded(masked(sentence))
+  return (unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim()
+}
+const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
 const maxRead = 1200

@@ -151,20 +151,35 @@ export type Reading = { readonly words: readonly Word[]; readonly places: readon
 /** The marks of Japanese sounds are taken off a folded text, so they are taken off the table as well. */
 const withoutMarks = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
 
-const wide = Object.entries(wideTable).flatMap(([name, signs]) =>
-  withoutMarks(signs)
-    .split(" ")
-    .map((sign) => ({ sign, place: placeOf(name) })),
-)
+const none: readonly never[] = []
 
-/** The classes of a run of a script without blanks, in the order of the text. */
-function wideClasses(run: string): readonly number[] {
-  const found: { readonly at: number; readonly place: number }[] = []
-  for (const { sign, place } of wide) {
-    const at = run.indexOf(sign)
-    if (at >= 0) found.push({ at, place })
+type WideSign = { readonly sign: string; readonly place: number; readonly at: number }
+
+/** The entries of the table by their first sign, each list in the order of classes. */
+const wide = new Map<string, WideSign[]>()
+for (const [name, signs] of Object.entries(wideTable))
+  for (const sign of withoutMarks(signs).split(" ")) {
+    const known = wide.get(sign.charAt(0)) ?? []
+    wide.set(sign.charAt(0), [...known, { sign, place: placeOf(name), at: 0 }])
   }
-  return found.sort((one, two) => one.at - two.at || one.place - two.place).map(({ place }) => place)
+let wideCount = 0
+for (const [first, some] of wide)
+  wide.set(
+    first,
+    some.toSorted((one, two) => one.place - two.place).map((entry) => ({ ...entry, at: wideCount++ })),
+  )
+
+/** The classes of a run of a script without blanks, in the order of the text; each entry of the table counts once. */
+function wideClasses(run: string): readonly number[] {
+  const found: number[] = []
+  const seen = new Set<number>()
+  for (let start = 0; start < run.length; start++)
+    for (const { sign, place, at } of wide.get(run.charAt(start)) ?? none)
+      if (run.startsWith(sign, start) && !seen.has(at)) {
+        seen.add(at)
+        found.push(place)
+      }
+  return found
 }
 
 const token = new RegExp(
@@ -202,8 +217,6 @@ export function hashOf(word: string): number {
 const minStemmed = 7
 const stemLength = 5
 
-const none: readonly never[] = []
-
 function makeWord(text: string): Word {
   const isUnspaced = unspaced.test(text)
   return {
@@ -226,22 +239,25 @@ function placesOfWord(text: string): readonly number[] {
   return plural.test(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept by their hash, all let go when there are so many. A longer one would keep the text alive that it was cut from. */
+/** Words that are kept by their hash, all let go when there are so many. A long one is copied: it would keep the text alive that it was cut from. */
 const maxWords = 20_000
-const maxKept = 12
+const maxKept = 40
+const maxShared = 12
 const knownWords = new Map<number, Word>()
 
 /** The word that stands at a place of a text, known by the hash of its letters. */
 function wordAt(text: string, start: number, end: number, hash: number): Word {
   const known = knownWords.get(hash)
   if (known !== undefined && known.text.length === end - start && text.startsWith(known.text, start)) return known
-  const made = makeWord(text.slice(start, end))
+  const made = makeWord(end - start > maxShared ? copied(text.slice(start, end)) : text.slice(start, end))
   if (end - start <= maxKept) {
     if (knownWords.size >= maxWords) knownWords.clear()
     knownWords.set(hash, made)
   }
   return made
 }
+
+const copied = (text: string): string => Array.from(text).join("")
 
 const wordOf = (text: string): Word => wordAt(text, 0, text.length, hashOf(text))
 
