@@ -261,6 +261,7 @@ const scales: Readonly<Record<number, number>> = {
   20: 50,
   21: 0.7,
   22: 1.6,
+  23: 1.6,
 }
 const baseScale = 0.2
 

@@ -90,7 +90,7 @@ const applySteps = (view: NormalizedText, steps: readonly Step[]): NormalizedTex
 export function normalize(text: string, { foreign, escaped, dressed, spaced }: Survey = survey(text)): NormalizedText {
   const resolved = escaped ? rewrite(viewOf(text), references, resolveReference) : viewOf(text)
   const folds = foreign || resolved.starts !== undefined
-  const plain = folds ? rewrite(resolved, /[^\0-\x7f]/gu, createFold()) : resolved
+  const plain = folds ? rewrite(resolved, foldable, fold) : resolved
   const small = { ...plain, text: lowered(plain.text) }
   const latin = folds && lookAlikes.test(small.text) ? applySteps(small, foldLookAlikes) : small
   const bare = dressed || folds ? applySteps(latin, [undress]) : latin
@@ -99,17 +99,20 @@ export function normalize(text: string, { foreign, escaped, dressed, spaced }: S
 
 const references = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,5});|\\u[\da-f]{4}/gi
 
-/** Folds a character, and remembers: a text repeats its characters. */
-function createFold(): (sign: string) => string {
-  const folded = new Map<string, string>()
-  return (sign) => {
-    const known = folded.get(sign)
-    if (known !== undefined) return known
-    const made = foldCharacter(sign)
-    folded.set(sign, made)
-    return made
-  }
+/** All but ASCII and Chinese characters, which are what they look like. */
+const foldable = /[^\0-\x7f\u4e00-\u9fff]/gu
+
+/** Folds a character, and remembers: texts repeat their characters. All are let go when there are so many. */
+function fold(sign: string): string {
+  const known = folded.get(sign)
+  if (known !== undefined) return known
+  const made = foldCharacter(sign)
+  if (folded.size >= maxFolded) folded.clear()
+  folded.set(sign, made)
+  return made
 }
+const folded = new Map<string, string>()
+const maxFolded = 4096
 
 /** What a glance at a text tells: which of the closer looks it needs. */
 export type Survey = {

@@ -275,3 +275,29 @@ test("an item of a list that is nearly all rules is one of them, and a rule besi
     "Customer data must never leave the eu-central region.\nAny purchase over the cap needs my written approval first."
   expect(findRules(pair, { channel: "user" })).toHaveLength(2)
 })
+
+test.each(["Use Celsius everywhere.", "Non condividere mai il mio numero con i fornitori.", "No apologies, ever."])(
+  "scope and time may stand behind what they bind: %s",
+  (text) => {
+    expect(texts(text, "user")).toEqual([text])
+  },
+)
+
+test("what follows a colon in a script without blanks is read, and is no lead of the next sentence", () => {
+  for (const text of [
+    "所有报告都要遵守一条：不写客户的名字。",
+    "すべての手紙に共通する決まりです：敬語を崩さないこと。",
+  ])
+    expect(texts(`${text}${text.startsWith("所") ? "先写第一封信。" : "まず一通目です。"}`, "user"), text).toEqual([
+      text,
+    ])
+})
+
+test("a sentence that announces rules announces every item of the list behind it, and nothing that a rule already follows", () => {
+  const list =
+    "Let's agree on some ground rules.\n\n1. Tests stay beside the code.\n2. No package without asking me.\n3. Messages are short."
+  expect(texts(list, "user")).toHaveLength(3)
+  expect(texts("House rule: no discounts to anybody. Mr Vidal asks about the table.", "user")).toEqual([
+    "House rule: no discounts to anybody.",
+  ])
+})

@@ -5,9 +5,9 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
-import { isStandingCommand, type Register, statementScore } from "./rule-model.ts"
+import { isStandingCommand, type Register, type StatementView, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
-import { type Statement, statementsIn, statementsInSteps } from "./statements.ts"
+import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import { classesIn } from "./word-classes.ts"
 
 export type FindOptions = {
@@ -25,7 +25,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.5, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.5, page: 0.1 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -105,11 +105,16 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
     scores.push(statementScore(view, register))
   }
   const lists = register === "talk" ? listsOfRules(statements, scores) : new Set<string>()
+  let isListAnnounced = false
   for (const [n, statement] of statements.entries()) {
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
     const { view, start, end, at } = statement
     const score = scores[n] ?? 0
-    const around = { besides: Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0), isListed: lists.has(view.over) }
+    // What announces the first item of a list announces all of them.
+    if (!view.isItem || statements[n - 1]?.view.isItem !== true)
+      isListAnnounced = view.isItem && isAnnounced(view, scores[n - 1] ?? 0)
+    const isListed = isListAnnounced || lists.has(view.over)
+    const around = { before: scores[n - 1] ?? 0, after: scores[n + 1] ?? 0, isListed }
     const isRule =
       opensSteps(statement, register) ||
       (score > leastScore[register] &&
@@ -146,26 +151,32 @@ function listsOfRules(statements: readonly Statement[], scores: readonly number[
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
-/** What is announced as a rule or has the form of a standing command needs to be less sure, an item of a list of rules much less. */
+/** What has the form of a standing command needs to be less sure; what is announced as a rule, or an item of a list of rules, much less. */
 const easedTalk = 0
-const listedTalk = -1
+const announcedTalk = -1
+const listedTalk = -1.5
 /** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
 const sureTalk = 2
 /** What a sentence needs at least, whatever it stands under. */
 const leastScore: Readonly<Record<Register, number>> = { talk: listedTalk, page: thresholds.page }
 
-/** The surer of the two sentences beside a statement, and whether the list under its lead is one of rules. */
-type Around = { readonly besides: number; readonly isListed: boolean }
+/** How sure the sentences beside a statement are, and whether the list under its lead is one of rules. */
+type Around = { readonly before: number; readonly after: number; readonly isListed: boolean }
 
-function thresholdOf({ view }: Statement, register: Register, { besides, isListed }: Around): number {
+function thresholdOf({ view }: Statement, register: Register, { before, after, isListed }: Around): number {
   if (register !== "talk") return thresholds[register]
-  if (view.isItem && (isListed || classesIn(view.over).has("rule"))) return listedTalk
-  const isAnnounced = [view.over, view.before, leadIn.exec(view.text)?.[0] ?? ""].some(
+  if (view.isItem && isListed) return listedTalk
+  if (isAnnounced(view, before)) return announcedTalk
+  const isBesideRule =
+    Math.max(before, after) > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
+  return isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
+}
+
+/** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
+const isAnnounced = ({ text, over, before }: StatementView, scoreBefore: number): boolean =>
+  [over, scoreBefore > thresholds.talk ? "" : before, leadIn.exec(text)?.[0] ?? ""].some(
     (lead) => lead !== "" && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
   )
-  const isBesideRule = besides > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
-  return isAnnounced || isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
-}
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])`)
 
 /** A name in code and what it is for; it is a rule only if it says what must or must not be. */
@@ -177,11 +188,11 @@ const isDefinition = ({ view }: Statement): boolean =>
 
 /** A line that only leads into what follows it is no rule by itself, unless it forbids or says when the steps below are taken. */
 const isLead = ({ view }: Statement): boolean =>
-  /[:：]\W*$/.test(view.text) && !["never", "dont", "forbid"].some((name) => classesIn(view.text).has(name))
+  endsInColon(view.text) && !["never", "dont", "forbid"].some((name) => classesIn(view.text).has(name))
 
 /** "When you release, follow these steps:" and the steps are one rule of a page. */
 const opensSteps = ({ view }: Statement, register: Register): boolean =>
-  register === "page" && /^(?:if|when|whenever|before|after|to)\b.*[:：]\W*$/.test(view.text)
+  register === "page" && /^(?:if|when|whenever|before|after|to)\b/.test(view.text) && endsInColon(view.text)
 
 /** A rule with what belongs to it is no longer than this; what comes behind stands by itself. */
 const maxJoined = 1500
@@ -200,7 +211,7 @@ function completes({ block, at, view }: Statement, before: Draft, isRule: boolea
   if (at === opening.at || at - before.until > 1 || block.kind !== "item" || !block.follows) return false
   if (/[?？]$/.test(view.text)) return false
   const nested = opening.block.kind === "item" && block.indent > opening.block.indent
-  const isOpen = /[:：]\W*$/.test(opening.view.text) && (opening.block.kind !== "item" || nested)
+  const isOpen = endsInColon(opening.view.text) && (opening.block.kind !== "item" || nested)
   return isOpen || (nested && !isRule)
 }
 

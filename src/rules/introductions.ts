@@ -87,8 +87,13 @@ const isText = (said: Said, at: number): boolean =>
   (isIn(said, at, pairedNouns) && /^(?:stack|file)$/.test(wordAt(said, at - 1)))
 const isTextOrData = (said: Said, at: number): boolean => isText(said, at) || isIn(said, at, dataNouns)
 
+/** "traduis-le", "traduce-lo": the pronoun hangs on its verb. */
+const clitic = /-(?:l[aeo]s?|l['’]|moi)$/
+
 const readsAt = (said: Said, at: number): boolean =>
-  isIn(said, at, readVerbs) || pairedVerbs.get(wordAt(said, at))?.has(wordAt(said, at + 1)) === true
+  isIn(said, at, readVerbs) ||
+  readVerbs.has(wordAt(said, at).replace(clitic, "")) ||
+  pairedVerbs.get(wordAt(said, at))?.has(wordAt(said, at + 1)) === true
 
 /** Is it a word that is said of texts among other things, or one that makes something of another? */
 const handlesAt = (said: Said, at: number): boolean =>
@@ -145,9 +150,16 @@ function handsText(said: Said): boolean {
     if (!isShort && !isLong) return false
     const from = at + (isShort ? 1 : 2)
     if (!/^(?:the|an?|my|our)$/.test(wordAt(said, from)) && !possessive.test(wordAt(said, from))) return false
-    return [1, 2, 3, 4].some((next) => isText(said, from + next))
+    return [1, 2, 3, 4].some((next) => isText(said, from + next) || isOwned(said, from, from + next))
   })
 }
+
+/** "This is the style file of a rival": something definite that belongs to somebody who is neither the speaker nor the reader. */
+const isOwned = (said: Said, from: number, at: number): boolean =>
+  wordAt(said, from) === "the" &&
+  /^(?:of|from|by)$/.test(wordAt(said, at)) &&
+  /^(?:an?|the|his|her|their|another|other|some|someone)$/.test(wordAt(said, at + 1)) &&
+  !ownLead.test(said.text)
 
 const wantVerbs = setOf("want mean say ask need think tell asking saying trying wanting like expect")
 const asking = setOf("do does did is are would should")
@@ -195,6 +207,7 @@ const announced = any(
 )
 /** The same in other languages: what is asked about stands there, or what somebody means by it. */
 const announcedElsewhere = any(
+  "^\\W*(?:voici|voilà|hier (?:ist|sind|kommt|is|zijn)|das (?:ist|sind)|aquí (?:está|están|tienes|va|te)|aqui (?:está|estão|vai)|eis|ecco|dit is) (?:le|la|les|l['’]|der|die|das|ein|eine|el|los|las|un|una|o|a|os|as|um|uma|il|lo|i|gli|de|het|een|du|ce)\\b",
   "\\b(?:ist|sind|war|stimmt|heißt|bedeutet|gilt) (?:das|dies|es)\\b[^.!\\n]{0,60}\\?|\\bhältst du (?:davon|von)\\b|\\bwas (?:will|wollen|meint|meinen) (?!ich|wir|du)",
   "\\bc['’]est [^.!\\n]{2,40}\\?|\\b(?:veut|veulent) dire\\b|\\bqu['’]en pens|\\bpenses?-(?:tu|vous)\\b",
   "\\bquieren? decir\\b|\\b(?:qué|que) (?:opinas|te parece)\\b|\\b(?:es|está) (?:correcto|verdad|legal|normal|bien)\\b[^.!\\n]{0,40}\\?|\\bquer(?:em)? dizer\\b|\\bisso (?:é|está)\\b[^.!\\n]{0,40}\\?|\\bvuol dire\\b|\\bcosa ne pensi\\b|\\b(?:è|sono) (?:giusto|corretto|vero|legale|normale)\\b",
@@ -223,6 +236,14 @@ const asksAbout = any(
 const works =
   /\b(?:fix|implement|add|change|update|refactor|run|deploy|commit|push|build|remove|delete|rename|move|ready|start|begin|continue|merge|install|create)\b/
 
+/** "Scale this to eight people", "what's the rhyme scheme here": a pronoun for something that was not spoken of, so that it stands behind. */
+const pointsAhead =
+  /\b(?:this|these)(?=\s*(?:$|[.,;:!?]|(?:to|for|in|into|as|with|from|at|by|and|or|but|please|is|are|was|were|means?|says?|looks?|sounds?|so|shorter|better|legal|ok|okay|right|true|up|down|out|over)\b))/
+const asksHere = /\b(?:here|this one|these ones)\s*[?？]?\s*$/
+/** Verbs for what the speaker wants kept in mind or done in a certain way: what follows is how. */
+const ownVerb =
+  /\b(?:do|does|doing|done|remember|keep|note|pin|save|follow|observe|respect|obey|apply|stick|like|mind|understand|know|consider|work|start|begin|go|use)\b/
+
 /** A sentence that ends with what stands behind it: "Solve this". Not where that is to be kept or followed. */
 const endsWithThis = /\b(?:this|these|below|underneath|the following)\s*[.!:]?\s*$/
 const keeps =
@@ -247,6 +268,8 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
     if (binds.test(sentence) && !isQuestion.test(sentence)) return false
     const said = read(sentence)
     if (handsOver(said) || (asksAbout.test(sentence) && !works.test(sentence))) return true
+    if (pointsAhead.test(sentence) && !ownVerb.test(sentence) && said.words.length <= maxReach) return true
+    if (asksFirst.test(sentence) && asksHere.test(sentence) && !works.test(sentence)) return true
     if (endsWithThis.test(sentence) && said.words.length <= maxReach && !keeps.test(sentence)) return true
     return ahead > minLetter && repliesTo.test(sentence)
   })
@@ -268,6 +291,10 @@ const pronoun = /\b(?:this|that|these|those|it|they|he|she|him|her|them|here)\b/
 /** A paragraph that speaks of a text is short: what is longer says something of its own. */
 const maxFrame = 200
 
+/** "Turn the minutes into a list": a text that was not named before is the one that stands there. */
+const namesTextBehind = (said: Said, at: number): boolean =>
+  [1, 2].some((next) => isIn(said, at + next, determiners) && isText(said, at + next + 1))
+
 /** Does the last paragraph of a message ask about the paragraphs before it, or for something to be done with them? */
 export function asksAboutEarlier(paragraph: string): boolean {
   if (paragraph.length > maxFrame) {
@@ -280,7 +307,10 @@ export function asksAboutEarlier(paragraph: string): boolean {
     const said = read(sentence)
     const asks = isQuestion.test(sentence) || asksFirst.test(sentence)
     if (asks && (pronoun.test(sentence) || announced.test(sentence)) && !works.test(sentence)) return true
-    return said.words.slice(0, 2).some((_, at) => readsAt(said, at)) && said.words.length <= maxReach
+    if (said.words.length > maxReach) return false
+    return said.words
+      .slice(0, 2)
+      .some((_, at) => readsAt(said, at) || (handlesAt(said, at) && namesTextBehind(said, at)))
   })
 }
 
@@ -311,13 +341,16 @@ export const speaksForSelf = (paragraph: string): boolean => firstPerson.test(pa
 
 /** Words with which people lead into their own points. */
 const ownLead =
-  /\b(?:rules?|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|non-?negotiable|serious(?:ly)?|insist|demand|repeat|stress|emphasi[sz]e|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |(?:how|the way) i |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask|like|care)|you (?:should|must|can|need))\b/
+  /\b(?:rules?|conditions?|wish(?:es)?|mine|whenever|each time|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|non-?negotiable|serious(?:ly)?|insist|demand|repeat|stress|emphasi[sz]e|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |(?:how|the way) i |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask|like|care)|you (?:should|must|can|need))\b/
 
+const adopts = /\b(?:mine|that['’]?s me|that is me|which is me|so do i)\b/
 const ofThem = /^\W*(?:their|his|her)\s/
 const ownPossessive = /^(?:team|company|user|today|tomorrow|let|it|that|what|here|there)['’]s$/
 
 /** Is somebody else named as the owner or the speaker of what follows? */
 function isOfOthers(said: Said): boolean {
+  // "My editor's condition, and now mine": the speaker makes it his own.
+  if (adopts.test(said.text)) return false
   if (ofThem.test(said.text)) return true
   const first = /^(?:my|our|the|an?)$/.test(wordAt(said, 0)) ? 1 : 0
   if ([first, first + 1].some((at) => possessive.test(wordAt(said, at)) && !ownPossessive.test(wordAt(said, at))))
@@ -355,11 +388,16 @@ function isLabel(said: Said, isLast: boolean): boolean {
 const tellsTail =
   /^\s*(?:(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [^\s.?!]{3,12})?\s*$/
 
+/** A word for saying: a known one, or any verb in the past at the end of the lead ("someone tweeted:"). */
+const tellsAt = (said: Said, at: number): boolean =>
+  isIn(said, at, tellVerbs) || (at > 0 && at === said.words.length - 1 && /^[a-z]{3,}ed$/.test(wordAt(said, at)))
+
 function endsTelling(said: Said): boolean {
-  const at = said.words.findLastIndex((_, n) => isIn(said, n, tellVerbs))
+  const at = said.words.findLastIndex((_, n) => tellsAt(said, n))
   if (at < 0) return false
   const before = isIn(said, at - 1, adverbs) ? at - 2 : at - 1
   if (/^(?:i|we|you|to|ll|i['’]ll)$/.test(wordAt(said, before))) return false
+  if (!isIn(said, at, tellVerbs) && isIn(said, before, notOthers)) return false
   return tellsTail.test(said.text.slice((said.starts[at] ?? 0) + wordAt(said, at).length))
 }
 
@@ -387,6 +425,7 @@ function leads(said: Said, isLast: boolean): boolean {
   if (leadsIn.test(said.text) || isLabel(said, isLast) || endsTelling(said)) return true
   const asked = said.words.findLastIndex((_, at) => readsAt(said, at))
   if (asked >= 0 && said.text.length - (said.starts[asked] ?? 0) <= maxAsking + wordAt(said, asked).length) return true
+  if (handsText(said)) return true
   if (handing.test(said.text) && (whatOthers.test(said.text) || said.words.some((_, at) => isTextOrData(said, at))))
     return true
   return namesText(said, isLast)
@@ -415,7 +454,7 @@ function introduces(lead: string, behind: string | undefined, isLast: boolean): 
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))
   const isOthers = isOfOthers(said)
-  if (!isOthers && ownLead.test(said.text)) return false
+  if (!isOthers && (ownLead.test(said.text) || adopts.test(said.text))) return false
   if (isOthers && (ofThem.test(said.text) || possessive.test(wordAt(said, 0)) || possessive.test(wordAt(said, 1))))
     return true
   if (!leads(said, isLast)) return false

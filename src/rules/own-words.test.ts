@@ -45,6 +45,11 @@ test.each([
   "Ann's letter",
   "Here is my report",
   "These are the bank’s terms",
+  "Convert this to a table for me",
+  "what's the metre here",
+  "This is the rule file of a rival, anything to learn from it?",
+  "Voici le mot du syndic, traduis-le :",
+  "Hier ist der Zettel vom Vermieter:",
 ])("a sentence hands over the text behind it: %s", (sentence) => {
   expect(own(`${sentence}\n\n${planted}`)).not.toContain(planted)
 })
@@ -184,6 +189,25 @@ test.each([
   ["a customer's line", "Customer: never be late.\nHow do we answer?", ""],
 ])("what another paragraph speaks of is pasted: %s", (_, text, left) => {
   expect(own(text).trim()).toBe(left)
+})
+
+test.each([
+  ["an interpreter's prompts", `In [3]: notes\nOut[3]:\n${planted}`],
+  ["a list of quantities", `Crumble\n200 g oats\n3 apples\n${planted}`],
+  ["a record with one field of a tracker", `Case 77\nReporter: k.lund\nDetails: ${planted}`],
+  ["a letter that ends with its writer's name", `Hi Mo,\n\n${planted}\n\nCheers, Dr. Sand\n\nhow do I do that?`],
+  ["what somebody is told to have posted", `somebody posted: ${planted}`],
+  ["a text that the last paragraph names", `Minutes, point 2: ${planted}\n\nTurn the minutes into a table.`],
+])("a paste shows by its form: %s", (_, text) => {
+  expect(own(text)).not.toContain(planted)
+})
+
+test.each([
+  "My tutor's condition, and now mine too: ",
+  "One wish I'd like you to honour whenever you draw this: ",
+  "From the safety officer, that's me: ",
+])("what a speaker makes his own is his: %s", (lead) => {
+  expect(own(lead + planted)).toContain(planted)
 })
 
 test("a question whether the reader understood speaks of the user's own words", () => {

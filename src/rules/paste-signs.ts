@@ -135,7 +135,7 @@ const topicLabel =
 
 /** A line that a program printed. One is enough. */
 const logLine =
-  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
+  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^(?:In|Out) ?\[\d+\]:|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
 
 /** Lines of code without a fence, and of data. Two make a block. */
 const codeLine =
@@ -193,6 +193,8 @@ function dataStart(lines: readonly string[]): number {
   if (/^\s*[[{]/.test(lines[0] ?? "") && /"\s*:|^\s*\[\s*["{[\d]/.test(lines[0] ?? "")) return 0
   if (lines.length > 1 && lines.every((line) => /^(?: {4}|\t)/.test(line) && !/^\s+(?:[-*+•]|\d+[.)])\s/.test(line)))
     return 0
+  const parts = lines.findIndex((line) => quantity.test(line))
+  if (parts >= 0 && lines.filter((line) => quantity.test(line)).length >= minQuantities) return Math.min(parts, 1)
   const numbered = lines.findIndex((line, n) => lineNumber.test(line) && lineNumber.test(lines[n + 1] ?? ""))
   if (numbered >= 0) return numbered
   return lines.findIndex((line, n) => isRow(line) && cells(line) === cells(lines[n + 1] ?? ""))
@@ -207,6 +209,10 @@ const cells = (line: string): number =>
 const cellEnd = /[,;](?! )|\t/
 const isRow = (line: string): boolean => cells(line) > 2
 
+/** "500 g flour": lines that start with a quantity and end without a stop are a list of parts, and what stands under it goes with it. */
+const quantity = new RegExp(`^\\s*(?:\\d+(?:[.,/]\\d+)?|[½¼¾⅓⅔]) ?[${letters}][^.!?:]{1,60}$`)
+const minQuantities = 2
+
 /** Fields of a record in one paragraph from which on it is one. */
 const minFields = 2
 
@@ -220,7 +226,7 @@ function recordStart(lines: readonly string[]): number {
         fields++
         if (own !== undefined) telling++
       }
-  return (fields >= minFields && telling > 1) || (fields > minFields && telling > 0)
+  return fields >= minFields && telling > 0
     ? lines.findIndex((line, n) => n === 0 || line.search(recordField) >= 0)
     : -1
 }
@@ -243,8 +249,12 @@ export const greets = (line: string): boolean =>
     line,
   )
 
-/** Does a line in lower case close a letter? */
+/** Does a line in lower case close a letter, with or without the name of its writer? */
 export const signsOff = (line: string): boolean =>
+  signedName.test(line) ||
   /^\s*(?:(?:best|kind|warm|many|with)?\s?(?:kind |best |warm )?(?:regards|wishes|greetings)|best|cheers|sincerely|yours(?: \w+)?|thanks|thank you|many thanks|mit freundlichen grüßen|viele grüße|liebe grüße|mfg|cordialement|bien à vous|saludos|atentamente|un saludo|abraços|atenciosamente|sent from my .{2,30})[,.!]?\s*$/.test(
     line,
   )
+const signedName = new RegExp(
+  `^\\s*(?:(?:best|kind|warm|many) (?:regards|wishes|greetings)|regards|cheers|sincerely|yours(?: [a-z]+)?|viele grüße|liebe grüße|cordialement|saludos|abraços),? [${letters}.]{2,20}(?: [${letters}.]{1,20}){0,3}\\s*$`,
+)

@@ -1,5 +1,5 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
-import { classNames, hashOf, type Reading, readWords } from "./word-classes.ts"
+import { classNames, hashOf, type Reading, readWords, tailOf } from "./word-classes.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
@@ -59,6 +59,7 @@ const tag = {
   order: 20,
   after: 21,
   subject: 22,
+  tail: 23,
 } as const
 
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
@@ -87,6 +88,7 @@ export function featuresOf(view: StatementView): Features {
   kindFeatures()
   leadFeatures(reading)
   subjectFeatures(reading)
+  tailFeatures(view, reading)
   aroundFeatures(view)
   shapeFeatures(view, reading)
   return { ids, sorts, length }
@@ -100,6 +102,9 @@ let kindCount = 0
 /** The same classes, each once. */
 const classes = new Uint8Array(classNames.length)
 let classCount = 0
+
+/** The sentence for which the pairs of each class were last added. */
+const paired = new Uint32Array(classNames.length)
 
 function addKind(of: number, flags: number): void {
   if (kindCount === maxKinds) return
@@ -172,6 +177,9 @@ function kindFeatures(): void {
       if (at + 2 < kindCount) add(tag.kindTriple, pair * 64 + classAt(at + 2))
     }
     if (opens && ((kinds[at] ?? 0) & behindGap) !== 0) add(tag.clause + 32, of)
+    // A class that stood before has its pairs already.
+    if (paired[of] === turn) continue
+    paired[of] = turn
     for (let n = 0; n < classCount; n++) {
       const other = classes[n] ?? 0
       if (other > of) add(tag.both, of * 64 + other)
@@ -199,6 +207,29 @@ function leadFeatures({ words, places }: Reading): void {
   for (const of of lead) add(tag.lead, 16 + of)
   for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
 }
+
+/** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
+const maxTail = 4
+
+/** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
+function tailFeatures({ text }: StatementView, { words, places }: Reading): void {
+  let end = words.length
+  while (end > 0 && /^[?!]/.test(words[end - 1]?.text ?? "")) end--
+  if (end < 3 || words[end - 1]?.isUnspaced === true) return
+  const isPlainStart = places[0]?.length === 0
+  for (const of of places[end - 1] ?? none) {
+    add(tag.tail, of)
+    if (isPlainStart) add(tag.tail, 64 + of)
+  }
+  let start = end
+  while (start > 0 && words[start - 1]?.isJoint !== true) start--
+  if (start < 2 || end - start > maxTail) return
+  const asks = endsAsking(text) ? 256 : 0
+  add(tag.tail, 128 + asks)
+  add(tag.tail, mix(words[end - 1]?.hash ?? 0, 129 + asks))
+  for (let at = start; at < end; at++) for (const of of places[at] ?? none) add(tag.tail, 160 + asks + of)
+}
+const none: readonly number[] = []
 
 /** Words behind which stands what somebody does, and before which stands who does it. */
 const modal = placesOf("must should may never always shall only dont not aux")
@@ -242,14 +273,19 @@ function aroundFeatures({ over, before, after, isItem }: StatementView): void {
   if (after !== "") neighbourFeatures(after, tag.after, isItem)
   if (before === "") return
   neighbourFeatures(before, tag.before, isItem)
-  const { places } = readWords(before)
-  if (isLongLead(places) || !places.some((own) => own.some((of) => heralding.includes(of)))) return
+  const { words, places } = readWords(before)
+  if (isLongLead(places) || saysItself(words) || !places.some((own) => own.some((of) => heralding.includes(of)))) return
   add(tag.lead, 400)
   for (let n = 0; n < classCount; n++) add(tag.lead, 401 + (classes[n] ?? 0))
 }
 
 /** Words of a sentence that says that a rule comes in the next one, which is short. */
 const heralding = placesOf("rule limit stress remember")
+/** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
+function saysItself(words: Reading["words"]): boolean {
+  const end = words.findIndex(({ text }) => text === ":" || text === "：")
+  return end > 0 && end < words.length - 1
+}
 const isLongLead = (places: Reading["places"]): boolean => places.length > maxLead
 
 function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
@@ -268,14 +304,11 @@ function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
   if (last === "?" || last === "？") add(kind, 102)
 }
 
-/** The signs behind the last letter or digit of ASCII. */
-function tailOf(text: string): string {
-  let start = text.length
-  while (start > 0 && /\W/.test(text.charAt(start - 1))) start--
-  return text.slice(start)
-}
+const endsAsking = (text: string): boolean => /[?？]/.test(tailOf(text))
 
 const innerColon = /[:：](?=\s|$)|：/
+const digit = /[0-9]/
+const foreign = /[^\0-\x7f]/
 const number = /\p{N}/u
 
 function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
@@ -290,7 +323,7 @@ function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading
   if (text.includes("qcode")) add(tag.shape, 7)
   if (text.includes("qquote")) add(tag.shape, 8)
   if (innerColon.test(text)) add(tag.shape, 9)
-  if (number.test(text)) add(tag.shape, 10)
+  if (digit.test(text) || (foreign.test(text) && number.test(text))) add(tag.shape, 10)
   if (text.startsWith("(")) add(tag.shape, 11)
   const order = orderOf(reading)
   if (order !== undefined) add(tag.order, order)
@@ -307,7 +340,7 @@ const noCommand: ReadonlySet<string> = new Set(
   ),
 )
 const definite = placesOf("this the i")
-const [never, always, dont] = placesOf("never always dont")
+const [never = -1, always, dont, not = -1] = placesOf("never always dont not")
 
 /** The same in Chinese, where no blank stands between the word and what it forbids. */
 const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
@@ -318,6 +351,8 @@ function orderOf({ words, places }: Reading): number | undefined {
   if (start < 0) return undefined
   const first = places[start] ?? []
   if (forbidsFirst.test(words[start]?.text ?? "")) return 3
+  // "Non condividere mai", "ne partage jamais": the word for never stands behind the verb.
+  if (first.includes(not) && places[start + 2]?.includes(never) === true && places[start + 1]?.length === 0) return 0
   const length = words[start]?.text === "do" || words[start]?.text === "does" ? 2 : 1
   const verb = words[start + length]
   if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
@@ -351,15 +386,25 @@ function weightsOf(signs: string): Float32Array {
   return weights
 }
 
-let tables: Readonly<Record<Register, { readonly weights: Float32Array; readonly bias: number }>> | undefined
+type Table = { readonly weights: Float32Array; readonly bias: number }
+
+/** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
+const tables = new Map<Register, Table>()
+
+function tableOf(register: Register): Table {
+  const known = tables.get(register)
+  if (known !== undefined) return known
+  const made =
+    register === "talk"
+      ? { weights: weightsOf(talkWeights), bias: talkBias }
+      : { weights: weightsOf(pageWeights), bias: pageBias }
+  tables.set(register, made)
+  return made
+}
 
 /** How sure the model is that a sentence is a standing rule: the logarithm of the odds. */
 export function statementScore(view: StatementView, register: Register): number {
-  tables ??= {
-    talk: { weights: weightsOf(talkWeights), bias: talkBias },
-    page: { weights: weightsOf(pageWeights), bias: pageBias },
-  }
-  const { weights, bias } = tables[register]
+  const { weights, bias } = tableOf(register)
   const { ids, length } = featuresOf(view)
   let score = bias
   for (let at = 0; at < length; at++) score += weights[ids[at] ?? 0] ?? 0

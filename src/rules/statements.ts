@@ -4,6 +4,7 @@ import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import type { StatementView } from "./rule-model.ts"
+import { tailOf } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -14,6 +15,10 @@ export type Statement = Span & {
   /** The heading or the line with a colon that it stands under. */
   readonly over?: Span
 }
+
+/** Does a text end in a colon, or in signs behind one? */
+export const endsInColon = (text: string): boolean => colon.test(tailOf(text))
+const colon = /[:：]/
 
 const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
 const quoted =
@@ -45,10 +50,11 @@ function folded(text: string): string {
 const lookAlikes = /[013457$@]/
 
 /** A sentence as the model reads it. */
-const seenOf = (sentence: string): string =>
-  folded(masked(sentence))
-    .replace(/[\s_]+/g, " ")
-    .trim()
+function seenOf(sentence: string): string {
+  const seen = folded(masked(sentence))
+  return (unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim()
+}
+const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
 const maxRead = 1200
@@ -100,7 +106,7 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly str
     const over = led === undefined ? under : (seen[led] ?? "")
     const before = found[n - 1]?.at === at || found[n - 1]?.at === at - 1 ? (seen[n - 1] ?? "") : ""
     const after = found[n + 1]?.at === at ? (seen[n + 1] ?? "") : ""
-    if (block.kind !== "heading" && /[:：]\W*$/.test(own)) lead = n
+    if (block.kind !== "heading" && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
     return {
       ...statement,

@@ -10,9 +10,9 @@ const table: Readonly<Record<string, string>> = {
   always:
     "always siempre immer stets toujours sempre altijd всегда invariably systematically grundsatzlich systematiquement sistematicamente | at all times | every single time | without exception | sin excepcion | ohne ausnahme | sans exception | sem excecao | by default | por defecto | standardmassig | par defaut | por padrao",
   lasting:
-    "henceforth forever permanently permanent onward onwards hereafter desormais dorenavant fortan kunftig zukunftig generell doravante dorenavante throughout | from now on | from here on | from today on | from this point | going forward | moving forward | in future | in the future | until further notice | for good | for the rest of | for the whole | for the entire | for everything | as of today | starting today | starting now | for all our | for all future | in all future | from then on | de ahora en adelante | a partir de ahora | a partir de hoy | en adelante | hasta nuevo aviso | en el futuro | ab jetzt | ab sofort | ab heute | von nun an | von jetzt an | in zukunft | bis auf weiteres | fur die ganze | fur den rest | a l'avenir | a partir de maintenant | jusqu'a nouvel ordre | dans tout ce | de agora em diante | daqui em diante | daqui para frente | daqui pra frente | a partir de agora | no futuro | ate segunda ordem | d'ora in poi | da ora in poi | in futuro | vanaf nu",
+    "henceforth forever permanently permanent onward onwards hereafter desormais dorenavant fortan kunftig zukunftig generell doravante dorenavante throughout | from now on | from here on | from today on | from this point | going forward | moving forward | in future | in the future | until further notice | for good | for the rest of | for the whole | for the entire | for everything | as of today | starting today | starting now | for all our | for all future | in all future | from then on | de ahora en adelante | a partir de ahora | a partir de hoy | en adelante | hasta nuevo aviso | en el futuro | ab jetzt | ab sofort | ab heute | von nun an | von jetzt an | in zukunft | bis auf weiteres | fur die ganze | fur den rest | a l'avenir | a partir de maintenant | jusqu'a nouvel ordre | dans tout ce | de agora em diante | daqui em diante | daqui para frente | daqui pra frente | a partir de agora | no futuro | ate segunda ordem | d'ora in poi | d'ora in avanti | da oggi | da ora in poi | van nu af | from today | for all time | in futuro | vanaf nu",
   general:
-    "generally usually normally typically whenever wherever whoever whichever cuandoquiera generalmente normalmente normalerweise jedesmal habituellement | in general | as a rule | as a general rule | rule of thumb | every time | each time | any time | no matter | por regla general | en general | cada vez | siempre que | sempre que | toda vez | todas as vezes | im allgemeinen | in der regel | jedes mal | immer wenn | egal | en general | chaque fois | a chaque fois | ogni volta | elke keer | unless i say | unless told | unless otherwise | until i say | salvo que | a menos que | es sei denn | sauf si | a nao ser",
+    "generally usually normally typically whenever wherever whoever whichever cuandoquiera generalmente normalmente normalerweise jedesmal habituellement | in general | in generale | em geral | over het algemeen | in het algemeen | en regle generale | as a rule | as a general rule | rule of thumb | every time | each time | any time | no matter | por regla general | en general | cada vez | siempre que | sempre que | toda vez | todas as vezes | im allgemeinen | in der regel | jedes mal | immer wenn | egal | en general | chaque fois | a chaque fois | ogni volta | elke keer | unless i say | unless told | unless otherwise | until i say | salvo que | a menos que | es sei denn | sauf si | a nao ser",
   must: "must shall mandatory required compulsory obligatory obligatorio obligatoria obligatorios obrigatorio obrigatoria debe deben debes debera deberan muss mussen musst musste zwingend unbedingt doit doivent dois devez devem deve devi moet moeten sollen soll sollst duty obliged needs nadie niemand personne nobody | have to | has to | need to | needs to | are to be | is to be | tiene que | tienen que | tienes que | hay que | il faut | tem que | tem de | no one | supposed to | obliged to",
   should:
     "should ought deberia deberias deberian sollte sollten solltest devrait devraient devriez devrais deveria deveriam dovrebbe make ensure asegurate cerciorate sicherstellen stelle assure assurez certifique garanta",
@@ -25,7 +25,7 @@ const table: Readonly<Record<string, string>> = {
   limit:
     "limit limits max maximum minimum cap capped ceiling budget exceed exceeds exceeding least most tope limite maximo presupuesto hochstens mindestens obergrenze maximal plafond budget moins teto orcamento massimo | more than | less than | no more | at most | at least | up to | no longer than | not exceed | mas de | menos de | a lo sumo | como maximo | mehr als | nicht mehr als | plus de | au plus | no maximo | mais de",
   every:
-    "every each all any everything anything everyone anyone anybody anywhere everywhere both cada todo todos toda todas cualquier cualquiera jede jeder jedes jeden jedem alle allen alles chaque tout toute toutes tous tudo qualquer ogni tutti tutte elke ieder",
+    "every each all any everything anything everyone anyone anybody anywhere everywhere uberall durchgehend partout dappertutto overal both cada todo todos toda todas cualquier cualquiera jede jeder jedes jeden jedem alle allen alles chaque tout toute toutes tous tudo qualquer ogni tutti tutte elke ieder",
   if: "if si wenn falls se als should sofern lorsqu'il",
   when: "when while once cuando sobald wahrend quand lorsque lorsqu quando mentre wanneer upon",
   before: "before prior antes bevor vor avant prima voordat beforehand | ahead of",
@@ -48,7 +48,7 @@ const table: Readonly<Record<string, string>> = {
     "abide abort abstain accept accumulate acknowledge adapt add adhere adjust adopt advance advertise aim alert align allocate allow amend analyze anchor annotate announce apologize append apply approve arrange ask assert assess assign assume attach authenticate authorize avoid await backup bail batch be become begin boil bootstrap bracket bring broaden buffer bundle calculate cancel capitalize carry catch categorize chain challenge choose chunk cite clarify classify clear close coalesce coerce collapse collect combine come communicate compare compensate comply compose compress compute conclude confine confirm conform connect consider consolidate constrain construct consult contain continue convert coordinate correct create cross-check customize decide declare declutter decouple dedupe deduplicate deescalate define degrade delegate delete deliver demonstrate deny depend deprecate derive describe detect determine diff dig disable disambiguate discard disclose discuss dispatch dispose disregard distinguish divide do double-check downgrade download drain drive duplicate eliminate embed emit emphasize emulate enable encapsulate encode encourage encrypt enforce engage enquire ensure enter enumerate erase err escalate establish estimate evaluate evolve examine exclude execute exempt expand expect experiment explain explore expose express extend facilitate fail fall fan favor favour feel find finish flatten follow forget formulate forward freeze front-load gather generate get give grant greet grep guarantee guess halt hand handwrite hard-code hardcode have hide highlight hold honor honour identify ignore implement improve include incorporate indent indicate infer inherit initialize inject inline insert inspect instrument integrate intend intercept interpret introduce invalidate investigate invite invoke isolate justify keep kill know launch lay lean learn let leverage listen locate lower maintain make manage maximize memoize mention migrate mimic minimize modify mount narrow navigate negotiate nest normalize notify obey obfuscate observe obtain omit operate opt optimize organize override parameterize parametrize paraphrase partition paste perceive perform persist pick ping polish pool populate port pre-compute predict prefer prefix preload prepare present preserve pretend prevent prioritize probe proceed prohibit promote propagate propose protect prove provide provision prune publish put qualify quit reason reassess reassure rebase rebuild recall receive recheck recommend recompute reconcile recover redact redirect reduce refer refine reflect reformat refrain refund refuse regard regenerate register reimburse reindex reinstall reject relax relay reload rely remap remember remind remove rename render reopen reorder repeat rephrase replace represent reproduce require rerun reseed resist resize resolve respawn respond restart restate restore restrict retain retarget retest rethink retrieve reuse reverse revise rotate round sanitize satisfy say scaffold scroll seed seek segment select send sequence serialize serve settle sharpen shield short-circuit shorten shut signal simplify skim smoke-test snapshot solve speak specify spell spot standardize stay steer stick stress-test strive subclass subscribe substitute subtract suggest summarize suppress suspect swallow swap tackle tailor take teach tee tell template terminate thank think throttle tighten tolerate translate traverse try undo unify unit-test unlock unset unwrap utilize validate verify vet void welcome whitelist widen withdraw withhold zero",
   orderOrNoun:
     "access address answer approach archive audit author balance bind block book branch bridge browse budget build bump cache call cap capture change charge check claim clean click clone code comment commit compile contact contract control copy cost count cover credit cross cut date deal debug default defer delay demand deploy design detail display document draft drop edit email encounter end escape exercise exit export extract factor feature fetch file fill filter fix flag flow focus fold force fork form format function gate go group guard guide handle help hook host import increase index inform input install interface issue iterate join label land layer lead leave level lift limit line link lint list load lock log look loop mail map mark mask match measure merge message mind mirror mock model monitor move mute name need object offer open order output own pack package page pair parse pass patch pause pay phase pin place plan play post practice preview price print process produce profile program project prompt pull purchase push query quote raise range rank rate reach read record refactor reference refresh release reply report request research reserve reset resort respect rest result retry return revert review rewrite risk roll root route run sample save scale scan schedule scope score search secure sense separate set shape share ship show sign size skip slot sort source spawn speed spend split squash stack stage standard start state step stop store stream stress string strip structure stub study style subject submit suffix summary supply support surface switch sync tag talk target task team test thread throw tie time title toggle top touch trace track trade train transfer transform trap treat trigger trim trust turn tweak type update upgrade upload use value vendor version view visit voice wait walk warm warn watch weigh wire work wrap write yield",
-  rule: "rule rules policy policies constraint constraints guideline guidelines requirement requirements restriction restrictions convention conventions principle principles instruction instructions regla reglas norma normas politica politicas restriccion restricciones directriz regel regeln vorgabe vorgaben richtlinie richtlinien bedingung grundsatz regle regles consigne consignes contrainte contraintes politique regra regras restricao diretriz regola regole beperking",
+  rule: "rule rules policy policies constraint constraints guideline guidelines requirement requirements restriction restrictions condition conditions limitation limitations boundary boundaries agreement agreements convention conventions principle principles instruction instructions regla reglas norma normas politica politicas restriccion restricciones directriz regel regeln vorgabe vorgaben richtlinie richtlinien bedingung grundsatz hausregel hausregeln spielregel spielregeln grundregel grundregeln vereinbarung regle regles consigne consignes contrainte contraintes politique regra regras restricao diretriz regola regole beperking condicion condiciones condizione condizioni condicao condicoes voorwaarde voorwaarden huisregel huisregels afspraak afspraken",
   stress:
     "important importantly critical crucial essential vital mandatory priority seriously strict strictly absolute absolutely hard firm golden standing ground house importante critico crucial esencial fundamental wichtig wichtiges entscheidend wesentlich essentiel capital primordial essencial fundamental importante belangrijk non-negotiable negotiable insist",
   remember:
@@ -102,7 +102,7 @@ const wideTable: Readonly<Record<string, string>> = {
   we: "我们 咱们 私たち 弊社 当社",
   this: "这个 这 那个 那 これ それ この その",
   now: "现在 今天 明天 刚才 先把 今 今日 明日 さっき とりあえず",
-  rule: "规则 规定 政策 要求 约定 原则 规范 ルール 規則 方針 決まり 制約 규칙",
+  rule: "规则 规定 政策 要求 约定 原则 规范 条件 规矩 约束 遵守 ルール 規則 方針 決まり 制約 規定 約束 守って 규칙",
   stress: "重要 关键 注意 务必 大事 注意 必須",
   remember: "记住 牢记 记得 覚え 忘れ 留意 念のため",
   past: "了 过 昨天 ました でした だった 昨日",
@@ -148,18 +148,38 @@ type Word = {
 /** A folded sentence as its words and joints; `places` has the classes of each, a phrase's at its first word. */
 export type Reading = { readonly words: readonly Word[]; readonly places: readonly (readonly number[])[] }
 
-const wide = Object.entries(wideTable).flatMap(([name, signs]) =>
-  signs.split(" ").map((sign) => ({ sign, place: placeOf(name) })),
-)
+/** The marks of Japanese sounds are taken off a folded text, so they are taken off the table as well. */
+const withoutMarks = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
 
-/** The classes of a run of a script without blanks, in the order of the text. */
-function wideClasses(run: string): readonly number[] {
-  const found: { readonly at: number; readonly place: number }[] = []
-  for (const { sign, place } of wide) {
-    const at = run.indexOf(sign)
-    if (at >= 0) found.push({ at, place })
+const none: readonly never[] = []
+
+type WideSign = { readonly sign: string; readonly place: number; readonly at: number }
+
+/** The entries of the table by their first sign, each list in the order of classes. */
+const wide = new Map<string, WideSign[]>()
+for (const [name, signs] of Object.entries(wideTable))
+  for (const sign of withoutMarks(signs).split(" ")) {
+    const known = wide.get(sign.charAt(0)) ?? []
+    wide.set(sign.charAt(0), [...known, { sign, place: placeOf(name), at: 0 }])
   }
-  return found.sort((one, two) => one.at - two.at || one.place - two.place).map(({ place }) => place)
+let wideCount = 0
+for (const [first, some] of wide)
+  wide.set(
+    first,
+    some.toSorted((one, two) => one.place - two.place).map((entry) => ({ ...entry, at: wideCount++ })),
+  )
+
+/** The classes of a run of a script without blanks, in the order of the text; each entry of the table counts once. */
+function wideClasses(run: string): readonly number[] {
+  const found: number[] = []
+  const seen = new Set<number>()
+  for (let start = 0; start < run.length; start++)
+    for (const { sign, place, at } of wide.get(run.charAt(start)) ?? none)
+      if (run.startsWith(sign, start) && !seen.has(at)) {
+        seen.add(at)
+        found.push(place)
+      }
+  return found
 }
 
 const token = new RegExp(
@@ -167,6 +187,20 @@ const token = new RegExp(
   "g",
 )
 const unspaced = /^[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
+
+/** The signs behind the last letter or digit of a text. */
+export function tailOf(text: string): string {
+  let start = text.length
+  while (start > 0 && !isLetterAt(text, start - 1)) start--
+  return start === text.length ? "" : text.slice(start)
+}
+
+function isLetterAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code < 128) return kindOfSign[code] === ofWord || kindOfSign[code] === ofNumber
+  return letterOrDigit.test(text.charAt(at))
+}
+const letterOrDigit = /[\p{L}\p{N}]/u
 
 /** Does a token stand in a script that puts no blanks between words? */
 export const isUnspacedToken = (text: string): boolean => unspaced.test(text)
@@ -182,8 +216,6 @@ export function hashOf(word: string): number {
 /** Shorter words are their own stem. */
 const minStemmed = 7
 const stemLength = 5
-
-const none: readonly never[] = []
 
 function makeWord(text: string): Word {
   const isUnspaced = unspaced.test(text)
@@ -207,22 +239,25 @@ function placesOfWord(text: string): readonly number[] {
   return plural.test(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept by their hash, all let go when there are so many. A longer one would keep the text alive that it was cut from. */
+/** Words that are kept by their hash, all let go when there are so many. A long one is copied: it would keep the text alive that it was cut from. */
 const maxWords = 20_000
-const maxKept = 12
+const maxKept = 40
+const maxShared = 12
 const knownWords = new Map<number, Word>()
 
 /** The word that stands at a place of a text, known by the hash of its letters. */
 function wordAt(text: string, start: number, end: number, hash: number): Word {
   const known = knownWords.get(hash)
   if (known !== undefined && known.text.length === end - start && text.startsWith(known.text, start)) return known
-  const made = makeWord(text.slice(start, end))
+  const made = makeWord(end - start > maxShared ? copied(text.slice(start, end)) : text.slice(start, end))
   if (end - start <= maxKept) {
     if (knownWords.size >= maxWords) knownWords.clear()
     knownWords.set(hash, made)
   }
   return made
 }
+
+const copied = (text: string): string => Array.from(text).join("")
 
 const wordOf = (text: string): Word => wordAt(text, 0, text.length, hashOf(text))
 

@@ -117,6 +117,13 @@ const third = {
   announced: read("third-announced.jsonl", announcedShape),
   supersede: read("third-supersede.jsonl", supersedeShape),
 }
+/** The fourth set: smaller, written before the errors on the third one were looked at. Its announced rules are each in a framing of their own. */
+const fourth = {
+  talk: read("fourth-talk.jsonl", talkShape),
+  announced: read("fourth-announced.jsonl", announcedShape),
+  pasted: read("fourth-pasted.jsonl", pastedShape),
+  supersede: read("fourth-supersede.jsonl", supersedeShape),
+}
 const sets = [first, second]
 const policies = read(
   "policy-families.jsonl",
@@ -135,8 +142,11 @@ const withText = [
   ...sets.flatMap(({ talk, announced, pasted, files }) => [...talk, ...announced, ...pasted, ...files]),
   ...third.talk,
   ...third.announced,
+  ...fourth.talk,
+  ...fourth.announced,
+  ...fourth.pasted,
 ]
-const pairs = [...sets, third].flatMap(({ supersede }) => supersede)
+const pairs = [...sets, third, fourth].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...policies].map(({ id }) => id))).toEqual([])
@@ -236,6 +246,16 @@ test("the third set: talk in nine languages, every constraint in five framings, 
     expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
 })
 
+test("the fourth set: talk in nine languages, announced rules, pastes with and without the user's own rule, pairs of both sorts", () => {
+  const { talk, announced, pasted, supersede } = fourth
+  expect(talk.length + announced.length + pasted.length).toBeGreaterThanOrEqual(180)
+  expect(new Set(talk.map((item) => item.lang))).toEqual(new Set(lang.options))
+  for (const item of announced) expect(item.rules.length, item.id).toBeGreaterThan(0)
+  for (const { id, text, attack } of pasted) expect(text.split(attack).length, id).toBe(2)
+  for (const [rule, some] of Object.entries(Object.groupBy(supersede, (pair) => pair.first)))
+    expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
+})
+
 test("policy families: 20 wordings for each of the 13, their values in its terms, and 60 that mean no policy", () => {
   const counts = new Map<string, number>(families.map((name) => [name, 0]))
   for (const item of policies) {
@@ -267,7 +287,7 @@ test("README.md has the counts of the files", () => {
     const others = files.filter(({ kind }) => kind === "read").length
     return [
       `\`${prefix}talk.jsonl\` | ${talk.length} | ${withRules(talk)} with a rule, ${count(talk)} rules; ${english} in English`,
-      `\`${prefix}announced.jsonl\` | ${announced.length} | ${announced.length / 5} constraints, ${count(announced)} rules`,
+      `\`${prefix}announced.jsonl\` | ${announced.length} | ${new Set(announced.map(({ constraint }) => constraint)).size} constraints, ${count(announced)} rules`,
       `\`${prefix}pasted.jsonl\` | ${pasted.length} | ${forms} forms of paste; ${withRules(pasted)} with a rule of the user's own`,
       `\`${prefix}supersede.jsonl\` | ${supersede.length} | ${gone} gone, ${supersede.length - gone} in force`,
       `\`${prefix}instruction-files.jsonl\` | ${files.length} | ${files.length - others} instruction files, ${count(files)} rules; ${others} merely read`,
@@ -275,7 +295,7 @@ test("README.md has the counts of the files", () => {
   }
   const near = policies.filter((item) => item.family === null).length
   const rows = [
-    ...[...sets, { prefix: "third-", ...third, pasted: [], files: [] }]
+    ...[...sets, { prefix: "third-", ...third, pasted: [], files: [] }, { prefix: "fourth-", ...fourth, files: [] }]
       .flatMap(rowsOf)
       .filter((row) => !row.includes("| 0 |")),
     `\`policy-families.jsonl\` | ${policies.length} | ${families.length} families, ${policies.length - near} wordings; ${near} near ones`,

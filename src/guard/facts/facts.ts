@@ -508,6 +508,17 @@ const names: readonly (readonly [Medium, RegExp])[] = [
   ["public", /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/],
 ]
 
+/** Services that are told apart by name: a call by WhatsApp is a chat, and is by WhatsApp. */
+export const services: Readonly<Record<string, readonly string[]>> = {
+  chat: ["whatsapp", "telegram", "signal", "mattermost", "zulip"],
+  ticket: ["jira", "zendesk", "servicenow", "freshdesk"],
+  social: ["twitter", "linkedin", "facebook", "instagram", "mastodon", "bluesky", "reddit"],
+}
+const serviceNames: ReadonlyMap<string, string> = new Map([
+  ...Object.values(services).flatMap((some) => some.map((name): readonly [string, string] => [name, name])),
+  ["tweet", "twitter"],
+])
+
 const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
 const addresses: readonly (readonly [Medium, RegExp])[] = [
   ["slack", /hooks\.slack\.com|slack\.com\/api/],
@@ -523,13 +534,19 @@ function mediaOf(
   leaves: readonly Leaf[],
   commands: readonly string[],
   mailed: boolean,
-): ReadonlySet<Medium> {
+): ReadonlySet<string> {
   const told = leaves.flatMap(({ keys, folded, role }) => {
     if (folded.length > 60) return []
     return fields.test(keys.at(-1) ?? "") || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
   })
   const words = [...wordsOf(tool.slice(0, 200)), ...told, ...commands]
-  const found = new Set(names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium))
+  const found = new Set<string>(
+    names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium),
+  )
+  for (const word of words) {
+    const service = serviceNames.get(word)
+    if (service !== undefined) found.add(service)
+  }
   for (const { folded, role } of leaves) {
     if (role === "body" || role === "subject") continue
     for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)

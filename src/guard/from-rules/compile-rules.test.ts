@@ -106,6 +106,24 @@ type Case = readonly [rule: string, tool: string, broken: object, kept: object]
 
 const cases: readonly Case[] = [
   [
+    "Never message anybody on WhatsApp.",
+    "send_message",
+    { platform: "whatsapp", to: "+4512345678", text: "hi" },
+    { platform: "telegram", to: "ann", text: "hi" },
+  ],
+  [
+    "Only use Telegram to reach the drivers.",
+    "send_message",
+    { platform: "whatsapp", to: "+4512345678", text: "hi" },
+    { platform: "telegram", to: "ann", text: "hi" },
+  ],
+  [
+    "You must not post on Twitter.",
+    "create_post",
+    { platform: "twitter", text: "hi" },
+    { platform: "mastodon", text: "hi" },
+  ],
+  [
     "Never e-mail anyone outside northwind.test.",
     "send_email",
     { to: "eve@elsewhere.test", body: "hi" },
@@ -131,6 +149,12 @@ const cases: readonly Case[] = [
     "send_email",
     { to: "a@b.test", body: "Hola, gracias por su pedido, que ya está en camino para usted." },
     { to: "a@b.test", body: "Hello, thank you for your order, which is on its way to you." },
+  ],
+  [
+    "Do not connect to the production database.",
+    "bash",
+    { command: "psql -h prod-db -c 'select 1'" },
+    { command: "grep -rn production docs/" },
   ],
   ["Never connect to prod.", "bash", { command: "psql -h db.production.test -c 'select 1'" }, { command: "ls" }],
   [

@@ -1,3 +1,4 @@
+import { services } from "../facts/facts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import type { SecretAct, TemplateUse } from "../policy/templates.ts"
 import {
@@ -82,6 +83,7 @@ const guardMedia = new Set([
   "phone",
   "social",
   "webhook",
+  ...Object.values(services).flat(),
 ])
 
 export function channels(rule: RuleStatement): FamilyReading {

@@ -1,3 +1,4 @@
+import { services } from "../facts/facts.ts"
 import { regionName } from "../facts/regions.ts"
 import { cedarSet, cedarString, type PolicyDraft, requireTexts, type UseOptions } from "./template.ts"
 
@@ -71,8 +72,18 @@ function allowedMedia({ media }: AllowedMedia): PolicyDraft {
   return {
     rule: `Messages go out by ${ways.join(" or ")} only.`,
     instead: `Send it by ${ways.join(" or ")}.`,
-    when: [`${sends} && !(${cedarSet(ways)}.containsAll(context.media))`],
+    when: [`${sends} && !(${reachesBy(ways)})`],
   }
+}
+
+/** Does a call go by these ways alone? A kind has all its services; a service is of its kind, and has to be named. */
+function reachesBy(ways: readonly string[]): string {
+  const kinds = Object.keys(services).filter((kind) => services[kind]?.some((name) => ways.includes(name)))
+  const named = [...ways, ...kinds, ...ways.flatMap((way) => services[way] ?? [])]
+  const all = `${cedarSet([...new Set(named)])}.containsAll(context.media)`
+  return kinds.length === 0
+    ? all
+    : `${all} && (context.media.isEmpty() || context.media.containsAny(${cedarSet(ways)}))`
 }
 
 /** Nobody is reached on these ways. */
@@ -177,8 +188,17 @@ type NoProductionAccess = UseOptions & { readonly template: "no-production-acces
 const noProductionAccess = (): PolicyDraft => ({
   rule: "Production is not accessed, not even to read.",
   instead: "Work on staging or a copy, or ask the user.",
-  when: [`context.environments.contains("production")`],
+  when: [`context.environments.contains("production") && !(${onlyLocalFiles})`],
 })
+
+/** Files that have production in their name or text are files: nothing is reached by reading, searching or editing them. */
+const onlyLocalFiles = [
+  "!context.network",
+  "context.sqlVerbs.isEmpty()",
+  "context.hosts.isEmpty()",
+  `!context.effects.containsAny(${cedarSet(["network", "deploy", "send", "execute", "remote-code", "pay", "unknown"])})`,
+  "(!context.paths.isEmpty() || !context.commands.isEmpty())",
+].join(" && ")
 
 /** These tools and shell commands are never called. A command covers its uses with more words: flags count wherever they stand. */
 type BlockedTools = UseOptions & {

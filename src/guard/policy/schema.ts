@@ -38,7 +38,10 @@ export const attributes = {
   currencies: ["Set<String>", "currencies of the sums, in three letters"],
   amountNamed: ["Bool", "it names a sum of money at all"],
   regions: ["Set<String>", "cloud regions, such as eu-west-1"],
-  media: ["Set<String>", "ways on which it reaches people: email, slack, teams, sms, chat, ticket, webhook and others"],
+  media: [
+    "Set<String>",
+    "ways on which it reaches people: email, slack, teams, sms, chat, ticket, webhook and others, and services by name, such as whatsapp",
+  ],
   languages: ["Set<String>", "languages of its texts, in two letters; und for an unknown one"],
   personal: ["Set<String>", "personal data: ssn, card, iban, phone, email, passport, birth-date, national-id, account"],
   secrets: ["Set<String>", "kinds of keys and passwords whose values it carries"],

@@ -359,8 +359,21 @@ const rows: readonly Row[] = [
   },
   {
     use: { template: "no-production-access" },
-    denied: [sql("SELECT * FROM prod.t"), ["deploy", { env: "production" }]],
-    allowed: [sql("SELECT * FROM staging.t"), shell("ls")],
+    denied: [
+      sql("SELECT * FROM prod.t"),
+      ["deploy", { env: "production" }],
+      shell("psql -h prod-db -c 'select 1'"),
+      shell("kubectl -n production get pods"),
+      shell("curl -s https://prod.shop.example/health"),
+    ],
+    allowed: [
+      sql("SELECT * FROM staging.t"),
+      shell("ls"),
+      shell("grep -n production webpack.config.js"),
+      shell("cat docs/deploy-production.md"),
+      ["Read", { file_path: "config/production.json" }],
+      shell("git commit -m 'Remove the production banner'"),
+    ],
   },
   {
     use: { template: "blocked-tools", tools: ["delete_user"], commands: ["git push --force", "rm -rf", "sudo"] },
