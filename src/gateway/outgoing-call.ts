@@ -5,6 +5,7 @@ import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
+import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, continueFastPath, type FastPath, isSureOf } from "./fast-path/fast-path.ts"
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
@@ -350,15 +351,16 @@ const namesIn = (tenant: string, session: string | undefined): readonly string[]
 export function untouchedCall(
   { bytes, own, tenant }: IncomingCall,
   how: How,
-  { operator, guard: builtIn }: Pick<GatewayOptions, "operator" | "guard">,
+  { operator, guard: builtIn, spending }: Pick<OutgoingDeps, "operator" | "guard" | "spending">,
 ): OutgoingCall {
   const guarding = async () => {
     const laid = (await operator?.refresh())?.guard
     const [first, ...others] = [builtIn, laid].filter((guard) => guard !== undefined)
     if (first === undefined) return undefined
     const { agent = usualAgent, session } = own
-    const circumstances = { agent, sessions: namesIn(tenant, session) }
-    return { guard: joinGuards([first, ...others]), circumstances, onJudged: async () => {} }
+    const spender = { tenant, agent, sessions: namesIn(tenant, session) }
+    const circumstances = { agent, sessions: spender.sessions }
+    return guardOutside(spending, spender, { guard: joinGuards([first, ...others]), circumstances })
   }
   return {
     how,
