@@ -17,7 +17,7 @@ import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { count, type Paper, sentenceOf } from "./output.ts"
-import { askEnforced } from "./running-gateway.ts"
+import { askEnforced, enforcedCounts } from "./running-gateway.ts"
 import { readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { clientLines } from "./serve-welcome.ts"
 import type { World } from "./world.ts"
@@ -341,9 +341,9 @@ export async function checkGateways(place: string): Promise<readonly Check[]> {
         `the one at ${url} does not say what it enforces`,
         "Check its admin token, and whether it answers.",
       )
-    const enforces = `${count(rules.size, "rule")} and ${count(policies.size, "policy", "policies")}`
+    const enforces = enforcedCounts(rules.size, policies.size)
     return problem === undefined
-      ? ok("gateway", `the one at ${url} enforces ${enforces} of the operator`)
+      ? ok("gateway", `the one at ${url} enforces ${enforces}`)
       : fail(
           "gateway",
           `the one at ${url} enforces ${enforces}: ${problem}`,
