@@ -266,8 +266,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
     port,
     hosts: ownHosts(settings.config),
     files,
-    namesBelow: () =>
-      files.filter(({ isFolder, isReadable }) => isFolder === true && isReadable !== true).flatMap(namesIn),
+    namesBelow: namesIn,
     secrets: [admin.token, isPostgres(place) ? place : undefined].filter((secret) => secret !== undefined),
     secretNames,
     isSecretSet: secretNames.some((name) => (env[name] ?? "") !== ""),
