@@ -50,7 +50,7 @@ did not send because of compactions, at the model table's price of cache reads, 
     if (isFailure(place)) return place
     const gateways: GatewayState[] = []
     for (const gateway of findGateways(place)) gateways.push(await stateOf(gateway))
-    const store = await openPlace(place)
+    const store = await openPlace(place, world.env)
     if (isFailure(store) && store.code !== "store-missing") return store
     const status = isFailure(store)
       ? { place, gateways, sessions: 0, today: 0, latest: [] }

@@ -10,8 +10,10 @@ export const operatorLog: SessionId = "operator log"
 export const sharedRulesLog: SessionId = "shared rules"
 /** The log of what tool calls spend. */
 export const spendingLog: SessionId = "spending log"
+/** By which an encrypted store knows its key. */
+export const sealingLog: SessionId = "sealing log"
 
-const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog])
+const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog, sealingLog])
 
 /** Refuse session calls on a reserved log. */
 export function refuseReserved(session: SessionId): void {
@@ -61,7 +63,7 @@ export function reserveLog(store: StoreOfLogs): Store {
 }
 
 /** A store that treats all logs alike. */
-type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
+export type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
 
 /** Sessions listed at a time. */
 const BATCH_SESSIONS = 100
