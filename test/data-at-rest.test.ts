@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inflateRawSync } from "node:zlib"
 import { afterEach, expect, test } from "vitest"
 import { run } from "../src/cli/run.ts"
+import type { HoldfastError } from "../src/message/errors.ts"
 import { createHoldfast } from "../src/session/holdfast.ts"
 import { createMemoryStore } from "../src/store/memory-store.ts"
 import { openStore } from "../src/store/open-store.ts"
@@ -70,7 +72,12 @@ function inflatedAt(bytes: Buffer, at: number): string {
   }
 }
 
-async function holdfast(...argv: readonly string[]): Promise<{ code: number; text: string }> {
+const holdfast = (...argv: readonly string[]): Promise<{ code: number; text: string }> => holdfastIn({}, ...argv)
+
+async function holdfastIn(
+  env: Readonly<Record<string, string>>,
+  ...argv: readonly string[]
+): Promise<{ code: number; text: string }> {
   let text = ""
   const write = async (piece: string): Promise<void> => {
     text += piece
@@ -83,7 +90,7 @@ async function holdfast(...argv: readonly string[]): Promise<{ code: number; tex
     stderr: sink,
     nowMs: () => 0,
     dateMs: Date.now,
-    env: {},
+    env,
     debug: false,
   })
   return { code, text }
@@ -152,4 +159,72 @@ test("sessions go when they are too old, then the oldest until the store is smal
   expect((await left())[0]).toBe("s39")
   await applyRetention(store, { maxBytes: 1 }, 39 * day + 1000)
   expect(await left()).toEqual(["s39"])
+})
+
+test("nothing that was said stands in the files of an encrypted store, and it opens with its key alone", async () => {
+  const folder = newFolder()
+  const path = join(folder, "holdfast.db")
+  const key = randomBytes(32)
+  const store = await openStore(path, { key })
+  await fill(store)
+  const hits = await store.memory.search({ tenant: "ann", agent: "default", text: "what is the quokkastone code" })
+  expect(hits.map(({ row }) => row.text)).toContain("the code is quokkastone")
+  await store.close()
+  for (const word of [...words.ann, ...words.bob])
+    expect({ word, found: countIn(folder, word) }).toEqual({ word, found: 0 })
+
+  const refused = async (given: Uint8Array | undefined): Promise<unknown> =>
+    openStore(path, given === undefined ? {} : { key: given }).then(
+      () => "opened",
+      (error: HoldfastError) => error.problem,
+    )
+  expect(await refused(undefined)).toMatchObject({ code: "store-sealed", reason: "no-key" })
+  expect(await refused(randomBytes(32))).toMatchObject({ code: "store-sealed", reason: "other-key" })
+  const plain = join(newFolder(), "plain.db")
+  const other = await openStore(plain)
+  await fill(other)
+  await other.close()
+  await expect(openStore(plain, { key })).rejects.toMatchObject({ problem: { code: "store-sealed", reason: "plain" } })
+
+  const file = join(newFolder(), "key")
+  writeFileSync(file, `${key.toString("base64")}\n`)
+  const ways = [
+    { HOLDFAST_STORE_KEY: key.toString("hex") },
+    { HOLDFAST_STORE_KEY_FILE: file },
+    { HOLDFAST_STORE_KEY_COMMAND: `cat '${file}'`, PATH: process.env.PATH ?? "" },
+  ]
+  for (const env of ways) {
+    const shown = await holdfastIn(env, "sessions", "show", "ann.talk", "--data", path)
+    expect(shown).toMatchObject({ code: 0, text: expect.stringContaining("quokkastone") })
+  }
+  const wrong = await holdfastIn({ HOLDFAST_STORE_KEY: "0".repeat(64) }, "sessions", "list", "--data", path)
+  expect(wrong).toMatchObject({ code: 1, text: expect.stringContaining("is encrypted with another key") })
+  const none = await holdfast("sessions", "list", "--data", path)
+  expect(none).toMatchObject({ code: 1, text: expect.stringContaining("no key was given") })
+  const failing = await holdfastIn(
+    { HOLDFAST_STORE_KEY_COMMAND: "echo quokkakey >&2; exit 3" },
+    "sessions",
+    "list",
+    "--data",
+    path,
+  )
+  expect(failing.code).not.toBe(0)
+  expect(failing.text).toContain("HOLDFAST_STORE_KEY_COMMAND")
+  expect(failing.text).not.toContain("quokkakey")
+})
+
+test("a text that somebody without the key changes or moves in an encrypted store is found", async () => {
+  const path = join(newFolder(), "holdfast.db")
+  const key = randomBytes(32)
+  const store = await openStore(path, { key })
+  await fill(store)
+  await store.close()
+  const { DatabaseSync } = await import("node:sqlite")
+  const database = new DatabaseSync(path)
+  database.exec("UPDATE memory SET text = (SELECT max(text) FROM memory AS other WHERE other.session = 'bob.talk')")
+  database.close()
+  const again = await openStore(path, { key })
+  const read = again.memory.get({ tenant: "ann", agent: "default" }, ["m1"])
+  await expect(read).rejects.toMatchObject({ problem: { code: "store-corrupt", session: "ann.talk" } })
+  await again.close()
 })

@@ -23,6 +23,11 @@ const manifest = JSON.parse(read("package.json")) as { readonly scripts: Readonl
 const all = [...guides, ...housePages, ...decisions]
 const byPath = (pages: readonly Page[]): readonly (readonly [string, Page])[] => pages.map((page) => [page.path, page])
 
+test("nginx.conf passes on the Host that the client named, which the gateway checks", () => {
+  const hosts = [...read("docs/nginx.conf").matchAll(/proxy_set_header\s+Host\s+([^;]+);/g)].map(([, host]) => host)
+  expect(hosts).toEqual(["$http_host"])
+})
+
 describe.each(byPath(all))("%s", (path, page) => {
   test("links only to files and headings that exist", () => {
     expect(internalLinksOf(page).filter((target) => !leads(path, target))).toEqual([])

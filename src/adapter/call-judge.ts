@@ -1,5 +1,5 @@
 import { findCall } from "../guard/find-call.ts"
-import { approvedVerdict, costOf, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
+import { approvedVerdict, costOf, type JudgedCall, judgedCall, verdictOn, withSpent } from "../guard/judge-call.ts"
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import { runSteps } from "../message/steps.ts"
 import type { TurnGuarding } from "./turn-session.ts"
@@ -21,8 +21,9 @@ export type CallJudge = {
 
 export function createCallJudge(guarding: TurnGuarding): CallJudge {
   const { guard, circumstances = {}, mode, onJudged } = guarding
-  let spentMinor = circumstances.spentMinor ?? 0
-  const useNow = (): TurnGuarding => ({ ...guarding, circumstances: { ...circumstances, spentMinor } })
+  const { spentMinor: beforeMinor = 0 } = circumstances
+  let spentMinor = beforeMinor
+  const useNow = (): TurnGuarding => ({ ...guarding, ...withSpent(guarding, spentMinor - beforeMinor) })
   const told = async (judged: JudgedCall): Promise<JudgedCall> => {
     await onJudged?.(judged)
     return judged

@@ -1,11 +1,15 @@
-import { type Stats, statSync } from "node:fs"
+import { exec } from "node:child_process"
+import { readFileSync, type Stats, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, extname, join, posix, relative, resolve, win32 } from "node:path"
+import { promisify } from "node:util"
 import { describe, HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import type { Session } from "../session/session.ts"
 import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts"
 import { operatorLog } from "../store/reserved-log.ts"
+import { readStoreKey } from "../store/sealed-store.ts"
 import { ANY_SESSION, findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
@@ -116,18 +120,55 @@ const missingStore = (place: string): CommandFailure =>
     "Say where it is with --data or HOLDFAST_DATA; it is made when a session is first written.",
   )
 
+/** The variables that say how texts in the store are encrypted: by a key, the file that has it, or the command that prints it. */
+export const storeKeyNames = {
+  key: "HOLDFAST_STORE_KEY",
+  file: "HOLDFAST_STORE_KEY_FILE",
+  command: "HOLDFAST_STORE_KEY_COMMAND",
+} as const
+
+/** A command that prints a key asks a keychain or a vault. */
+const keyCommandMs = 30_000
+
+/** The key of the store, if there is one. What cannot be had is a failure, so that nothing is ever written without it. */
+async function storeKey(env: World["env"]): Promise<Uint8Array | undefined | CommandFailure> {
+  const named = Object.values(storeKeyNames).filter((name) => given(env[name]) !== undefined)
+  if (named.length > 1)
+    return misuse(`${named.join(" and ")} are set, where one says the store's key.`, "Unset all but one.")
+  const [file, command] = [given(env[storeKeyNames.file]), given(env[storeKeyNames.command])]
+  const next = "Check it, or unset it if the store is not encrypted."
+  try {
+    const text =
+      file !== undefined
+        ? readFileSync(file, "utf8")
+        : command !== undefined
+          ? (await promisify(exec)(command, { env: { ...env }, timeout: keyCommandMs, maxBuffer: 64 * 1024 })).stdout
+          : given(env[storeKeyNames.key])
+    return text === undefined ? undefined : readStoreKey(text)
+  } catch (error) {
+    if (error instanceof HoldfastError)
+      return unusable("store-key-unusable", `${named[0]}: ${describe(error.problem).sentence}`, next)
+    // What a command says on the way may have the key in it.
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    return unusable("store-key-unusable", `The key of the store cannot be read as ${named[0]} says (${code}).`, next)
+  }
+}
+
 /** Open the store at a place, which is made only if that is asked for. */
 export async function openPlace(
   place: string,
-  { make = false, ...options }: StoreOptions & { readonly make?: boolean } = {},
+  env: World["env"],
+  { make = false, ...options }: Omit<StoreOptions, "key"> & { readonly make?: boolean } = {},
 ): Promise<Store | CommandFailure> {
+  const key = await storeKey(env)
+  if (key !== undefined && isFailure(key)) return key
   try {
     if (!make && isMissing(place)) {
       const fault = findPathFault(place)
       if (fault?.cause === "not-a-folder") throw new HoldfastError(problemOfPath(fault))
       return missingStore(place)
     }
-    return await openStore(place, options)
+    return await openStore(place, { ...options, ...present({ key }) })
   } catch (error) {
     return damagedPlace(error, place)
   }
@@ -168,7 +209,7 @@ export async function askStore(
   if (isFailure(place)) return place
   const json = args.isOn("json")
   const stopProgress = startProgress(json, world.stderr)
-  const answer = await askPlace(place, make, ask).finally(stopProgress)
+  const answer = await askPlace(place, world.env, make, ask).finally(stopProgress)
   return isFailure(answer) ? answer : tellAnswer(answer, json, world)
 }
 
@@ -181,10 +222,11 @@ export async function tellAnswer(answer: CommandAnswer, json: boolean, { stdout 
 
 async function askPlace(
   place: string,
+  env: World["env"],
   make: boolean,
   ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
 ): Promise<CommandAnswer | CommandFailure> {
-  const store = await openPlace(place, { make })
+  const store = await openPlace(place, env, { make })
   if (isFailure(store)) return store
   try {
     return await ask({ store, place })
@@ -239,7 +281,7 @@ export async function askOperator(
   const directory = policyPlace(args, world.env, place)
   if (isFailure(directory)) return directory
   const isThere = isNamed(args, world.env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
-  const opened = await openPlace(place, { make })
+  const opened = await openPlace(place, world.env, { make })
   if (isFailure(opened) && opened.code !== "store-missing") return opened
   const store = isFailure(opened) ? {} : { store: opened }
   try {

@@ -47,7 +47,7 @@ test.each(["", "a\0b", "mysql://me:hidden@host/db"])("%j is no place, and is not
 
 test("a data folder that is made is kept out of git, and one of somebody else's is left alone", async () => {
   for (const place of [inside("made", "holdfast.db"), inside("there.d", "holdfast.db")]) {
-    const store = await openPlace(place, { make: true })
+    const store = await openPlace(place, {}, { make: true })
     if ("close" in store) await store.close()
   }
   expect(readFileSync(inside("made", ".gitignore"), "utf8")).toBe("*\n")
@@ -59,7 +59,7 @@ test("an address is never told", () => {
 })
 
 test("a name that is too long for the disk is told as a store that cannot be reached", async () => {
-  await expect(openPlace(inside(`${"x".repeat(5000)}.db`))).rejects.toMatchObject({
+  await expect(openPlace(inside(`${"x".repeat(5000)}.db`), {})).rejects.toMatchObject({
     problem: { code: "store-unavailable" },
   })
 })

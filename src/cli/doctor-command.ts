@@ -17,7 +17,7 @@ import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { count, type Paper, sentenceOf } from "./output.ts"
-import { askEnforced } from "./running-gateway.ts"
+import { askEnforced, enforcedCounts } from "./running-gateway.ts"
 import { readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { clientLines } from "./serve-welcome.ts"
 import type { World } from "./world.ts"
@@ -242,7 +242,7 @@ async function isOnPath(program: string, folders: readonly string[]): Promise<bo
 type StoreChecks = { readonly checks: readonly Check[]; readonly newestMs?: number }
 
 /** Open the store if there is one, list a session, and see that it may be written; nothing is left behind. */
-export async function checkStore(place: string): Promise<StoreChecks> {
+export async function checkStore(place: string, env: World["env"] = {}): Promise<StoreChecks> {
   const disk = isPostgres(place) ? [] : [await checkDisk(place)]
   try {
     const fault = isPostgres(place) ? undefined : findPathFault(place)
@@ -250,7 +250,7 @@ export async function checkStore(place: string): Promise<StoreChecks> {
       const { sentence, next } = commandFailure(new HoldfastError(problemOfPath(fault)))
       return { checks: [fail("store", sentence, next), ...disk] }
     }
-    const store = await openPlace(place)
+    const store = await openPlace(place, env)
     if (isFailure(store)) {
       if (store.code !== "store-missing") return { checks: [fail("store", store.sentence, store.next), ...disk] }
       return { checks: [ok("store", `${placeWords(place)} is not there yet, and is made at the first start`), ...disk] }
@@ -341,9 +341,9 @@ export async function checkGateways(place: string): Promise<readonly Check[]> {
         `the one at ${url} does not say what it enforces`,
         "Check its admin token, and whether it answers.",
       )
-    const enforces = `${count(rules.size, "rule")} and ${count(policies.size, "policy", "policies")}`
+    const enforces = enforcedCounts(rules.size, policies.size)
     return problem === undefined
-      ? ok("gateway", `the one at ${url} enforces ${enforces} of the operator`)
+      ? ok("gateway", `the one at ${url} enforces ${enforces}`)
       : fail(
           "gateway",
           `the one at ${url} enforces ${enforces}: ${problem}`,
@@ -414,7 +414,9 @@ async function checkAll({ config, file }: ServeSettings, world: World, isOffline
   const { listen, upstreams, isUsual, operator, telemetry } = config
   const place = placeOf(config, world.env)
   const stored =
-    typeof place === "string" ? await checkStore(place) : { checks: [fail("store", place.sentence, place.next)] }
+    typeof place === "string"
+      ? await checkStore(place, world.env)
+      : { checks: [fail("store", place.sentence, place.next)] }
   const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
   const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
   const url = `http://${callableHost(listen.host)}:${listen.port || usualPort}`

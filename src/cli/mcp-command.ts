@@ -175,7 +175,7 @@ export async function openMcpSource(
   if (isFailure(place)) return place
   let opening: Promise<Store | CommandFailure> | undefined
   const open = async (): Promise<Store> => {
-    opening ??= openPlace(place)
+    opening ??= openPlace(place, env)
     const opened = await opening.catch((error: unknown) => {
       opening = undefined
       throw error
@@ -186,7 +186,7 @@ export async function openMcpSource(
     throw new HoldfastError({ code: "store-unavailable", store: "session", reason })
   }
   const source = createMcpSource(scope, open)
-  const first = await openPlace(place)
+  const first = await openPlace(place, env)
   if (!isFailure(first)) opening = Promise.resolve(first)
   else if (first.code !== "store-missing") return first
   const close = async (): Promise<void> => {

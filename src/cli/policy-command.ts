@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import { isTemplateUse, type OperatorCommand } from "../guard/operator/command.ts"
 import { type AuditLine, inspectOperator } from "../guard/operator/inspect-operator.ts"
 import type { OperatorRule, Standing } from "../guard/operator/rule-file.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
@@ -16,12 +16,20 @@ import {
   policyPlace,
   tellAnswer,
 } from "./ask-store.ts"
-import { type Command, type CommandGroup, isFailure, misuse, readCount, unusable } from "./command.ts"
+import {
+  type Command,
+  type CommandFailure,
+  type CommandGroup,
+  isFailure,
+  misuse,
+  readCount,
+  unusable,
+} from "./command.ts"
 import { clip, count, moment, type Paper, sentenceOf, table } from "./output.ts"
 import { policySuggest } from "./policy-suggest.ts"
 import { policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
-import { askEnforced, enforcedLines } from "./running-gateway.ts"
+import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
 
 const policyRemove: Command = {
@@ -73,10 +81,14 @@ const policyAdd: Command = {
       return misuse("It was not said which file has the policy.", "Write: holdfast policy add NAME FILE (- for stdin)")
     const input = await readInput(path, world, "policies in Cedar, or one use of a template as JSON")
     if (isFailure(input)) return input
-    const value = input.text.trimStart().startsWith("{") ? tryParse(input.text) : input.text
+    const value = /^\s*[{[]/.test(input.text) ? tryParse(input.text) : input.text
     if (typeof value !== "string" && !isTemplateUse(value)) {
       const sentence = `${input.name} is neither Cedar nor one use of a known template.`
-      return unusable("policy-invalid", sentence, 'Give {"template":"…", …} or policies in Cedar.')
+      return unusable(
+        "policy-invalid",
+        sentence,
+        'Give {"template":"…", …} or policies in Cedar; a list of templates is a file of the policy directory.',
+      )
     }
     return signAndSubmit(
       args,
@@ -102,10 +114,14 @@ enforces of it, as it says itself. Nothing is written.
   holdfast policy --policy /etc/holdfast/policy --json`,
   run: (args, world) =>
     askOperator(args, world, async ({ store, directory, place }) => {
-      const { standing, log } = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) })
+      const enforced = await askEnforced(place)
+      const inspected = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) }).catch(
+        unreadable(enforced),
+      )
+      if (isFailure(inspected)) return inspected
+      const { standing, log } = inspected
       const { version, rules } = standing
       const policies = policiesOf(standing)
-      const enforced = await askEnforced(place)
       const expected = { rules: rules.map(({ id }) => id), policies: policies.map(({ id }) => id) }
       const gateways = enforced.map(({ gateway: { url }, rules: own, policies: judging, problem }) => ({
         url,
@@ -124,6 +140,20 @@ enforces of it, as it says itself. Nothing is written.
       }
     }),
 }
+
+/** Policies that cannot be read are told with what the gateways enforce meanwhile. */
+const unreadable =
+  (enforced: readonly Enforced[]) =>
+  (error: unknown): CommandFailure => {
+    if (!(error instanceof HoldfastError && error.problem.code === "policy-invalid")) throw error
+    const { sentence, next } = describe(error.problem)
+    const held = enforced.flatMap(({ gateway: { url }, rules, policies }) =>
+      rules === undefined || policies === undefined
+        ? []
+        : [`The gateway at ${url} enforces ${enforcedCounts(rules.size, policies.size)}, which it had read before.`],
+    )
+    return { ...unusable(error.problem.code, sentence, [next, ...held].join("\n")), problem: error.problem }
+  }
 
 type ToldPolicy = { readonly id: string; readonly source: string; readonly decision: string; readonly rule: string }
 

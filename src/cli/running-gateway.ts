@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path"
 import { isPostgres } from "../store/open-store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
+import { count } from "./output.ts"
 
 /** A gateway that runs, as it says of itself in a file beside its store. Only who may write there can say so. */
 export type RunningGateway = {
@@ -151,6 +152,10 @@ const idsIn = (list: unknown): ReadonlySet<string> =>
       isObject(one) && typeof one.id === "string" ? [one.id] : [],
     ),
   )
+
+/** How much a gateway enforces, in words. */
+export const enforcedCounts = (rules: number, policies: number): string =>
+  `${count(rules, "rule")} and ${count(policies, "policy", "policies")} of the operator`
 
 /** What should be enforced, by ids. */
 export type EnforcedIds = { readonly rules: readonly string[]; readonly policies: readonly string[] }

@@ -15,7 +15,7 @@ import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
-import { dataPlace, openPlace, usualDirectory, usualFolders } from "./ask-store.ts"
+import { dataPlace, openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
@@ -55,7 +55,7 @@ export async function openGround(
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, env)
   if (isFailure(place)) return place
-  const store = await openPlace(place, { make: true, busyMs: servingBusyMs })
+  const store = await openPlace(place, env, { make: true, busyMs: servingBusyMs })
   if (isFailure(store)) return store
   let claim: FileClaim | undefined
   let operator: Operator | undefined
@@ -249,6 +249,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
   const files = ownFiles(places)
   const secretNames = [
     "HOLDFAST_ADMIN_TOKEN",
+    storeKeyNames.key,
     ...settings.secretRefs.flatMap(({ ref, of }) => ("env" in ref && of !== "upstream" ? [ref.env] : [])),
   ]
   return {
@@ -266,8 +267,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
     port,
     hosts: ownHosts(settings.config),
     files,
-    namesBelow: () =>
-      files.filter(({ isFolder, isReadable }) => isFolder === true && isReadable !== true).flatMap(namesIn),
+    namesBelow: namesIn,
     secrets: [admin.token, isPostgres(place) ? place : undefined].filter((secret) => secret !== undefined),
     secretNames,
     isSecretSet: secretNames.some((name) => (env[name] ?? "") !== ""),
@@ -307,6 +307,8 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
   for (const { ref } of secretRefs)
     if ("file" in ref) files.push({ path: resolve(ref.file), what: "one of its secrets" })
+  const keyFile = env[storeKeyNames.file]
+  if (keyFile !== undefined && keyFile !== "") files.push({ path: resolve(keyFile), what: "the key of its store" })
   for (const path of settings.config.operator.keys) files.push({ path: resolve(path), what: "a key that it trusts" })
   const privateKeys = [resolve("operator.key"), ...(env.HOLDFAST_KEY === undefined ? [] : [resolve(env.HOLDFAST_KEY)])]
   for (const path of privateKeys) files.push({ path, what: "the operator's private key", isAbsent: !existsSync(path) })

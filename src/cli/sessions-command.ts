@@ -334,7 +334,7 @@ with. It is as private as the session was. A file that broke off is told by its 
     if (isFailure(named)) return named
     const place = dataPlace(args.valueOf("data"), world.env)
     if (isFailure(place)) return place
-    const store = await openPlace(place)
+    const store = await openPlace(place, world.env)
     if (isFailure(store)) return store
     try {
       const found = await findSession(store, named)

@@ -6,7 +6,7 @@ import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer
 import { type Arguments, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf, table } from "./output.ts"
-import { askAdmin, findGateways, type RunningGateway } from "./running-gateway.ts"
+import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { type ListedSession, listedSession } from "./sessions-show.ts"
 import { stopSignal, type World } from "./world.ts"
 
@@ -50,7 +50,7 @@ did not send because of compactions, at the model table's price of cache reads, 
     if (isFailure(place)) return place
     const gateways: GatewayState[] = []
     for (const gateway of findGateways(place)) gateways.push(await stateOf(gateway))
-    const store = await openPlace(place)
+    const store = await openPlace(place, world.env)
     if (isFailure(store) && store.code !== "store-missing") return store
     const status = isFailure(store)
       ? { place, gateways, sessions: 0, today: 0, latest: [] }
@@ -104,12 +104,7 @@ function screenOf({ place, gateways, sessions, today, tally, latest }: Status, p
       ? paragraph("Gateway", "none runs on this store. holdfast wrap claude, or holdfast serve, starts one.", paper)
       : gateways.flatMap((state, n) => paragraph(n === 0 ? "Gateway" : "", gatewayWords(state), paper))
   const standing = gateways.find((state) => state.standing !== undefined)?.standing
-  const rules =
-    standing === undefined
-      ? []
-      : [
-          `${count(listLength(standing.rules), "rule")} and ${count(listLength(standing.policies), "policy", "policies")} of the operator`,
-        ]
+  const rules = standing === undefined ? [] : [enforcedCounts(listLength(standing.rules), listLength(standing.judging))]
   const held = tally === undefined ? [] : [`${count(tally.rules, "rule")} in the sessions of today`]
   const words = [...rules, ...held].join("; ")
   return [

@@ -151,10 +151,10 @@ async function openWay(
 async function joinWay(
   gateway: RunningGateway,
   place: string,
-  { dateMs }: World,
+  { dateMs, env }: World,
   leave: () => void,
 ): Promise<Way | CommandFailure> {
-  const store = await openPlace(place)
+  const store = await openPlace(place, env)
   if (isFailure(store)) {
     leave()
     return store

@@ -6,6 +6,7 @@ import type { Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findRules } from "../rules/find-rules.ts"
 import { limitStore } from "../session/limit-store.ts"
+import { createSpending } from "../session/spending.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { createAdmin } from "./admin/admin.ts"
 import { createApprovals } from "./admin/approvals.ts"
@@ -121,6 +122,7 @@ function openDeps(options: GatewayOptions, shared: Pick<ExchangeDeps, "recentExc
     windows: new Map(),
     countsAnswer: new Set(),
     waiting: new Map(),
+    spending: createSpending({ store: limited, now }),
     held: createServerState({ store: limited, onFault }),
   }
 }

@@ -3,6 +3,7 @@ import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { UsageReport } from "../session/record.ts"
+import type { Spending } from "../session/spending.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
@@ -25,6 +26,8 @@ export type OutgoingDeps = LocateDeps &
     "operator" | "guard" | "store" | "stacks" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
   > & {
     readonly fastPaths: FastPaths
+    /** What calls outside sessions spend counts here. */
+    readonly spending: Spending
     readonly waiting: WaitingRequests
   }
 

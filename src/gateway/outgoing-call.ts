@@ -5,6 +5,7 @@ import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
+import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, continueFastPath, type FastPath, isSureOf } from "./fast-path/fast-path.ts"
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
@@ -63,13 +64,24 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
 
 /** How long a fast-path request waits for the operator's rules from the store. After that it is forwarded with the last known rules. */
 const maxRefreshMs = 500
+/** The wait is measured in pieces: one that took far longer than this shows that the process was held up, and not the store. */
+const pieceMs = 50
 
-/** Refresh the operator's rules, so that a rule that another program just pinned applies to the next request. */
+/**
+ * Refresh the operator's rules, so that a rule that another program just pinned applies to the next request. The time in which this process
+ * did not run at all is not the store's: a timer that is due would otherwise win against an answer that is already there.
+ */
 async function freshRules({ operator }: OutgoingDeps): Promise<void> {
   if (operator === undefined) return
-  const late = new AbortController()
-  const waiting = sleep(maxRefreshMs, undefined, { signal: late.signal }).catch(() => undefined)
-  await Promise.race([operator.refresh(), waiting]).finally(() => late.abort())
+  let isFresh = false
+  const refreshing = operator.refresh().then(() => {
+    isFresh = true
+  })
+  for (let waitedMs = 0; waitedMs < maxRefreshMs && !isFresh; waitedMs += pieceMs) {
+    const late = new AbortController()
+    const piece = sleep(pieceMs, undefined, { signal: late.signal }).catch(() => undefined)
+    await Promise.race([refreshing, piece]).finally(() => late.abort())
+  }
 }
 
 /**
@@ -350,15 +362,16 @@ const namesIn = (tenant: string, session: string | undefined): readonly string[]
 export function untouchedCall(
   { bytes, own, tenant }: IncomingCall,
   how: How,
-  { operator, guard: builtIn }: Pick<GatewayOptions, "operator" | "guard">,
+  { operator, guard: builtIn, spending }: Pick<OutgoingDeps, "operator" | "guard" | "spending">,
 ): OutgoingCall {
   const guarding = async () => {
     const laid = (await operator?.refresh())?.guard
     const [first, ...others] = [builtIn, laid].filter((guard) => guard !== undefined)
     if (first === undefined) return undefined
     const { agent = usualAgent, session } = own
-    const circumstances = { agent, sessions: namesIn(tenant, session) }
-    return { guard: joinGuards([first, ...others]), circumstances, onJudged: async () => {} }
+    const spender = { tenant, agent, sessions: namesIn(tenant, session) }
+    const circumstances = { agent, sessions: spender.sessions }
+    return guardOutside(spending, spender, { guard: joinGuards([first, ...others]), circumstances })
   }
   return {
     how,

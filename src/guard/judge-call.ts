@@ -8,6 +8,7 @@ import type { FoundCall } from "./find-call.ts"
 import type { Guard, Verdict, VerdictReason } from "./guard.ts"
 import { verdictSteps } from "./join-guards.ts"
 import type { AttributeValue, Circumstances } from "./policy/condition.ts"
+import { spentNames } from "./policy/schema.ts"
 import { shown } from "./policy/template.ts"
 
 /** What became of one call. */
@@ -154,7 +155,6 @@ const factWords: Readonly<Record<string, string>> = {
   environments: "environment",
   destructive: "takes away",
   spend: "hundredths",
-  spent: "hundredths spent before",
   currencies: "currency",
   regions: "region",
   languages: "language",
@@ -166,13 +166,23 @@ const factWords: Readonly<Record<string, string>> = {
   tool: "tool",
 }
 
+/** How sums that were spent before are told. */
+const spentWords: Readonly<Record<string, string>> = {
+  spent: "spent before",
+  agentSpent: "spent before by the agent",
+  agentSpentToday: "spent today by the agent",
+  tenantSpent: "spent before in all sessions",
+  tenantSpentToday: "spent today in all sessions",
+}
+
 /** What of a call a rule met, in a few plain words; names that only policies use are left out. */
 function metWords({ facts }: VerdictReason): string {
   return Object.entries(facts)
     .flatMap(([name, value]) => {
       if (/^(?:within|outside|inside):/.test(name)) return [shownValue(value)]
       if (name === "spend" && typeof value === "number") return [`a sum of ${(value / 100).toFixed(2)}`]
-      if (name === "spent" && typeof value === "number") return [`${(value / 100).toFixed(2)} spent before`]
+      const before = spentWords[name]
+      if (before !== undefined && typeof value === "number") return [`${(value / 100).toFixed(2)} ${before}`]
       const label = factWords[name]
       return label === undefined ? [] : [`${label} ${shownValue(value)}`]
     })
@@ -266,8 +276,11 @@ export const spentWith = (judged: readonly JudgedCall[]): number =>
 /** The same use with so much more spent: calls of one answer cannot each have the whole of a limit. */
 export function withSpent(use: GuardUse, minor: number): GuardUse {
   if (minor === 0) return use
-  const { circumstances = {} } = use
-  return { ...use, circumstances: { ...circumstances, spentMinor: (circumstances.spentMinor ?? 0) + minor } }
+  const { spentMinor = 0, spentByMinor = {}, ...rest } = use.circumstances ?? {}
+  const more = Object.fromEntries(
+    spentNames.flatMap((name) => (name === "spent" ? [] : [[name, (spentByMinor[name] ?? 0) + minor]])),
+  )
+  return { ...use, circumstances: { ...rest, spentMinor: spentMinor + minor, spentByMinor: more } }
 }
 
 /** A person's no, with what the agent should do instead. */

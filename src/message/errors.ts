@@ -79,6 +79,7 @@ export type Problem =
       readonly path?: string
     }
   | { readonly code: "store-closed"; readonly store: string }
+  | { readonly code: "store-sealed"; readonly store: string; readonly reason: "no-key" | "other-key" | "plain" }
   | { readonly code: "store-in-use"; readonly store: string; readonly path: string; readonly owner?: string }
   | { readonly code: "package-missing"; readonly package: string; readonly purpose: string }
   | { readonly code: "session-unknown"; readonly session: string }
@@ -280,6 +281,7 @@ const describers: Describe = {
     sentence: `Another gateway serves from the store ${path}: ${owner}.`,
     next: "Stop that one, name another place with --data, or keep the sessions of both in PostgreSQL (--data postgres://...).",
   }),
+  "store-sealed": ({ store, reason }) => sealedWords[reason](store),
   "store-closed": ({ store }) => ({
     sentence: `The ${store} store is closed.`,
     next: "Open it again before using it.",
@@ -369,6 +371,18 @@ const pieceWords = (pieces: readonly { readonly name: string; readonly tokens: n
 
 const storeWords = ({ store, path }: { readonly store: string; readonly path?: string }): string =>
   path === undefined ? `The ${store} store` : `The store at ${path}`
+
+const nextForKey =
+  "Give its key: in HOLDFAST_STORE_KEY, or HOLDFAST_STORE_KEY_FILE or HOLDFAST_STORE_KEY_COMMAND name what has it; in a program, openStore(place, { key })."
+
+const sealedWords: Readonly<Record<"no-key" | "other-key" | "plain", (store: string) => Advice>> = {
+  "no-key": (store) => ({ sentence: `The ${store} store is encrypted, and no key was given.`, next: nextForKey }),
+  "other-key": (store) => ({ sentence: `The ${store} store is encrypted with another key.`, next: nextForKey }),
+  plain: (store) => ({
+    sentence: `The ${store} store has sessions that are not encrypted, and a key was given.`,
+    next: "Export its sessions without the key (holdfast sessions export), and import them into a new store with it.",
+  }),
+}
 
 const nextIfUnreachable =
   "Check that it is running and that its address and rights are right; what is in memory is written when it is back."

@@ -28,6 +28,7 @@ import { rulesFor } from "./pins.ts"
 import { durability } from "./prepare.ts"
 import { createSession, type Session } from "./session.ts"
 import { createSharedRules } from "./shared-rules.ts"
+import { createSpending } from "./spending.ts"
 import { createStackReader } from "./stack/stack-options.ts"
 
 /** Sessions over one store. */
@@ -218,6 +219,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
     meters: new Map(),
     newSecret: () => randomBytes(16).toString("hex"),
     stacks: createStackReader(),
+    spending: createSpending({ store, now: options.now ?? Date.now }),
     rules: createSharedRules({ store, now: options.now ?? Date.now, redact: redactorOf(options) }),
   }
   // A job opens the session from the store, independently of the one in use.

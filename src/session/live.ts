@@ -14,6 +14,7 @@ import type { HoldfastOptions } from "./options.ts"
 import type { StackInForce, WaitingStack } from "./session-stack.ts"
 import type { SummaryDue, SummarySpending } from "./session-summary.ts"
 import type { SharedRules } from "./shared-rules.ts"
+import type { Spending } from "./spending.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
 /** A session's state in this process. All of it can be rebuilt from the log; it is changed only under its lock. */
@@ -51,6 +52,8 @@ export type Live = {
   readonly unpinned: Map<number, { readonly rewound: boolean; readonly said: number | undefined }>
   /** Money spent by tool calls, by the log entries that record it. */
   readonly spent: Map<number, number>
+  /** What all sessions of the store spend. */
+  readonly spending: Spending
   /** Calls that were judged while streaming, and are not in the log yet. */
   readonly judged: JudgedCall[]
   ledger?:

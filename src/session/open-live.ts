@@ -14,6 +14,7 @@ import { meterOf } from "./one-shot/meter-for.ts"
 import type { HoldfastOptions } from "./options.ts"
 import { noSpending } from "./session-summary.ts"
 import type { SharedRules } from "./shared-rules.ts"
+import type { Spending } from "./spending.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
 /** State shared by all sessions of one process. */
@@ -29,6 +30,7 @@ export type Shared = {
   readonly later: (session: string, work: string, act: () => Promise<void>) => void
   readonly newSecret: () => string
   readonly rules: SharedRules
+  readonly spending: Spending
   readonly stacks: StackReader
 }
 
@@ -80,6 +82,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
     rules: new Map(),
     unpinned: new Map(),
     spent: new Map(),
+    spending: shared.spending,
     judged: [],
     at: 0,
     seen: 0,

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util"
 import type { Guard } from "../guard/guard.ts"
 import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { deniedResults, type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
+import type { Circumstances } from "../guard/policy/condition.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { memoryEnd, memoryStart } from "../message/fence.ts"
 import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "../message/message.ts"
@@ -19,6 +21,7 @@ import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
 import { ruleGuardOf } from "./rule-guard.ts"
 import { askSessionModel } from "./session-summary.ts"
+import { asksSpent, createRejudging, type Spender, type Sums, spentMeanwhile } from "./spending.ts"
 
 /** A recorded response: its entries, and the usage that the provider reported. */
 export type Recorded = {
@@ -106,8 +109,14 @@ export type JudgedResponse = GuardedResponse & { readonly results: readonly Tool
 /** A session's guard for the tool calls of one response; pass its decisions to `onJudged`, which logs them. */
 export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }
 
-/** The guard of a session now, and what the session has spent. */
-type CurrentGuard = { readonly guarding: Guarding; readonly account: Account; readonly asksSpent: boolean }
+/** The guard of a session now, and what was spent: by the session, and by others. */
+type CurrentGuard = {
+  readonly guarding: Guarding
+  readonly account: Account
+  readonly spender: Spender
+  readonly sums: Sums
+  readonly asks: ReturnType<typeof asksSpent>
+}
 
 async function currentGuardOf(live: Live): Promise<CurrentGuard | undefined> {
   const { guard: own, operator } = live.options
@@ -115,12 +124,48 @@ async function currentGuardOf(live: Live): Promise<CurrentGuard | undefined> {
   const guarding = withRules(own, joined(own, standing?.guard), await ruleGuardOf(live))
   if (guarding === undefined) return undefined
   const { guard } = guarding
-  const asksSpent = guard.policies.some(({ asks, mode }) => mode === "enforce" && asks.has("spent"))
-  const account = await accountOf(live, asksSpent)
+  const asks = asksSpent(guard)
+  const account = await accountOf(live, asks.inSession)
   const agent = own?.circumstances?.agent ?? live.owner.agent
   const sessions = own?.circumstances?.sessions ?? sessionNames(live.id, live.owner)
-  const circumstances = { ...own?.circumstances, agent, sessions, spentMinor: account.spentMinor }
-  return { guarding: { ...guarding, circumstances }, account, asksSpent }
+  const spender = { ...live.owner, sessions: sessionNames(live.id, live.owner), session: live.id }
+  const sums = await sumsOf(live, spender, asks)
+  const circumstances = { ...own?.circumstances, agent, sessions, ...spentNow(account.spentMinor, sums) }
+  return { guarding: { ...guarding, circumstances }, account, spender, sums, asks }
+}
+
+/** What was spent, for policies: in the session by its log and beside it, and by all others. */
+const spentNow = (sessionMinor: number, { besideMinor, by }: Sums): Circumstances => ({
+  spentMinor: sessionMinor + besideMinor,
+  spentByMinor: by,
+})
+
+/** What others spent. Where a limit for more than the session depends on it, a store that cannot be read is a Problem. */
+async function sumsOf({ spending }: Live, spender: Spender, asks: CurrentGuard["asks"]): Promise<Sums> {
+  if (!asks.inSession && !asks.beyond) return spending.known(spender)
+  try {
+    return await spending.read(spender)
+  } catch (error) {
+    if (asks.beyond || !(error instanceof HoldfastError)) throw error
+    return spending.known(spender)
+  }
+}
+
+/** Add what calls spend to what all sessions spend; false where others spent so much meanwhile that it is no longer allowed. */
+async function addSpending(
+  { spending }: Live,
+  { spender, asks }: CurrentGuard,
+  minor: number,
+  isAllowed: (sums: Sums) => boolean,
+): Promise<boolean> {
+  if (minor === 0 || (!asks.inSession && !asks.beyond)) return true
+  try {
+    return await spending.add(spender, minor, isAllowed)
+  } catch (error) {
+    if (asks.beyond || !(error instanceof HoldfastError)) throw error
+    // The session's own log has it, or will have it when the store is back.
+    return true
+  }
 }
 
 /** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
@@ -158,17 +203,22 @@ export async function guardingOf(live: Live): Promise<SessionGuarding | undefine
   const current = await currentGuardOf(live)
   if (current === undefined) return undefined
   let { spentMinor } = current.account
+  const { guard, isAllowed } = createRejudging(current.guarding.guard)
   // Do not log allowed calls of a guard without policies: the built-in guard judges every call of every session.
   const hasPolicies = current.guarding.guard.policies.some(({ mode }) => mode === "enforce")
   const onJudged = async (judged: JudgedCall): Promise<void> => {
     const { decision, observed = [] } = judged.verdict
     if (!hasPolicies && decision === "allow" && observed.length === 0) return
     const before = spentMinor
-    spentMinor += spentWith([judged])
-    if (current.asksSpent && spentMinor > before) await live.lock(() => writeSpending(live, judged, before))
+    const minor = spentWith([judged])
+    spentMinor += minor
+    const isStillAllowed = (sums: Sums): boolean =>
+      isAllowed(judged, { ...current.guarding.circumstances, ...spentNow(before, sums) })
+    if (!(await addSpending(live, current, minor, isStillAllowed))) throw spentMeanwhile()
+    if (current.asks.inSession && minor > 0) await live.lock(() => writeSpending(live, judged, before))
     else noteJudged(live, judged)
   }
-  return { ...current.guarding, onJudged }
+  return { ...current.guarding, guard, onJudged }
 }
 
 /** Runs a function under the session's lock. */
@@ -191,11 +241,20 @@ export async function judgeResponse(use: Use, given: ResponseLike): Promise<Judg
     const { guard, ...rest } = current.guarding
     const guarded = await guardResponse(response, guard, rest)
     const { judged } = guarded
-    const rests = current.asksSpent && spentWith(judged) > 0 ? current.account : undefined
-    if (judged.length === 0 || (await use((live) => writeJudged(live, judged, rests))))
+    if (judged.length === 0 || (await use((live) => writeDecided(live, current, judged))))
       return { ...guarded, results: deniedResults(judged, response) }
   }
   throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
+}
+
+/** Log the decisions on a response, if neither the session nor others spent anything since they were made. */
+async function writeDecided(live: Live, current: CurrentGuard, judged: readonly JudgedCall[]): Promise<boolean> {
+  const minor = spentWith(judged)
+  const isUnchanged = (sums: Sums): boolean => isDeepStrictEqual(sums, current.sums)
+  if (!(await addSpending(live, current, minor, isUnchanged))) return false
+  if (await writeJudged(live, judged, current.asks.inSession && minor > 0 ? current.account : undefined)) return true
+  await addSpending(live, current, -minor, () => true)
+  return false
 }
 
 const answerOf = (live: Live, given: ResponseLike): ModelResponse =>

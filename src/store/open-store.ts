@@ -8,16 +8,20 @@ import type { Store } from "./store.ts"
 /** A store by its name: `memory`, a `postgres://` address, or the path of an SQLite file. */
 export async function openStore(name: string, options: StoreOptions = {}): Promise<Store> {
   checkOptionNames(options, storeNames, "openStore")
-  const { busyMs } = options
+  const { busyMs, key } = options
   if (name === "memory") return createMemoryStore()
-  return isPostgres(name) ? openPostgresStore({ url: name }) : openSqliteStore({ path: name, ...present({ busyMs }) })
+  return isPostgres(name)
+    ? openPostgresStore({ url: name, ...present({ key }) })
+    : openSqliteStore({ path: name, ...present({ busyMs, key }) })
 }
 
 export type StoreOptions = {
   /** How long a call waits while another program has the SQLite file locked. */
   readonly busyMs?: number
+  /** Encrypt every text with this key of 32 bytes; it has to be the same whenever the store is opened. */
+  readonly key?: Uint8Array
 }
 
-const storeNames = optionNames<StoreOptions>({ busyMs: true })
+const storeNames = optionNames<StoreOptions>({ busyMs: true, key: true })
 
 export const isPostgres = (name: string): boolean => /^postgres(?:ql)?:\/\//i.test(name)

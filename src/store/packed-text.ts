@@ -48,9 +48,14 @@ export function payloadHash(text: string): string {
   return sha256(text.isWellFormed() ? text : toStorable(text))
 }
 
-/** Does a text match its hash? A hash of plain UTF-8 is accepted as well. */
+/** What every encrypted text begins with. */
+export const sealedMark = "hf-sealed1:"
+
+export const isSealed = (text: string): boolean => text.startsWith(sealedMark)
+
+/** Does a text match its hash? A hash of plain UTF-8 is accepted as well. An encrypted text is checked by whoever has the key. */
 export function isPayload(text: string, hash: string): boolean {
-  return payloadHash(text) === hash || (!text.isWellFormed() && sha256(text) === hash)
+  return isSealed(text) || payloadHash(text) === hash || (!text.isWellFormed() && sha256(text) === hash)
 }
 
 function sha256(text: string): string {

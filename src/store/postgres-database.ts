@@ -158,6 +158,8 @@ export type PostgresOptions = {
   /** The schema of the tables. Two stores in different schemas of one database are independent. */
   readonly schema?: string
   readonly now?: () => number
+  /** Encrypt every text with this key of 32 bytes. */
+  readonly key?: Uint8Array
 }
 
 type PoolLimits = {
@@ -184,7 +186,7 @@ const largest = 2_147_483_647
 const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
 /** Names of the options. An invalid one is an `option-invalid` Problem, which never quotes the URL. */
-const postgresNames = optionNames<PostgresOptions>({ url: true, pool: true, schema: true, now: true })
+const postgresNames = optionNames<PostgresOptions>({ url: true, pool: true, schema: true, now: true, key: true })
 
 export function readPostgresOptions(options: PostgresOptions): PostgresSettings {
   checkOptionNames(options, postgresNames, "openPostgresStore")

@@ -18,7 +18,8 @@ import { createSharedEvents } from "./postgres-events.ts"
 import { createAppend, createSessions } from "./postgres-log.ts"
 import { migrations } from "./postgres-migrations.ts"
 import { createMemorySearch, decodeMemory, encodeMemory, memoryColumns, writeRows } from "./postgres-search.ts"
-import { reserveLog } from "./reserved-log.ts"
+import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
+import { sealedWith } from "./sealed-store.ts"
 import {
   type FoundAlias,
   type Job,
@@ -48,7 +49,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await database.close()
     throw error
   }
-  return reserveLog({
+  const logs: StoreOfLogs = {
     kind: "postgres",
     isShared: true,
     append: createAppend(database, schema, now),
@@ -64,8 +65,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     // PostgreSQL overwrites deleted rows when their pages are used again.
     scrub: () => database.call(async () => {}),
     usedBytes: async () => {
-      const sizes = ["entry", "payload"].map(
-        (table) => `(select coalesce(sum(pg_column_size(body)), 0) from ${schema}.${table})`,
+      const columns = { entry: "body", payload: "data" }
+      const sizes = Object.entries(columns).map(
+        ([table, column]) => `(select coalesce(sum(pg_column_size(${column})), 0) from ${schema}.${table})`,
       )
       const { rows } = await database.callLong(vacuumMs, (ask) =>
         ask({ text: `select (${sizes.join(" + ")})::text as size` }),
@@ -78,7 +80,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       await database.callLong(vacuumMs, (ask) => ask({ text: `vacuum (analyze) ${named.join(", ")}` }))
     },
     close: database.close,
-  })
+  }
+  return reserveLog(await sealedWith(logs, options.key))
 }
 
 /** Background summaries: the first one of a key stays. */

@@ -8,8 +8,12 @@ import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
 export const operatorLog: SessionId = "operator log"
 /** The log of rules for more than one session. */
 export const sharedRulesLog: SessionId = "shared rules"
+/** The log of what tool calls spend. */
+export const spendingLog: SessionId = "spending log"
+/** By which an encrypted store knows its key. */
+export const sealingLog: SessionId = "sealing log"
 
-const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog])
+const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog, sealingLog])
 
 /** Refuse session calls on a reserved log. */
 export function refuseReserved(session: SessionId): void {
@@ -59,7 +63,7 @@ export function reserveLog(store: StoreOfLogs): Store {
 }
 
 /** A store that treats all logs alike. */
-type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
+export type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
 
 /** Sessions listed at a time. */
 const BATCH_SESSIONS = 100
@@ -73,38 +77,56 @@ async function eraseTenant(store: StoreOfLogs, tenant: string): Promise<number> 
     if (rows.length === 0) break
   }
   await eraseSharedRules(store, tenant)
+  await eraseSpending(store, tenant)
   return erased
 }
 
-/**
- * Write the log of shared rules anew without the words of a tenant. Each of its rules becomes the withdrawal of itself, so that the others
- * keep their numbers.
- */
-async function eraseSharedRules(store: StoreOfLogs, tenant: string): Promise<void> {
-  const entries = await store.read(sharedRulesLog)
-  const isErased = ({ type, body }: StoredEntry): boolean => {
-    const read = type === "rule-pinned" ? tryParse(body) : undefined
-    return isObject(read) && read.tenant === tenant
-  }
-  if (!entries.some(isErased)) return
-  const kept = entries.filter((entry) => !isErased(entry)).flatMap(({ body }) => payloadsIn(body))
-  const payloads = await store.payloads(sharedRulesLog, [...new Set(kept)])
+/** Each rule of a tenant becomes the withdrawal of itself, so that the others keep their numbers. */
+const eraseSharedRules = (store: StoreOfLogs, tenant: string): Promise<void> =>
+  rewriteLog(store, sharedRulesLog, (entry) =>
+    entry.type === "rule-pinned" && isOf(entry, tenant)
+      ? [
+          {
+            ...withoutKey(entry),
+            type: "rule-unpinned",
+            parent: entry.seq,
+            body: JSON.stringify({ type: "rule-unpinned", pin: entry.seq }),
+          },
+        ]
+      : [entry],
+  )
+
+const eraseSpending = (store: StoreOfLogs, tenant: string): Promise<void> =>
+  rewriteLog(store, spendingLog, (entry) => (isOf(entry, tenant) ? [] : [entry]))
+
+function isOf({ body }: StoredEntry, tenant: string): boolean {
+  const read = tryParse(body)
+  return isObject(read) && read.tenant === tenant
+}
+
+function withoutKey({ key: _, ...entry }: StoredEntry): StoredEntry {
+  return entry
+}
+
+/** Write a reserved log anew, with what `anewOf` puts in the place of each entry. */
+async function rewriteLog(
+  store: StoreOfLogs,
+  log: SessionId,
+  anewOf: (entry: StoredEntry) => readonly StoredEntry[],
+): Promise<void> {
+  const entries = await store.read(log)
+  const kept = entries.flatMap(anewOf)
+  if (kept.length === entries.length && kept.every((entry, at) => entry === entries[at])) return
+  const payloads = await store.payloads(log, [...new Set(kept.flatMap(({ body }) => payloadsIn(body)))])
   let before = ""
-  const anew = entries.map((entry): StoredEntry => {
-    const { hash: _, key: _key, ...rest } = entry
-    const said = isErased(entry)
-      ? {
-          ...rest,
-          type: "rule-unpinned",
-          parent: entry.seq,
-          body: JSON.stringify({ type: "rule-unpinned", pin: entry.seq }),
-        }
-      : { ...rest, ...present({ key: entry.key }) }
+  const anew = kept.map(({ hash: _, ...entry }, at): StoredEntry => {
+    const said = { ...entry, seq: at + 1 }
     before = hashEntry(before, said)
     return { ...said, hash: before }
   })
-  await store.remove(sharedRulesLog)
-  const written = await store.append(sharedRulesLog, { after: 0, entries: anew, payloads, isCopy: true })
+  await store.remove(log)
+  if (anew.length === 0) return
+  const written = await store.append(log, { after: 0, entries: anew, payloads, isCopy: true })
   if (written.type !== "appended") throw new HoldfastError({ code: "store-locked", store: store.kind, waitedMs: 0 })
 }
 

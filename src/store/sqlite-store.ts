@@ -4,7 +4,8 @@ import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { createPace } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
-import { reserveLog } from "./reserved-log.ts"
+import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
+import { sealedWith } from "./sealed-store.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText } from "./sqlite-file.ts"
 import { checksum, createSqliteLogReader, sqliteHead } from "./sqlite-log.ts"
@@ -35,9 +36,11 @@ export type SqliteOptions = {
   readonly busyMs?: number
   /** With `normal`, a power failure may lose the last appends; a crash of the process loses nothing. */
   readonly durability?: "full" | "normal"
+  /** Encrypt every text with this key of 32 bytes. */
+  readonly key?: Uint8Array
 }
 
-const sqliteNames = optionNames<SqliteOptions>({ path: true, now: true, busyMs: true, durability: true })
+const sqliteNames = optionNames<SqliteOptions>({ path: true, now: true, busyMs: true, durability: true, key: true })
 
 /** Longer than any of our calls holds the lock, shorter than a person waits. */
 const BUSY_MS = 5000
@@ -49,7 +52,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (path === "" || path.includes("\0") || !path.isWellFormed()) {
     throw new HoldfastError({ code: "option-invalid", option: "path", expected: "a file name", found: "none" })
   }
-  return createSqliteStore(await openSqliteDatabase({ path: resolve(path), busyMs, durability }), now)
+  const database = await openSqliteDatabase({ path: resolve(path), busyMs, durability })
+  return reserveLog(await sealedWith(createSqliteLogs(database, now), options.key))
 }
 
 /** Limit on the damage messages reported. */
@@ -69,8 +73,11 @@ async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]>
 }
 
 /** The store on an open database. */
-export function createSqliteStore(database: SqliteDatabase, now: () => number): Store {
-  return reserveLog({
+export const createSqliteStore = (database: SqliteDatabase, now: () => number): Store =>
+  reserveLog(createSqliteLogs(database, now))
+
+function createSqliteLogs(database: SqliteDatabase, now: () => number): StoreOfLogs {
+  return {
     kind: "sqlite",
     isShared: false,
     append: (session, batch) => appendToSqlite(database, session, batch, now()),
@@ -97,7 +104,7 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
         "PRAGMA wal_checkpoint(TRUNCATE)",
       ]),
     close: async () => database.close(),
-  })
+  }
 }
 
 /** Session aliases: a name belongs to the session it was last set for. Unchanged aliases are not written again. */

@@ -30,13 +30,13 @@ test("secrets come from variables and files, wherever they are named", async () 
     summarizer: { format: "gemini", baseUrl: "https://a.example", model: "m", key: { env: "H" } },
     telemetry: { otlp: { endpoint: "https://a.example", headers: { authorization: { env: "H" } } } },
   }
-  const result = await open(config, { T: "tok", H: "hdr", D: "postgres://db/x" })
+  const result = await open(config, { T: "a-token-of-this-test", H: "hdr", D: "postgres://db/x" })
   expect(result).toMatchObject({
     opened: {
-      listen: { token: "tok" },
+      listen: { token: "a-token-of-this-test" },
       upstreams: [{ key: "from-a-file", headers: { "x-key": { secret: "hdr" }, "x-b": { text: "c" } } }],
       data: { place: "postgres://db/x" },
-      admin: { token: "tok" },
+      admin: { token: "a-token-of-this-test" },
       summarizer: { key: "hdr" },
       telemetry: { headers: { authorization: { secret: "hdr" } } },
     },
@@ -131,6 +131,25 @@ test("nor is what a flag or a variable holds by mistake", () => {
       const { faults } = readSaid({ [flag]: `${secret}@` }, {})
       expect(faults).toHaveLength(1)
       expect(JSON.stringify(faults)).not.toContain(secret)
+    }),
+  )
+})
+
+test.each([
+  [{ listen: { token: { env: "T" } } }, "listen.token"],
+  [{ admin: { token: { env: "T" } } }, "admin.token"],
+])("a token that can be guessed is refused, and not repeated: %j", async (config, member) => {
+  await fc.assert(
+    fc.asyncProperty(fc.stringMatching(/^[!-~]{1,40}$/), async (token) => {
+      const result = await open(config, { T: token })
+      if (token.length >= 16) return expect(result).toHaveProperty("opened")
+      if (!("faults" in result)) throw new Error(`${token} was taken`)
+      const [fault] = result.faults
+      expect(fault?.sentence).toContain(
+        `${member} names the environment variable T, whose token has ${token.length} characters`,
+      )
+      expect(fault?.next).toContain("openssl rand -hex 32")
+      if (token.length > 6) expect(JSON.stringify(fault)).not.toContain(token)
     }),
   )
 })

@@ -11,21 +11,27 @@ type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: read
 /** A secret is a line. */
 const maxBytes = 64 * 1024
 
+/** Characters of a token that nobody guesses: 64 bits if they are hexadecimal digits. */
+const shortestToken = 16
+
 /** Why a secret could not be had, or the secret. */
 type Found = { readonly value: string } | { readonly missing: string }
 
 /** Put the secrets in the place of what names them; every one that is missing is told at once, and none is ever repeated. */
 export async function openSecrets(config: ResolvedConfig, env: Env, place: ConfigPlace): Promise<SecretsOpened> {
   const faults: ConfigFault[] = []
-  const open = async (ref: SecretRef | undefined, path: Path): Promise<string | undefined> => {
+  const open: Open = async (ref, path, use = "key") => {
     if (ref === undefined) return undefined
     const found = "env" in ref ? inEnv(ref.env, env) : await inFile(ref.file)
-    if ("value" in found) return found.value
+    const isShort = use === "token" && "value" in found && found.value.length < shortestToken
+    if ("value" in found && !isShort) return found.value
+    const missing = "missing" in found ? found.missing : shortToken(ref, found.value.length)
+    const next = isShort ? "Make one with: openssl rand -hex 32" : nextFor(ref)
     const from = "env" in ref ? ref.from : undefined
     faults.push(
       from === undefined
-        ? faultAt(place, path, found.missing, nextFor(ref))
-        : faultAt({ source: from, lineOf: () => undefined }, [], found.missing, nextFor(ref)),
+        ? faultAt(place, path, missing, next)
+        : faultAt({ source: from, lineOf: () => undefined }, [], missing, next),
     )
     return undefined
   }
@@ -39,7 +45,8 @@ export async function openSecrets(config: ResolvedConfig, env: Env, place: Confi
   return faults.length > 0 ? { faults } : { opened }
 }
 
-type Open = (ref: SecretRef | undefined, path: Path) => Promise<string | undefined>
+/** Open a secret. A token is what others have to send to us, so it must not be one that they can guess. */
+type Open = (ref: SecretRef | undefined, path: Path, use?: "key" | "token") => Promise<string | undefined>
 type OpenHeaders = (values: HeaderValues<SecretRef>, path: Path) => Promise<HeaderValues<string>>
 
 async function openAll(config: ResolvedConfig, open: Open, headers: OpenHeaders): Promise<OpenedConfig> {
@@ -53,13 +60,13 @@ async function openAll(config: ResolvedConfig, open: Open, headers: OpenHeaders)
   }
   return {
     ...others,
-    listen: { ...listening, ...present({ token: await open(listen.token, ["listen", "token"]) }) },
+    listen: { ...listening, ...present({ token: await open(listen.token, ["listen", "token"], "token") }) },
     upstreams: opened,
     summarizer:
       typeof summarizer === "string" || "use" in summarizer
         ? summarizer
         : await openSummarizer(summarizer, open, headers),
-    admin: { origins: admin.origins, ...present({ token: await open(admin.token, ["admin", "token"]) }) },
+    admin: { origins: admin.origins, ...present({ token: await open(admin.token, ["admin", "token"], "token") }) },
     ...present({
       data: data === undefined || "place" in data ? data : { place: (await open(data.secret, ["data"])) ?? "" },
       telemetry:
@@ -78,6 +85,11 @@ async function openSummarizer(
   const { key: ref, ...others } = summarizer
   const key = await open(ref, ["summarizer", "key"])
   return { ...others, headers: await headers(summarizer.headers, ["summarizer"]), ...present({ key }) }
+}
+
+const shortToken = (ref: SecretRef, length: number): string => {
+  const where = "env" in ref ? `the environment variable ${ref.env}` : `the file ${ref.file}`
+  return `names ${where}, whose token has ${length} characters, where at least ${shortestToken} were expected`
 }
 
 const nextFor = (ref: SecretRef): string =>

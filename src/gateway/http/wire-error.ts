@@ -41,6 +41,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "store-newer": 500,
   "store-in-use": 503,
   "store-closed": 503,
+  "store-sealed": 503,
   "package-missing": 500,
   "session-unknown": 404,
   "session-exists": 409,

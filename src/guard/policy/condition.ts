@@ -4,7 +4,7 @@ import type { CallFacts } from "../facts/facts.ts"
 import { maxFactsPerKind, type OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher, Reach } from "./matcher.ts"
-import { type AttributeName, attributes } from "./schema.ts"
+import { type AttributeName, attributes, type SpentName, spentNames } from "./schema.ts"
 
 /** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
 export type Mode = "forbid-only" | "allow-list"
@@ -215,12 +215,19 @@ export type Circumstances = {
   readonly sessions?: readonly string[]
   /** Hundredths of the currency that the session has spent so far. */
   readonly spentMinor?: number
+  /** The same of its agent and its tenant, in all and today. */
+  readonly spentByMinor?: SpentBy
 }
+
+/** Hundredths that were spent outside the session as well, by the attribute that says so; what is missing is nothing. */
+export type SpentBy = Readonly<Partial<Record<Exclude<SpentName, "spent">, number>>>
+
+const isSpentName = (name: AttributeName): name is SpentName => spentNames.some((spent) => spent === name)
 
 const unique = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort()
 
 /** How each attribute is read off the facts. */
-const readers: Readonly<Record<Exclude<AttributeName, "matches" | "spent">, (facts: CallFacts) => AttributeValue>> = {
+const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (facts: CallFacts) => AttributeValue>> = {
   tool: ({ tool }) => tool,
   actions: ({ actions }) => unique(actions),
   changes: ({ changes }) => changes,
@@ -280,7 +287,7 @@ const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
 /** What no program that runs can change: who is called, and what stands in the call. */
 const settled: ReadonlySet<AttributeName> = new Set([
   "tool",
-  "spent",
+  ...spentNames,
   "text",
   "marks",
   "languages",
@@ -324,7 +331,7 @@ function matchAll(facts: CallFacts, matchers: ReadonlyMap<string, CompiledMatche
 export function policyContext(
   facts: CallFacts,
   matchers: ReadonlyMap<string, CompiledMatcher>,
-  { spentMinor = 0 }: Circumstances,
+  { spentMinor = 0, spentByMinor = {} }: Circumstances,
   reach: Reach = "named",
 ): PolicyContext {
   const values = new Map<AttributeName, AttributeValue>()
@@ -336,12 +343,11 @@ export function policyContext(
   }
   const read = (name: AttributeName): AttributeValue => {
     if (name === "matches") return [...matches().keys()]
-    const value =
-      name === "spent"
-        ? Math.round(spentMinor)
-        : name === "secretPaths" && reach === "below"
-          ? secretsBelow(facts)
-          : readers[name](facts)
+    const value = isSpentName(name)
+      ? Math.round(name === "spent" ? spentMinor : (spentByMinor[name] ?? 0))
+      : name === "secretPaths" && reach === "below"
+        ? secretsBelow(facts)
+        : readers[name](facts)
     if (typeof value !== "object" || value.length <= maxFactsPerKind) return value
     tooMany = true
     return value.slice(0, maxFactsPerKind)

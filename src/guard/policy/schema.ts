@@ -34,7 +34,11 @@ export const attributes = {
   destructive: ["Set<String>", "what it takes away for good: data, files, infrastructure, repository"],
   environments: ["Set<String>", "environments that it names: production, staging, development"],
   spend: ["Long", "the largest sum of money that it names, in hundredths"],
-  spent: ["Long", "what the session has spent before, in hundredths, as the caller says"],
+  spent: ["Long", "what the session has spent before, in hundredths"],
+  agentSpent: ["Long", "what all sessions of its agent have spent before, in hundredths"],
+  agentSpentToday: ["Long", "the same, since midnight UTC"],
+  tenantSpent: ["Long", "what all sessions of its tenant have spent before, in hundredths"],
+  tenantSpentToday: ["Long", "the same, since midnight UTC"],
   currencies: ["Set<String>", "currencies of the sums, in three letters"],
   amountNamed: ["Bool", "it names a sum of money at all"],
   regions: ["Set<String>", "cloud regions, such as eu-west-1"],
@@ -55,6 +59,11 @@ export const attributes = {
 } as const satisfies Readonly<Record<string, Attribute>>
 
 export type AttributeName = keyof typeof attributes
+
+/** The attributes that say what was spent before. */
+export const spentNames = ["spent", "agentSpent", "agentSpentToday", "tenantSpent", "tenantSpentToday"] as const
+
+export type SpentName = (typeof spentNames)[number]
 
 const isAttribute = (name: string): name is AttributeName => Object.hasOwn(attributes, name)
 

@@ -4,6 +4,7 @@ import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
 import { searchable } from "../facts/words.ts"
 import { isRuleTemplate, type RuleTemplateUse, ruleDraftOf, ruleTemplateNames } from "./rule-templates.ts"
+import type { SpentName } from "./schema.ts"
 import {
   cedarPattern,
   cedarSet,
@@ -11,6 +12,7 @@ import {
   type PolicyDraft,
   requireAmount,
   requireTexts,
+  shown,
   type UseOptions,
 } from "./template.ts"
 
@@ -404,7 +406,7 @@ function shellAllowList({ commands }: ShellAllowList, name: string): PolicyDraft
   }
 }
 
-/** No purchase above a sum; what the session has spent before counts if the caller says so. */
+/** No purchase above a sum, alone or with what was spent before. */
 type SpendLimit = UseOptions & {
   readonly template: "spend-limit"
   readonly amount: number
@@ -412,18 +414,38 @@ type SpendLimit = UseOptions & {
   readonly currency?: string
   /** What of a purchase that names no sum? Refused unless told otherwise. */
   readonly unnamed?: "deny" | "allow"
-  /** Each purchase by itself, or with what the session has spent before. The second unless given. */
-  readonly per?: "call" | "session"
+  /** Each purchase by itself, or all of a session, of an agent or of a tenant together. Those of a session unless given. */
+  readonly per?: "call" | "session" | "agent" | "tenant"
+  /** The limit begins anew at midnight UTC: for an agent or a tenant. */
+  readonly every?: "day"
 }
 
-function spendLimit({ amount, currency = "USD", unnamed = "deny", per = "session" }: SpendLimit): PolicyDraft {
+const spentBefore = {
+  call: undefined,
+  session: "spent",
+  agent: "agentSpent",
+  tenant: "tenantSpent",
+} as const satisfies Readonly<Record<string, SpentName | undefined>>
+
+function spendLimit(use: SpendLimit): PolicyDraft {
+  const { amount, currency = "USD", unnamed = "deny", per = "session", every } = use
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
+  const wrong = (option: string, expected: string, found: unknown): never => {
+    throw new HoldfastError({ code: "option-invalid", option, expected, found: shown(found) })
+  }
+  if (!Object.hasOwn(spentBefore, per)) wrong("per", "call, session, agent or tenant (a day is every: day)", per)
+  if (every !== undefined && every !== "day") wrong("every", "day", every)
+  if (every === "day" && per !== "agent" && per !== "tenant") wrong("per", "agent or tenant beside every: day", per)
+  const before = spentBefore[per]
+  const sum = before === undefined ? "" : ` + context.${before}${every === "day" ? "Today" : ""}`
+  const whose = { call: "", session: "", agent: " by one agent", tenant: " in all sessions together" }[per]
+  const days = every === "day" ? " in a day" : ""
   return {
-    rule: `No purchase or payment above ${amount} ${code} without approval.`,
-    instead: `Stay within ${amount} ${code}${per === "call" ? "" : " in all"}, or ask the user to approve it.`,
+    rule: `No purchase or payment above ${amount} ${code}${whose}${days} without approval.`,
+    instead: `Stay within ${amount} ${code}${per === "call" ? "" : ` in all${days}`}, or ask the user to approve it.`,
     when: [
-      `context.actions.contains("purchase") && context.spend${per === "call" ? "" : " + context.spent"} > ${minor}`,
+      `context.actions.contains("purchase") && context.spend${sum} > ${minor}`,
       `context.actions.contains("purchase") && !([${cedarString(code)}].containsAll(context.currencies))`,
       ...(unnamed === "deny" ? [`context.actions.contains("purchase") && !context.amountNamed`] : []),
     ],

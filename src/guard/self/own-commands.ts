@@ -68,6 +68,10 @@ const talkers = /^(?:echo|printf|write-host|write-output)$/
 const editors = /^(?:sed|gsed|jq|yq|perl)$/
 const namesFiles = /(?:^|[;}\d$/\s])[rRwWe]\s+\S|\b(?:getline|system|open|input_filename)\b|[<>]/
 
+/** Options of searchers whose value is the next word, and no pattern. */
+const searchValues =
+  /^(?:-[ABCmdDgtTjMr]|-\w*[ABCm]|--(?:after-context|before-context|context|max-count|include|exclude|exclude-dir|include-dir|glob|iglob|type|type-not|type-add|max-depth|max-filesize|threads|sort|sortr|color|colour|context-separator|label|binary-files|devices|directories|replace|encoding|engine|path-separator|ignore|ignore-dir|max-columns))$/
+
 type FileWords = { readonly words: readonly string[]; readonly leftOut: readonly string[] }
 
 /** The words of a command that may name files, and those that name what it leaves out. */
@@ -97,12 +101,17 @@ export function fileWords({ name, words }: OwnCommand): FileWords {
     else if (isSearch && /^(?:-e|--regexp)$/.test(word)) {
       isFirst = false
       at++
-    } else if ((isSearch || (editors.test(name) && !namesFiles.test(word))) && isFirst && isOperand(word, verb))
+    } else if (isSearch && isValued(name, word)) at++
+    else if ((isSearch || (editors.test(name) && !namesFiles.test(word))) && isFirst && isOperand(word, verb))
       isFirst = false
     else kept.push(word)
   }
   return { words: verb === "check-ignore" ? [] : kept, leftOut }
 }
+
+/** Is the next word the value of an option? In `grep` `-r`, `-d` and others mean something else than in newer searchers. */
+const isValued = (name: string, word: string): boolean =>
+  searchValues.test(word) && !(/^(?:[efz]?grep|git|git-grep)$/.test(name) && /^-[gtTjMr]$/.test(word))
 
 const isOperand = (word: string, verb: string): boolean => !word.startsWith("-") && (verb === "" || word !== verb)
 

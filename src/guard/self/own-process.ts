@@ -31,8 +31,8 @@ export type OwnProcess = {
   /** Names and addresses by which it is reached, beside those of this machine. */
   readonly hosts: readonly string[]
   readonly files: readonly OwnFile[]
-  /** Names of what lies in the folders among them just now. */
-  readonly namesBelow: () => readonly string[]
+  /** Names of what lies in one of the folders among them just now. */
+  readonly namesBelow: (folder: OwnFile) => readonly string[]
   /** Values that no call has any business to carry: the admin token, a store's address. */
   readonly secrets: readonly string[]
   /** Environment variables that hold such values; `isSet` tells whether one of them is set in this very process. */
@@ -159,7 +159,7 @@ export function touchOf(word: string, base: string, own: OwnProcess): Touch | un
   for (const file of own.files) {
     const place = file.isAbsent === true && names.some(hasGlob) ? "elsewhere" : placeOf(names, ownNames(file))
     if (place === "same" || (place === "below" && file.isFolder === true)) return { relation: "own", file }
-    if (place === "above" && file.isReadable !== true) holds ??= file
+    if (place === "above" && file.isReadable !== true && file.isAbsent !== true) holds ??= file
   }
   return holds === undefined ? processTouch(names, own) : { relation: "holds", file: holds }
 }

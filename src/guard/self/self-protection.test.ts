@@ -29,7 +29,7 @@ const own: OwnProcess = {
     { path: "/home/jane/shop/operator.key", what: "the operator's private key" },
     { path: "/usr/lib/node_modules/holdfast", what: "its own program", isFolder: true, isReadable: true },
   ],
-  namesBelow: () => ["admin-token", "rules.md", "operator.pub"],
+  namesBelow: ({ path }) => (path === "/srv/rules" ? ["rules.md", "operator.pub"] : ["admin-token", "rules.md"]),
   secrets: ["s3cr3t-admin-token-0123456789"],
   secretNames: ["HOLDFAST_ADMIN_TOKEN"],
   isSecretSet: true,
@@ -147,4 +147,67 @@ test("nothing that a call may be makes it throw", () => {
     }),
     { numRuns: 3 * runs },
   )
+})
+
+/** A gateway whose data is in the folder `holdfast` of the working folder, and its policies elsewhere. */
+const withDataHere: OwnProcess = {
+  ...own,
+  files: [
+    { path: "/home/jane/shop/holdfast/holdfast.db", what: "its data" },
+    { path: "/home/jane/shop/holdfast/admin-token", what: "its admin token" },
+    { path: "/srv/rules", what: "its rules", isFolder: true },
+    { path: "/home/jane/shop/holdfast.config.json", what: "its configuration", isAbsent: true },
+  ],
+  namesBelow: () => ["rules.md", "operator.pub"],
+}
+
+test("who looks for the word holdfast in other folders is let alone, with whatever options", () => {
+  const guard = createSelfProtection(withDataHere)
+  const option = fc.constantFrom(
+    ["-n"],
+    ["-i"],
+    ["-A", "3"],
+    ["-C2"],
+    ["-m", "5"],
+    ["-nA", "2"],
+    ["--include", "'*.md'"],
+    ["--include=*.md"],
+    ["--color", "never"],
+    ["--exclude-dir", "node_modules"],
+  )
+  const searcher = fc.constantFrom("grep -r", "grep -rn", "rg", "rg -g '*.md'", "rg -t ts", "git grep", "egrep -R")
+  const folder = fc.constantFrom(
+    "docs/",
+    "docs",
+    "./docs",
+    "src docs",
+    "/home/jane/shop/docs",
+    "docs/*.md",
+    "README.md",
+  )
+  fc.assert(
+    fc.property(searcher, fc.array(option, { maxLength: 3 }), folder, (program, options, place) => {
+      const command = `${program} ${options.flat().join(" ")} holdfast ${place}`
+      expect({ command, decision: guard.judge({ tool: "bash", input: { command } }).decision }).toEqual({
+        command,
+        decision: "allow",
+      })
+    }),
+    { numRuns: runs * 4 },
+  )
+})
+
+test.each([
+  ["grep -rA 3 token holdfast", "deny"],
+  ["grep -r -m 5 token holdfast/", "deny"],
+  ["rg -g '*' token holdfast", "deny"],
+  ["rg -r x token holdfast", "deny"],
+  ["grep -e token -r holdfast", "deny"],
+  ["find . -name '*.md' -exec grep -l token {} +", "allow"],
+  ["find . -name '*.json' | xargs grep token", "allow"],
+  ["find . -name '*token*' -exec cat {} +", "deny"],
+  ["find . -type f -exec cat {} +", "deny"],
+  ["find /srv -name '*.md' -exec cat {} +", "deny"],
+])("%s: %s", (command, decision) => {
+  expect(createSelfProtection(withDataHere).judge({ tool: "bash", input: { command } }).decision).toBe(decision)
 })

@@ -320,11 +320,12 @@ function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], o
 /** May a filter of `find` find something of ours below a folder? */
 function finds(filter: string, root: string, base: string, own: OwnProcess): boolean {
   const above = namesOf(absolutePath(root, base, own))
-  return own.files.some(({ path, isFolder, isReadable }) => {
-    const names = namesOf(path)
-    if (isReadable === true || !above.every((name, at) => name === names[at])) return false
+  return own.files.some((file) => {
+    const names = namesOf(file.path)
+    if (file.isReadable === true || file.isAbsent === true || !above.every((name, at) => name === names[at]))
+      return false
     const below = names.slice(above.length)
-    return [...below, ...(isFolder === true ? own.namesBelow() : [])].some((name) => touchesName(filter, name))
+    return [...below, ...(file.isFolder === true ? own.namesBelow(file) : [])].some((name) => touchesName(filter, name))
   })
 }
 

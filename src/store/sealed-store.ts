@@ -1,0 +1,267 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto"
+import { assert } from "../message/assert.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { createPace } from "./pace.ts"
+import { isPayload, isSealed, packText, sealedMark, unpackText } from "./packed-text.ts"
+import { hashEntry, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
+import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
+import type { Batch, Job, MemoryQuery, MemoryRow, MemoryStore, SharedEvents, StoredEntry } from "./store.ts"
+
+const keyBytes = 32
+const ivBytes = 12
+const tagBytes = 16
+
+/** The key in a text: 32 bytes as 64 hexadecimal digits or as base64. */
+export function readStoreKey(text: string): Uint8Array {
+  const word = text.trim()
+  const bytes = Buffer.from(word, /^[0-9a-f]{64}$/i.test(word) ? "hex" : "base64")
+  if (bytes.length === keyBytes && /^[\w+/=-]+$/.test(word)) return bytes
+  const expected = "32 bytes in hexadecimal or base64, as openssl rand -hex 32 prints them"
+  throw new HoldfastError({
+    code: "option-invalid",
+    option: "storeKey",
+    expected,
+    found: `a text of ${word.length} characters`,
+  })
+}
+
+/** Texts under a key, each bound to what it is: a text that is moved to another place does not open. */
+type Seal = {
+  readonly close: (what: string, text: string) => Promise<string>
+  /** Undefined if the key is another, or the text was changed or moved. */
+  readonly open: (what: string, sealed: string) => Promise<string | undefined>
+  /** The same for the same text, and nothing of it. */
+  readonly blind: (what: string, text: string) => string
+}
+
+/** AES-256-GCM, with a key of its own for everything that is sealed, so that no number used once can meet itself. */
+function createSeal(key: Uint8Array): Seal {
+  assert(key.length === keyBytes, `not a key of ${keyBytes} bytes`)
+  const keyOf = (what: string): Buffer => createHmac("sha256", key).update(what, "utf8").digest()
+  return {
+    blind: (what, text) => createHmac("sha256", keyOf(what)).update(text, "utf8").digest("base64url"),
+    close: async (what, text) => {
+      const packed = await packText(text)
+      const iv = randomBytes(ivBytes)
+      const cipher = createCipheriv("aes-256-gcm", keyOf(what), iv)
+      const kind = Buffer.from([typeof packed === "string" ? 0 : 1])
+      const bytes = [cipher.update(kind), cipher.update(packed), cipher.final()]
+      return sealedMark + Buffer.concat([iv, cipher.getAuthTag(), ...bytes]).toString("base64")
+    },
+    open: async (what, sealed) => {
+      const bytes = Buffer.from(sealed.slice(sealedMark.length), "base64")
+      if (!isSealed(sealed) || bytes.length <= ivBytes + tagBytes) return undefined
+      const decipher = createDecipheriv("aes-256-gcm", keyOf(what), bytes.subarray(0, ivBytes))
+      decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes))
+      try {
+        const plain = Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()])
+        return await unpackText(plain[0] === 1 ? plain.subarray(1) : plain.toString("utf8", 1))
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** What opens only with the key of the store. */
+const keyCheck = "the key of this store"
+
+/**
+ * Refuse a store whose texts cannot be read with this key, or at all without one; begin to seal a new one. A store that has plain texts
+ * already is refused: they would stay as they are.
+ */
+async function checkSealing(store: StoreOfLogs, key: Uint8Array | undefined): Promise<void> {
+  const [first] = await store.read(sealingLog, { limit: 1 })
+  const refuse = (reason: "no-key" | "other-key" | "plain"): never => {
+    throw new HoldfastError({ code: "store-sealed", store: store.kind, reason })
+  }
+  if (key === undefined) {
+    if (first !== undefined) refuse("no-key")
+    return
+  }
+  const seal = createSeal(key)
+  if (first !== undefined) {
+    if ((await seal.open("check", first.body)) !== keyCheck) refuse("other-key")
+    return
+  }
+  if ((await store.sessions({ limit: 1 })).length > 0) refuse("plain")
+  const entry = { seq: 1, type: "sealing-begun", atMs: 0, body: await seal.close("check", keyCheck) }
+  const written = await store.append(sealingLog, { after: 0, entries: [{ ...entry, hash: hashEntry("", entry) }] })
+  // Another process began it at the same moment, with its key.
+  if (written.type !== "appended") await checkSealing(store, key)
+}
+
+/** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */
+export async function sealedWith(store: StoreOfLogs, key: Uint8Array | undefined): Promise<StoreOfLogs> {
+  try {
+    await checkSealing(store, key)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  return key === undefined ? store : sealStore(store, key)
+}
+
+/** The same store, in which every text that anybody said is encrypted. Names of sessions and agents, hashes, sizes, times and kinds are not. */
+function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
+  const seal = createSeal(key)
+  const corrupt = (session: string, reason: string): HoldfastError =>
+    new HoldfastError({ code: "store-corrupt", store: store.kind, session, reason })
+  const opened = async (session: string, what: string, sealed: string): Promise<string> => {
+    const text = await seal.open(what, sealed)
+    if (text !== undefined) return text
+    const kind = what.split(":", 1)[0]
+    throw corrupt(session, `${kind} cannot be decrypted: it was changed, or put there by somebody without the key`)
+  }
+  const entries = async (session: string, read: readonly StoredEntry[]): Promise<readonly StoredEntry[]> => {
+    const plain: StoredEntry[] = []
+    const pace = createPace()
+    for (const entry of read) {
+      plain.push({ ...entry, body: await opened(session, `entry:${entry.hash}`, entry.body) })
+      if (pace.isDue()) await pace.rest()
+    }
+    return plain
+  }
+  return {
+    ...store,
+    append: async (session, batch) => store.append(session, await sealedBatch(seal, batch)),
+    read: async (session, range) => entries(session, await store.read(session, range)),
+    readEntries: async (session, seqs) => entries(session, await store.readEntries(session, seqs)),
+    payloads: async (session, hashes) => {
+      const plain = new Map<string, string>()
+      for (const [hash, sealed] of await store.payloads(session, hashes)) {
+        const text = await opened(session, `payload:${hash}`, sealed)
+        if (!isPayload(text, hash)) throw corrupt(session, `payload ${hash} is not what it was`)
+        plain.set(hash, text)
+      }
+      return plain
+    },
+    putSummary: async (session, name, json) =>
+      store.putSummary(session, name, await seal.close(`summary:${session}:${name}`, json)),
+    getSummary: async (session, name) => {
+      const sealed = await store.getSummary(session, name)
+      return sealed === undefined ? undefined : opened(session, `summary:${session}:${name}`, sealed)
+    },
+    putAliases: (session, aliases) =>
+      store.putAliases(
+        session,
+        aliases.map((alias) => ({ ...alias, name: seal.blind("alias", alias.name) })),
+      ),
+    findAliases: async (names) => {
+      const asked = new Map(names.map((name) => [seal.blind("alias", name), name]))
+      const found = await store.findAliases([...asked.keys()])
+      return found.map((alias) => ({ ...alias, name: asked.get(alias.name) ?? "" }))
+    },
+    jobs: {
+      ...store.jobs,
+      put: async (job, now) =>
+        store.jobs.put({ ...job, payload: await seal.close(`job:${job.session}:${job.key}`, job.payload) }, now),
+      lease: async (now, leaseMs) => {
+        const job = await store.jobs.lease(now, leaseMs)
+        return job === undefined ? undefined : { ...job, payload: await jobPayload(opened, job) }
+      },
+      list: async (session) =>
+        Promise.all(
+          (await store.jobs.list(session)).map(async (job) => ({ ...job, payload: await jobPayload(opened, job) })),
+        ),
+    },
+    memory: sealMemory(store.memory, seal, opened),
+    ...(store.events === undefined ? {} : { events: sealEvents(store.events, seal) }),
+  }
+}
+
+type Opened = (session: string, what: string, sealed: string) => Promise<string>
+
+const jobPayload = (opened: Opened, { session, key, payload }: Job): Promise<string> =>
+  opened(session, `job:${session}:${key}`, payload)
+
+async function sealedBatch(seal: Seal, batch: Batch): Promise<Batch> {
+  const pace = createPace()
+  const entries: StoredEntry[] = []
+  for (const entry of batch.entries) {
+    entries.push({ ...entry, body: await seal.close(`entry:${entry.hash}`, entry.body) })
+    if (pace.isDue()) await pace.rest()
+  }
+  if (batch.payloads === undefined) return { ...batch, entries }
+  const payloads = new Map<string, string>()
+  for (const [hash, text] of batch.payloads) payloads.set(hash, await seal.close(`payload:${hash}`, text))
+  return { ...batch, entries, payloads }
+}
+
+/** Rows that a search looks at: the newest of each day, from the newest day on, until there are so many. */
+const searchedRows = 20_000
+const rowsOfDay = 1_000
+
+/**
+ * A memory whose texts are encrypted. The index of the store has no words, so that a search decrypts the newest rows and looks through them
+ * in this process: the same words find the same rows, among fewer.
+ */
+function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStore {
+  const plain = async (row: MemoryRow): Promise<MemoryRow> => {
+    const { subject, ...rest } = row
+    return {
+      ...rest,
+      text: await opened(row.session, `memory:${row.session}:${row.id}`, row.text),
+      ...(subject === undefined
+        ? {}
+        : { subject: await opened(row.session, `subject:${row.session}:${row.id}`, subject) }),
+    }
+  }
+  const newest = async (query: MemoryQuery): Promise<readonly MemoryRow[]> => {
+    const { text: _, limit: _limit, ...filter } = query
+    const { fromDay = "", toDay = "9999" } = query
+    const rows: MemoryRow[] = []
+    const pace = createPace()
+    for (const { day } of await memory.days(query)) {
+      if (day < fromDay || day > toDay) continue
+      const found = await memory.search({ ...filter, fromDay: day, toDay: day, limit: rowsOfDay })
+      for (const { row } of found) {
+        rows.push(await plain(row))
+        if (pace.isDue()) await pace.rest()
+      }
+      if (rows.length >= searchedRows) break
+    }
+    return rows
+  }
+  return {
+    ...memory,
+    write: async (rows) =>
+      memory.write(
+        await Promise.all(
+          rows.map(async (row) => ({
+            ...row,
+            text: await seal.close(`memory:${row.session}:${row.id}`, row.text),
+            ...(row.subject === undefined
+              ? {}
+              : { subject: await seal.close(`subject:${row.session}:${row.id}`, row.subject) }),
+          })),
+        ),
+      ),
+    search: async (query) => {
+      const rows = await newest(query)
+      const terms = rows.map(({ text }) => searchTerms(text))
+      return searchRows(query.text ?? "", query.limit, async (words, limit) =>
+        rows.filter((_, at) => words.every((word) => hasWord(terms[at] ?? [], word))).slice(0, limit),
+      )
+    },
+    get: async (owner, ids) => Promise.all((await memory.get(owner, ids)).map(plain)),
+  }
+}
+
+/** Events that do not open are not of a gateway with this key, and are not told. */
+function sealEvents(events: SharedEvents, seal: Seal): SharedEvents {
+  return {
+    publish: (event) => {
+      void seal.close(`event:${event.name}`, event.json).then((json) => events.publish({ ...event, json }))
+    },
+    follow: (listener, sinceMs) => {
+      let last: Promise<void> = Promise.resolve()
+      return events.follow((event) => {
+        last = last.then(async () => {
+          const json = await seal.open(`event:${event.name}`, event.json)
+          if (json !== undefined) listener({ ...event, json })
+        })
+      }, sinceMs)
+    },
+  }
+}
