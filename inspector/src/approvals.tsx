@@ -4,6 +4,7 @@ import type { ApprovalAnswer } from "../../src/gateway/admin/answers.ts"
 import { clientName, countdown, moment, shortId, shortTitle, span, speakers } from "./format.ts"
 import { browserKey, submitCommand, trustCommand } from "./key.ts"
 import { useKeys } from "./keys.ts"
+import { policyPlace } from "./operator.tsx"
 import { Icon, Key, LineText } from "./parts.tsx"
 import { approvals, hrefTo, loadApprovals, nowMs, problemOf, rows, say, sayProblem, settled, status } from "./state.ts"
 
@@ -164,11 +165,11 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
       </div>
       <section class="why">
         <h3>Why it was held</h3>
-        {approval.reasons.map(({ policy, rule, facts }) => (
+        {approval.reasons.map(({ policy, rule, facts, source, line }) => (
           <blockquote key={policy + rule}>
             <p class="said">{rule}</p>
             <footer>
-              policy <code>{policy}</code>
+              policy <code>{policyPlace({ id: policy, source, line })}</code>
               {Object.entries(facts)
                 .slice(0, 6)
                 .map(([name, value]) => (

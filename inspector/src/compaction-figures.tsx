@@ -181,6 +181,40 @@ export function Receipt({ told }: { readonly told: CompactionAnswer }) {
   )
 }
 
+/** So many lookups are named. */
+const maxRereads = 6
+
+/** What was looked up again right after: the sign that a compaction removed what was still needed. */
+export function Rereads({ told }: { readonly told: CompactionAnswer }) {
+  const { rereads, since } = told
+  if (since.calls === 0) return null
+  return (
+    <section class="card checks" aria-labelledby="rereads">
+      <div class="card-head">
+        <h2 id="rereads">Looked up again after it</h2>
+        <span class="dim">{rereads.length}</span>
+      </div>
+      <ul>
+        {rereads.length === 0 && (
+          <Check good words="Nothing" note="no lookup right after it repeats one that it had removed" />
+        )}
+        {rereads.slice(0, maxRereads).map(({ tool, target, turn }, n) => (
+          <li key={n}>
+            <Icon name="warn" class="attn" />
+            <div>
+              <span class="machine">
+                <b>{tool}</b> {target}
+              </span>
+              <small>turn {turn}; the next compaction keeps it longer</small>
+            </div>
+          </li>
+        ))}
+        {rereads.length > maxRereads && <li class="dim">and {rereads.length - maxRereads} more</li>}
+      </ul>
+    </section>
+  )
+}
+
 export function Checks({ told }: { readonly told: CompactionAnswer }) {
   const { checks, compaction, plan } = told
   const refused = plan.filter(({ type }) => type === "remedy-rejected")

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks"
 import type { CompactionAnswer, TurnSeries } from "../../src/gateway/admin/answers.ts"
 import { sessionPath } from "./api.ts"
 import { BeforeAfter } from "./before-after.tsx"
-import { Checks, Flow, Receipt } from "./compaction-figures.tsx"
+import { Checks, Flow, Receipt, Rereads } from "./compaction-figures.tsx"
 import { EntryDialog } from "./entry.tsx"
 import { moment, remedyWords, shortId, shortTitle, whole, whyWords } from "./format.ts"
 import { Handoff } from "./handoff.tsx"
@@ -133,6 +133,7 @@ export function CompactionPage({ session, id }: { readonly session: string; read
         <div class="stacked">
           <Receipt told={told} />
           <Checks told={told} />
+          <Rereads told={told} />
         </div>
       </div>
       {shown.value !== undefined && (

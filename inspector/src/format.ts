@@ -82,10 +82,12 @@ export function clientName(client: string | undefined): string | undefined {
   return clients.find(([start]) => start.test(client))?.[1] ?? client.split("/")[0]
 }
 
-/** The end of an id is what tells it from others. */
+/** The beginning of an id, by which the command line knows the session as well. */
 export const shortId = (id: string): string => {
-  const name = id.replace(/^[^.]{1,32}\./, "")
-  return name.length <= 12 ? name : name.slice(-8)
+  const name = id.replace(/^[A-Za-z0-9_-]{1,32}\.~?/, "")
+  // A UUID of version 7 begins with the time: those of one minute differ behind it.
+  const length = /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(name) ? 13 : /^[0-9a-f]{8}-/.test(name) ? 8 : 16
+  return name.slice(0, length)
 }
 
 const liveMs = 5 * 60_000

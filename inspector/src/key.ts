@@ -72,11 +72,11 @@ async function signText(text: string): Promise<string> {
 
 const nonce = (): string => base64url(crypto.getRandomValues(new Uint8Array(18)))
 
-/** A change of one session: `undo`, `pin` or `unpin`. */
+/** A change of one session. */
 export type Change =
   | { readonly type: "undo"; readonly session: string; readonly checkpoint: string }
   | { readonly type: "pin"; readonly session: string; readonly text: string }
-  | { readonly type: "unpin"; readonly session: string; readonly rule: string }
+  | { readonly type: "unpin" | "demote"; readonly session: string; readonly rule: string }
 
 export async function submitChange(change: Change): Promise<void> {
   const payload = { origin: location.origin, issuedAtMs: Date.now(), nonce: nonce(), change }

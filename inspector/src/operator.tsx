@@ -95,8 +95,8 @@ export function RulesPage() {
                 <li key={policy.id} class="rule">
                   <p class="said">{policy.rule}</p>
                   <p class="meta">
-                    <code>{policy.id}</code> · {policy.decision}
-                    {policy.source !== undefined && ` · ${policy.source}`}
+                    {decisionWords[policy.decision] ?? policy.decision} · <code>{policyPlace(policy)}</code>
+                    {policy.instead !== undefined && ` · ${policy.instead}`}
                   </p>
                 </li>
               ))}
@@ -106,6 +106,27 @@ export function RulesPage() {
       )}
     </main>
   )
+}
+
+const decisionWords: Readonly<Record<string, string>> = {
+  deny: "denied",
+  ask: "held until a person answers",
+  allow: "let through",
+}
+
+/** Where a policy is written, and its name where that says more. */
+export function policyPlace({
+  id,
+  source,
+  line,
+}: {
+  readonly id: string
+  readonly source?: string | undefined
+  readonly line?: number | undefined
+}): string {
+  if (source === undefined) return id
+  const place = line === undefined ? source : `${source}:${line}`
+  return id.startsWith(source) ? place : `${id}, ${place}`
 }
 
 type AuditLine = {

@@ -201,3 +201,31 @@ export function RuleForm({
     </form>
   )
 }
+
+/** What stands over a page; Escape and a click beside it close it. */
+export function Dialog({
+  label,
+  onClose,
+  children,
+  class: name,
+}: {
+  readonly label: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+  readonly class: string
+}) {
+  const box = useRef<HTMLDialogElement>(null)
+  useEffect(() => box.current?.showModal(), [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
+    <dialog
+      ref={box}
+      class={name}
+      aria-label={label}
+      onClose={onClose}
+      onClick={(event) => event.target === box.current && box.current?.close()}
+    >
+      {children}
+    </dialog>
+  )
+}

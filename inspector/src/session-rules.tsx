@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ListedRule } from "../../src/gateway/admin/answers.ts"
+import { count } from "./format.ts"
 import { browserKey, submitChange } from "./key.ts"
 import { useKeys } from "./keys.ts"
 import { Key, RuleForm } from "./parts.tsx"
@@ -11,6 +12,7 @@ const speakerWords: Readonly<Record<string, string>> = {
   document: "a document",
   tool: "a tool's output",
   assistant: "the model's words",
+  memory: "what is remembered",
 }
 
 /** The rules that a session keeps, to add to and to take back. */
@@ -42,6 +44,11 @@ export function SessionRules({
         text: pin.by === "found" ? "No rule any more: the words are like any others." : "The rule was removed.",
         act: { label: "Put it back", run: () => void add(pin.text).catch(sayProblem) },
       })
+    }, sayProblem)
+  const demote = (pin: ListedRule): void =>
+    void submitChange({ type: "demote", session: id, rule: pin.id }).then(() => {
+      reload()
+      say({ text: "It is only remembered now: it gives way to any other rule, and denies no call." })
     }, sayProblem)
   return (
     <section class="card rules" aria-labelledby="rules">
@@ -86,6 +93,25 @@ export function SessionRules({
                 </button>
               )}
               {pin.place?.document !== undefined && <code>{pin.place.document}</code>}
+              {pin.held !== undefined && pin.held.requests > 0 && (
+                <span>
+                  in {count(pin.held.requests, "request")} since turn {pin.held.turn}
+                </span>
+              )}
+              {pin.held !== undefined && pin.held.denied > 0 && (
+                <span class="bad">{count(pin.held.denied, "call")} denied by it</span>
+              )}
+              {pin.by !== "operator" && pin.channel !== "memory" && browserKey.value !== undefined && (
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => demote(pin)}
+                  title="It is carried where there is room, gives way to any other rule and denies no call"
+                  aria-label={`Demote: ${pin.text}`}
+                >
+                  Demote
+                </button>
+              )}
               {pin.by !== "operator" && browserKey.value !== undefined && (
                 <button
                   type="button"

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { lazy, Suspense } from "preact/compat"
+import { useEffect } from "preact/hooks"
 import type { ListedRule, SessionListing, TurnSeries, ViewNow } from "../../src/gateway/admin/answers.ts"
 import { download, sessionPath } from "./api.ts"
 import { EntryDialog } from "./entry.tsx"
@@ -12,7 +13,8 @@ import { changes, goTo, hrefTo, nowMs, rows, sayProblem, waiting } from "./state
 
 const Timeline = lazy(() => import("./timeline.tsx").then(({ Timeline: found }) => ({ default: found })))
 
-export function SessionPage({ id }: { readonly id: string }) {
+/** A session; with one of its entries opened, where that is what was asked for. */
+export function SessionPage({ id, entry }: { readonly id: string; readonly entry?: string | undefined }) {
   const changed = changes.value.get(id) ?? 0
   const listed = rows.value.get(id)
   const fetched = useTold<{ readonly sessions: readonly SessionListing[] }>(
@@ -22,7 +24,10 @@ export function SessionPage({ id }: { readonly id: string }) {
   const turns = useTold<TurnSeries>(sessionPath(id, "/turns"), [changed])
   const view = useTold<ViewNow>(sessionPath(id, "/view"), [changed])
   const pins = useTold<{ readonly pins: readonly ListedRule[] }>(sessionPath(id, "/pins"), [changed])
-  const shown = useSignal<string | undefined>(undefined)
+  const shown = useSignal(entry)
+  useEffect(() => {
+    shown.value = entry
+  }, [entry])
   const newest = turns.told?.compactions.findLast(({ undone }) => !undone)
   const save = (): void => void download(sessionPath(id, "/export"), `${shortId(id)}.jsonl`).catch(sayProblem)
   useKeys({
@@ -94,6 +99,7 @@ export function SessionPage({ id }: { readonly id: string }) {
           entry={shown.value}
           onClose={() => {
             shown.value = undefined
+            if (entry !== undefined && location.hash === hrefTo("s", id, "e", entry)) goTo("s", id)
           }}
         />
       )}

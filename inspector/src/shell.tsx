@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
 import { lazy, Suspense } from "preact/compat"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect } from "preact/hooks"
 import { connection } from "./api.ts"
-import { clock, shortId, titleOf } from "./format.ts"
+import { clock } from "./format.ts"
 import { knownKeys, useKeys } from "./keys.ts"
 import { List } from "./list.tsx"
-import { HoldfastMark, Icon, Key } from "./parts.tsx"
+import { Dialog, HoldfastMark, Icon, Key } from "./parts.tsx"
 import { approvals, goTo, hrefTo, notice, nowMs, route, rows, status, toggleTheme } from "./state.ts"
 import { Welcome } from "./welcome.tsx"
+
+const Finder = lazy(() => import("./finder.tsx").then(({ Finder: found }) => ({ default: found })))
 
 const SessionPage = lazy(() => import("./session.tsx").then(({ SessionPage: found }) => ({ default: found })))
 const CompactionPage = lazy(() => import("./compaction.tsx").then(({ CompactionPage: found }) => ({ default: found })))
@@ -30,7 +31,7 @@ function Page() {
   const [first, id = "", inner, checkpoint = ""] = route.value
   if (first === "s" && inner === "c") return <CompactionPage key={`${id} ${checkpoint}`} session={id} id={checkpoint} />
   if (first === "s" && inner === "what-if") return <WhatIfPage key={id} session={id} />
-  if (first === "s") return <SessionPage key={id} id={id} />
+  if (first === "s") return <SessionPage key={id} id={id} entry={inner === "e" ? checkpoint : undefined} />
   if (first === "approvals") return <ApprovalsPage />
   if (first === "rules") return <RulesPage />
   if (first === "memory") return <MemoryPage query={id} />
@@ -140,11 +141,14 @@ export function Shell() {
         }}
       />
       {finding.value && (
-        <Finder
-          onClose={() => {
-            finding.value = false
-          }}
-        />
+        <Suspense fallback={null}>
+          <Finder
+            places={places}
+            onClose={() => {
+              finding.value = false
+            }}
+          />
+        </Suspense>
       )}
       {helping.value && (
         <KeyHelp
@@ -202,33 +206,6 @@ function StatusLine({ onHelp }: { readonly onHelp: () => void }) {
   )
 }
 
-function Dialog({
-  label,
-  onClose,
-  children,
-  class: name,
-}: {
-  readonly label: string
-  readonly onClose: () => void
-  readonly children: ComponentChildren
-  readonly class: string
-}) {
-  const box = useRef<HTMLDialogElement>(null)
-  useEffect(() => box.current?.showModal(), [])
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
-    <dialog
-      ref={box}
-      class={name}
-      aria-label={label}
-      onClose={onClose}
-      onClick={(event) => event.target === box.current && box.current?.close()}
-    >
-      {children}
-    </dialog>
-  )
-}
-
 function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog label="Keys" class="keys" onClose={onClose}>
@@ -245,67 +222,6 @@ function KeyHelp({ onClose }: { readonly onClose: () => void }) {
           </div>
         ))}
       </dl>
-    </Dialog>
-  )
-}
-
-/** Sessions, places and memory by words. */
-function Finder({ onClose }: { readonly onClose: () => void }) {
-  const words = useSignal("")
-  const at = useSignal(0)
-  const parts = words.value
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "")
-  const matches = (text: string): boolean => parts.every((part) => text.toLowerCase().includes(part))
-  const found: readonly (readonly [kind: string, text: string, href: string])[] = [
-    ...[...rows.value.values()]
-      .filter((row) => matches(`${titleOf(row)} ${row.id} ${row.model ?? ""}`))
-      .slice(0, 8)
-      .map((row) => ["Session", `${titleOf(row)} · ${shortId(row.id)}`, hrefTo("s", row.id)] as const),
-    ...places
-      .filter(([, word]) => matches(word))
-      .map(([path, word]) => ["Go to", word, hrefTo(...(path === "" ? [] : [path]))] as const),
-    ...(parts.length > 0
-      ? [["Memory", `Search memory for “${words.value.trim()}”`, hrefTo("memory", words.value.trim())] as const]
-      : []),
-  ]
-  const go = (href: string | undefined): void => {
-    if (href === undefined) return
-    onClose()
-    location.hash = href
-  }
-  return (
-    <Dialog label="Search" class="finder" onClose={onClose}>
-      <label>
-        <span class="hidden">Search sessions, pages and memory</span>
-        <input
-          autofocus
-          type="search"
-          placeholder="Sessions, pages, memory"
-          value={words.value}
-          onInput={(event) => {
-            words.value = event.currentTarget.value
-            at.value = 0
-          }}
-          onKeyDown={(event) => {
-            if (event.key === "ArrowDown") at.value = Math.min(found.length - 1, at.value + 1)
-            else if (event.key === "ArrowUp") at.value = Math.max(0, at.value - 1)
-            else if (event.key === "Enter") go(found[at.value]?.[2])
-            else return
-            event.preventDefault()
-          }}
-        />
-      </label>
-      <ul>
-        {found.map(([kind, text, href], n) => (
-          <li key={href}>
-            <a href={href} class={n === at.value ? "chosen" : ""} onClick={onClose}>
-              <small>{kind}</small> {text}
-            </a>
-          </li>
-        ))}
-      </ul>
     </Dialog>
   )
 }

@@ -197,7 +197,7 @@ function Courses({ told, window }: { readonly told: WhatIfAnswer; readonly windo
       {
         width: element.clientWidth,
         height: 240,
-        padding: [12, 8, 0, 0],
+        padding: [12, 18, 0, 0],
         legend: { show: false },
         cursor: { y: false },
         scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, Math.max(max, window) * 1.06] } },
@@ -242,7 +242,10 @@ function Courses({ told, window }: { readonly told: WhatIfAnswer; readonly windo
         </span>
         <span>
           <span class="stroke dotted-stroke" aria-hidden="true" /> No compaction
-          {refused > 0 && `: ${count(refused, "request")} above a window of ${short(window)}`}
+          {refused > 0 && `: ${count(refused, "request")} above the window`}
+        </span>
+        <span>
+          <span class="stroke window-stroke" aria-hidden="true" /> Window {short(window)}
         </span>
       </p>
     </section>

@@ -339,6 +339,50 @@ export async function findSession(store: Store, given: string): Promise<SessionR
   )
 }
 
+/** Shorter names are not printed, though they may be typed. */
+const leastName = 8
+
+/** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
+export function shortNames(rows: readonly SessionRow[]): (id: string) => string {
+  const main = rows.filter(({ id }) => !besideMain.test(id))
+  const [ofMain, ofAll] = [sortedNames(main), sortedNames(rows)]
+  return (id) => {
+    const bare = id.replace(tenantPart, "")
+    const least = lengthApart(bare, id, besideMain.test(id) ? ofAll : ofMain)
+    if (least > bare.length) return id
+    return bare.length - least < leastName ? bare : bare.slice(0, Math.max(leastName, least))
+  }
+}
+
+type NameOfRow = { readonly name: string; readonly id: string }
+
+const sortedNames = (rows: readonly SessionRow[]): readonly NameOfRow[] =>
+  rows
+    .flatMap(({ id }) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+
+/** How much of a name is needed to tell it from those of other sessions. In a sorted list the most alike stand beside it. */
+function lengthApart(bare: string, id: string, names: readonly NameOfRow[]): number {
+  let [low, high] = [0, names.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((names[middle]?.name ?? "") < bare) low = middle + 1
+    else high = middle
+  }
+  const neighbour = (from: number, step: 1 | -1): string => {
+    let at = from
+    while (names[at]?.id === id) at += step
+    return names[at]?.name ?? ""
+  }
+  return 1 + Math.max(commonStart(bare, neighbour(low, 1)), commonStart(bare, neighbour(low - 1, -1)))
+}
+
+function commonStart(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at += 1
+  return at
+}
+
 /** The name that was given first, or what to do to know one. */
 export const sessionNamed = ({ positionals: [id] }: Arguments): string | CommandFailure =>
   id === undefined || id === ""

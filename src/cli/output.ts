@@ -54,9 +54,38 @@ function wrapLine(line: string, width: number): readonly string[] {
   return [...lines, line.slice(at)]
 }
 
+/** The same of a text in pieces, some of which stand out. */
+export function wrapPieces(
+  pieces: readonly { readonly text: string; readonly isUsed: boolean }[],
+  width: number,
+  standOut: (text: string) => string,
+): readonly string[] {
+  const lines: string[] = []
+  let [line, length] = ["", 0]
+  const words = pieces.flatMap(({ text, isUsed }) =>
+    (sentencePieces(text).match(/ |[^ ]+/g) ?? []).map((word) => ({ word, isUsed })),
+  )
+  for (const { word, isUsed } of words) {
+    if (length + word.length > width && length > 0) {
+      lines.push(line.trimEnd())
+      ;[line, length] = ["", 0]
+    }
+    if (word === " " && length === 0) continue
+    const shown = clipText(word, width)
+    line += isUsed ? standOut(shown) : shown
+    length += shown.length
+  }
+  return length === 0 ? lines : [...lines, line.trimEnd()]
+}
+
+/** A piece of a line, safe to print; the spaces at its ends stay. */
+const sentencePieces = (text: string): string => printable(text).replace(/\s+/g, " ")
+
 /** What an account is written on: how wide it is, and how words stand out on it. */
 export type Paper = {
   readonly width: number
+  /** A row of a table is one line where it goes to a file or another program, however long it is. */
+  readonly tableWidth: number
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
 }
@@ -68,9 +97,11 @@ const mostWidth = 100
 const usualWidth = 96
 
 /** Paper for where the text goes. Colour only on a terminal that has it and whose owner has not said no. */
-export function createPaper({ columns = usualWidth, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
+export function createPaper({ columns, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
   const styled = (code: number) => (text: string) => (hasColour ? `\x1b[${code}m${text}\x1b[0m` : text)
-  return { width: Math.min(mostWidth, Math.max(leastWidth, columns - 1)), bold: styled(1), dim: styled(2) }
+  const width = Math.min(mostWidth, Math.max(leastWidth, (columns ?? usualWidth) - 1))
+  const tableWidth = columns === undefined ? Number.POSITIVE_INFINITY : width
+  return { width, tableWidth, bold: styled(1), dim: styled(2) }
 }
 
 export const number = (value: number): string => value.toLocaleString("en")
@@ -95,24 +126,49 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
 }
 
-type Column = { readonly title: string; readonly align?: "right" }
+type Column = {
+  readonly title: string
+  readonly align?: "right"
+  /** It gives way where the table would be wider than the paper: what does not fit is cut, or goes on in the next line. */
+  readonly fit?: "cut" | "wrap"
+}
 
 /** Between two columns. */
 const gap = "  "
+/** A column that gives way keeps this much, whatever the others take. */
+const leastColumn = 16
 
-/** Rows in columns as wide as what stands in them; the last one is never cut or padded, so that a name in it can be copied whole. */
+/** Rows in columns as wide as what stands in them. Only a column that says so is cut: a name can be copied whole. */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  { dim }: Paper,
+  { dim, tableWidth }: Paper,
 ): readonly string[] {
   const cells = rows.map((row) => columns.map((_, n) => sentenceOf(row[n] ?? "")))
-  const widths = columns.map(({ title }, n) =>
+  const needed = columns.map(({ title }, n) =>
     cells.reduce((most, row) => Math.max(most, row[n]?.length ?? 0), title.length),
   )
+  const over = needed.reduce((sum, wide) => sum + wide + gap.length, -gap.length) - tableWidth
+  const widths = columns.map(({ fit }, n) => {
+    const wide = needed[n] ?? 0
+    return fit === undefined || over <= 0 ? wide : Math.min(wide, Math.max(leastColumn, wide - over))
+  })
   const line = (row: readonly string[]): string =>
-    row.map((cell, n) => (n === columns.length - 1 ? cell : pad(cell, widths[n] ?? 0, columns[n]))).join(gap)
-  return [dim(line(columns.map(({ title }) => title))), ...cells.map(line)]
+    row
+      .map((cell, n) => pad(cell, widths[n] ?? 0, columns[n]))
+      .join(gap)
+      .trimEnd()
+  const linesOf = (row: readonly string[]): readonly string[] => {
+    const parts = row.map((cell, n) => fitted(cell, widths[n] ?? 0, columns[n]))
+    const most = Math.max(...parts.map(({ length }) => length))
+    return Array.from({ length: most }, (_, at) => line(parts.map((part) => part[at] ?? "")))
+  }
+  return [dim(line(columns.map(({ title }) => title))), ...cells.flatMap(linesOf)]
+}
+
+function fitted(cell: string, width: number, column: Column | undefined): readonly string[] {
+  if (cell.length <= width || column?.fit === undefined) return [cell]
+  return column.fit === "cut" ? [clipText(cell, width)] : wrap(cell, width)
 }
 
 const pad = (cell: string, width: number, column: Column | undefined): string =>

@@ -33,7 +33,7 @@ const columns = [
   { title: "FOR" },
   { title: "STATE" },
   { title: "POLICY" },
-  { title: "RULE" },
+  { title: "RULE", fit: "wrap" },
 ] as const
 
 function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly string[] {

@@ -221,6 +221,20 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "search",
+    {
+      summary: "Search what was said, called and answered in sessions, whatever a model is still shown of it",
+      load: async () => (await import("./search-command.ts")).searchCommand,
+    },
+  ],
+  [
+    "recall",
+    {
+      summary: "Print a message or a tool result whole, also one that was compacted away",
+      load: async () => (await import("./search-command.ts")).recallCommand,
+    },
+  ],
+  [
     "erase",
     {
       summary: "Delete everything of one tenant: sessions, memory, rules, aliases",

@@ -31,9 +31,9 @@ import {
   unusable,
 } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { clip, count, escapeActing, moment, number, sentenceOf, startProgress, table } from "./output.ts"
+import { count, escapeActing, moment, number, sentenceOf, startProgress, table } from "./output.ts"
 import { sessionsImport } from "./sessions-import.ts"
-import { type ListedSession, listedSession, sessionsShow } from "./sessions-show.ts"
+import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
 import { sessionsVerify } from "./sessions-verify.ts"
 import type { World } from "./world.ts"
 
@@ -202,9 +202,9 @@ const sessionsList: Command = {
     ...storeOptions,
   },
   maxPositionals: 0,
-  notes: `Times are in UTC. CONTEXT is what the model was last reported to have read. A session is named by its ID, by a
-beginning that fits no other, or by @last.
-With --json: { "sessions": [{ id, agent, head, createdMs, updatedMs, firstWords, contextTokens, compactions }],
+  notes: `Times are in UTC. CONTEXT is what the model was last reported to have read. SESSION is as much of the name as tells it
+from the others; a session is named by that, by its ID, or by @last.
+With --json: { "sessions": [{ id, name, agent, head, createdMs, updatedMs, firstWords, contextTokens, compactions }],
 "more": false }
 
   holdfast sessions list
@@ -213,41 +213,19 @@ With --json: { "sessions": [{ id, agent, head, createdMs, updatedMs, firstWords,
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
     return askStore(args, world, async ({ store }) => {
       const found = await store.sessions({ limit: limit + 1, ...present({ agent: args.valueOf("agent") }) })
-      const sessions: ListedSession[] = []
-      for (const row of found.slice(0, limit)) sessions.push(await listedSession(store, row))
+      const sessions = await listSessions(store, found.slice(0, limit))
       const more = found.length > limit
-      const rows = sessions.map(({ id, agent, head, updatedMs, firstWords, contextTokens, compactions }) => [
-        moment(updatedMs),
-        number(head.seq),
-        contextTokens === undefined ? "-" : number(contextTokens),
-        compactions === undefined ? "?" : number(compactions),
-        agent === "" ? "-" : agent,
-        clip(firstWords ?? "-", firstWordsWidth),
-        id,
-      ])
       return {
         json: { sessions, more },
         text: (paper) => {
-          if (rows.length === 0) return ["There is no session."]
+          if (sessions.length === 0) return ["There is no session."]
           const rest = more ? [paper.dim(`There are more; --limit ${limit * 2} lists as many.`)] : []
-          return [...table(columns, rows, paper), ...rest]
+          return [...sessionTable(sessions, paper), ...rest]
         },
       }
     })
   },
 }
-
-const columns = [
-  { title: "LAST WRITTEN" },
-  { title: "ENTRIES", align: "right" },
-  { title: "CONTEXT", align: "right" },
-  { title: "COMPACTED", align: "right" },
-  { title: "AGENT" },
-  { title: "FIRST WORDS" },
-  { title: "SESSION" },
-] as const
-
-const firstWordsWidth = 34
 
 /** So many are named before it is done. */
 const maxListed = 20

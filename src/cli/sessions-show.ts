@@ -13,10 +13,11 @@ import {
   type CommandAnswer,
   openSession,
   placeWords,
+  shortNames,
   storeOptions,
 } from "./ask-store.ts"
 import type { Arguments, Command } from "./command.ts"
-import { clip, count, indent, moment, number, type Paper, paragraph, sentenceOf, wrap } from "./output.ts"
+import { clip, count, indent, moment, number, type Paper, paragraph, sentenceOf, table, wrap } from "./output.ts"
 import { ownTextOf, shortenWords } from "./words.ts"
 
 const stateWords: Readonly<Record<Explanation["state"], string>> = {
@@ -239,7 +240,7 @@ function judgedWords({ tool, decision, policies, enforced }: CallVerdict): strin
 const entryFrom = ({ message, type }: HistoryEntry): string => message?.role ?? (isType(type) ? nouns[type][0] : type)
 
 /** The text of a message, with calls and results named. */
-const messageWords = ({ parts }: Message): string => parts.map(partWords).join("\n")
+export const messageWords = ({ parts }: Message): string => parts.map(partWords).join("\n")
 
 function partWords(part: Part): string {
   if (part.type === "tool-call") return `[call of ${part.tool}] ${textOf(part)}`
@@ -251,6 +252,8 @@ function partWords(part: Part): string {
 
 /** A session as a list tells of it. Figures that could not be read are left out. */
 export type ListedSession = SessionRow & {
+  /** As much of its id as tells it from the others. */
+  readonly name: string
   readonly firstWords?: string
   /** What the model was last reported to have read. */
   readonly contextTokens?: number
@@ -261,7 +264,7 @@ export type ListedSession = SessionRow & {
 const lookedAt = 40
 
 /** A session that is damaged is listed all the same: its own command says what is wrong. */
-export async function listedSession(store: Store, row: SessionRow): Promise<ListedSession> {
+async function listedSession(store: Store, row: SessionRow, name: string): Promise<ListedSession> {
   try {
     const session = openSession(store, row)
     const first = await session.history({ limit: lookedAt })
@@ -271,6 +274,7 @@ export async function listedSession(store: Store, row: SessionRow): Promise<List
     const { types } = await session.overview()
     return {
       ...row,
+      name,
       compactions: types["checkpoint-installed"] ?? 0,
       ...present({
         firstWords: spoken.find((text) => text !== "")?.slice(0, firstWordsLength),
@@ -279,11 +283,44 @@ export async function listedSession(store: Store, row: SessionRow): Promise<List
     }
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    return row
+    return { ...row, name }
   }
 }
 
+/** Some sessions of a store for a list. */
+export async function listSessions(store: Store, rows: readonly SessionRow[]): Promise<readonly ListedSession[]> {
+  const nameOf = shortNames(await store.sessions())
+  const listed: ListedSession[] = []
+  for (const row of rows) listed.push(await listedSession(store, row, nameOf(row.id)))
+  return listed
+}
+
 const firstWordsLength = 200
+
+/** Sessions as rows: whose they are is told where not all are of one agent. */
+export function sessionTable(sessions: readonly ListedSession[], paper: Paper): readonly string[] {
+  const hasAgents = new Set(sessions.map(({ agent }) => agent)).size > 1
+  const columns = [
+    { title: "LAST WRITTEN" },
+    { title: "CONTEXT", align: "right" as const },
+    { title: "COMPACTED", align: "right" as const },
+    ...(hasAgents ? [{ title: "AGENT" }] : []),
+    { title: "FIRST WORDS", fit: "cut" as const },
+    { title: "SESSION" },
+  ]
+  const rows = sessions.map(({ name, agent, updatedMs, firstWords, contextTokens, compactions }) => [
+    moment(updatedMs),
+    contextTokens === undefined ? "-" : number(contextTokens),
+    compactions === undefined ? "?" : number(compactions),
+    ...(hasAgents ? [agent === "" ? "-" : agent] : []),
+    clip(firstWords ?? "-", firstWordsWidth),
+    name,
+  ])
+  return table(columns, rows, paper)
+}
+
+/** On wide paper; on narrow paper less. */
+const firstWordsWidth = 48
 
 export const sessionsShow: Command = {
   summary: "What a session is: entries, branches, compactions, what is shown now, pins",
@@ -354,19 +391,15 @@ async function showCompaction(asked: AskedSession, named: string): Promise<Comma
     return { json: { compactions: [] }, text: () => ["Nothing was compacted in this session."] }
   if (found === undefined) throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: named })
   const trace = tracePieces((await session.explain(found.id)).trace)
-  const older = checkpoints.length > 1 ? `Others: ${checkpoints.map(({ id }) => id).join(", ")}` : ""
+  const others = checkpoints.flatMap(({ id }) => (id === found.id ? [] : [id]))
   return {
     json: { compaction: found, ...trace },
     text: (paper) => [
       paper.bold(sentenceOf(`Compaction ${checkpointLine(found)}`)),
       "",
-      ...paragraph(
-        "Left out",
-        `${count(trace.dropped.length, "message")}: ${trace.dropped.join(", ")}`.replace(/: $/, ""),
-        paper,
-      ),
+      ...paragraph("Left out", droppedSentence(trace.dropped), paper),
       ...paragraph("Shortened", shortenedSentence(trace.shortened), paper),
-      ...(older === "" ? [] : paragraph("", clip(older, paper.width * 2), paper)),
+      ...(others.length === 0 ? [] : paragraph("Others", clip(others.join(", "), paper.width * 2), paper)),
       "",
       ...(trace.handoff === undefined
         ? ["There is no handoff: nothing that was said was left out."]
@@ -397,6 +430,13 @@ function tracePieces(trace: unknown): TracePieces {
   const parts = isObject(digest) && Array.isArray(digest.parts) ? digest.parts.filter(isObject) : []
   const handoff = parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
   return { dropped, shortened, ...(handoff === "" ? {} : { handoff }) }
+}
+
+/** What was left out, by entry. An earlier handoff is no entry: the new one has what it said. */
+function droppedSentence(dropped: readonly string[]): string {
+  const entries = dropped.filter((id) => seqOf(id) !== undefined)
+  const earlier = entries.length < dropped.length ? ", and the earlier handoff" : ""
+  return `${count(entries.length, "message")}${entries.length === 0 ? "" : `: ${entries.join(", ")}`}${earlier}`
 }
 
 function shortenedSentence(shortened: TracePieces["shortened"]): string {

@@ -143,7 +143,7 @@ describe("completion", () => {
   }
 
   test.each<[words: readonly string[], expected: readonly string[]]>([
-    [["re"], ["replay"]],
+    [["re"], ["replay", "recall"]],
     [["sessions", "ex"], ["export"]],
     [["sessions", "show", "--comp"], ["--compaction"]],
     [["replay", "--str"], ["--strategy"]],

@@ -5,9 +5,9 @@ import { sseStep, startSse } from "../wire/sse.ts"
 import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
-import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf, table } from "./output.ts"
+import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf } from "./output.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
-import { type ListedSession, listedSession } from "./sessions-show.ts"
+import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
 import { stopSignal, type World } from "./world.ts"
 
 /** Sessions that the screen lists, and that today's figures are read from at most. */
@@ -91,8 +91,7 @@ async function readStatus(
   const today = rows.filter(({ updatedMs }) => updatedMs >= sinceMs)
   const opened = (row: SessionRow) => openSession(store, row)
   const tally = await tallyLogs(today.slice(0, maxTallied).map(opened), sinceMs)
-  const latest: ListedSession[] = []
-  for (const row of rows.slice(0, maxListed)) latest.push(await listedSession(store, row))
+  const latest = await listSessions(store, rows.slice(0, maxListed))
   return { place, gateways, sessions: rows.length, today: today.length, tally, latest }
 }
 
@@ -114,7 +113,7 @@ function screenOf({ place, gateways, sessions, today, tally, latest }: Status, p
     ...(tally === undefined ? [] : paragraph("Today", `${tallyWords(tally)}.`, paper)),
     ...(words === "" ? [] : paragraph("Rules", words, paper)),
     ...paragraph("Degraded", degradedWords(gateways), paper),
-    ...(latest.length === 0 ? [] : ["", ...latestTable(latest, paper)]),
+    ...(latest.length === 0 ? [] : ["", ...sessionTable(latest, paper)]),
   ]
 }
 
@@ -138,24 +137,6 @@ function degradedWords(gateways: readonly GatewayState[]): string {
     return [...told.map(({ part, code }) => `${String(part)}: ${String(code)}`), ...unsaved]
   })
   return reasons.length === 0 ? "no" : `yes: ${reasons.join("; ")}`
-}
-
-function latestTable(latest: readonly ListedSession[], paper: Paper): readonly string[] {
-  const columns = [
-    { title: "LAST WRITTEN" },
-    { title: "CONTEXT", align: "right" as const },
-    { title: "COMPACTED", align: "right" as const },
-    { title: "FIRST WORDS" },
-    { title: "SESSION" },
-  ]
-  const rows = latest.map(({ updatedMs, contextTokens, compactions, firstWords, id }) => [
-    moment(updatedMs),
-    contextTokens === undefined ? "-" : number(contextTokens),
-    compactions === undefined ? "?" : number(compactions),
-    clip(firstWords ?? "-", 40),
-    id,
-  ])
-  return table(columns, rows, paper)
 }
 
 /** What happens, line by line. */

@@ -45,7 +45,8 @@ export async function recall(live: Live, handle: string, range: LineRange = {}):
   return { ...linesIn(lines, range), channel, entry: entryId(seq), ...present({ tool: part.tool }) }
 }
 
-function linesIn(
+/** The lines of a text that are asked for. */
+export function linesIn(
   lines: readonly string[],
   { fromLine = 1, toLine, find }: LineRange,
 ): Pick<Recalled, "text" | "lines" | "fromLine" | "toLine"> {

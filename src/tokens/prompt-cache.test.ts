@@ -115,3 +115,12 @@ test("a prompt costs what its tokens cost by what the cache did with them, and a
   const uncached = { readTokens: 0, writtenTokens: 0, uncachedTokens: 1001 }
   expect(promptDollars({ ...sonnet, long }, uncached)).toBeCloseTo((1001 * 2 * input) / 1e6, 12)
 })
+
+test("a history that grows for a thousand calls is read from the cache to the end", () => {
+  const cache = createPromptCache()
+  const pieces = Array.from({ length: 1000 }, (_, n) => ({ content: `message ${n}`, tokens: 100, isBreakpoint: true }))
+  for (let end = 20; end <= pieces.length; end++) {
+    const { readTokens } = cache.read("anthropic-messages", "m", pieces.slice(0, end))
+    if (end > 20) expect(readTokens, `call ${end}`).toBe(100 * (end - 1))
+  }
+})

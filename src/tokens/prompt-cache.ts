@@ -29,8 +29,8 @@ const stepTokens = 128
 const lookBack = 20
 /** Continuations of a beginning that the next piece is compared with, to tell how much of it is the same. */
 const maxCompared = 8
-/** Pieces that are remembered; with more it begins anew. A session of a million tokens has some thousand. */
-const maxPieces = 200_000
+/** Beginnings that are remembered; with more it begins anew. A session of a million tokens has some thousand. */
+const maxBeginnings = 200_000
 
 /** A beginning of prompts: the pieces that came next, and whether a breakpoint ended here. */
 type Beginning = { readonly next: Map<string, Beginning>; written: boolean }
@@ -48,38 +48,44 @@ export function createPromptCache({
 } = {}): PromptCache {
   const scopes = new Map<string, Beginning>()
   let remembered = 0
+  const follow: Follow = (from, content) => {
+    const known = from.next.get(content)
+    if (known !== undefined) return known
+    const made = createBeginning()
+    from.next.set(content, made)
+    remembered++
+    return made
+  }
   return {
     read: (format, model, pieces) => {
-      if (remembered > maxPieces) {
+      if (remembered > maxBeginnings) {
         scopes.clear()
         remembered = 0
       }
       const scope = `${format}/${model}`
       const root = scopes.get(scope) ?? createBeginning()
       scopes.set(scope, root)
-      remembered += pieces.length
       const { readTokens, writtenTokens } =
         format === "anthropic-messages"
-          ? readMarked(root, pieces, leastTokens)
-          : readAutomatic(root, pieces, leastTokens)
+          ? readMarked(root, pieces, leastTokens, follow)
+          : readAutomatic(root, pieces, leastTokens, follow)
       return { readTokens, writtenTokens, uncachedTokens: tokensOfPieces(pieces) - readTokens - writtenTokens }
     },
   }
 }
 
 /** The beginning that a piece leads to, made if nobody went there before. */
-function follow(from: Beginning, content: string): Beginning {
-  const known = from.next.get(content)
-  if (known !== undefined) return known
-  const made = createBeginning()
-  from.next.set(content, made)
-  return made
-}
+type Follow = (from: Beginning, content: string) => Beginning
 
 type ReadAndWritten = Pick<CacheUse, "readTokens" | "writtenTokens">
 
 /** Anthropic: read up to the last write that lies close enough before a breakpoint, and write at every breakpoint. */
-function readMarked(root: Beginning, pieces: readonly PromptPiece[], leastTokens: number): ReadAndWritten {
+function readMarked(
+  root: Beginning,
+  pieces: readonly PromptPiece[],
+  leastTokens: number,
+  follow: Follow,
+): ReadAndWritten {
   let at = root
   let tokens = 0
   const ends = pieces.map((piece) => {
@@ -103,7 +109,12 @@ function readMarked(root: Beginning, pieces: readonly PromptPiece[], leastTokens
 }
 
 /** OpenAI and Gemini: read the longest beginning that any earlier prompt had too. */
-function readAutomatic(root: Beginning, pieces: readonly PromptPiece[], leastTokens: number): ReadAndWritten {
+function readAutomatic(
+  root: Beginning,
+  pieces: readonly PromptPiece[],
+  leastTokens: number,
+  follow: Follow,
+): ReadAndWritten {
   let at = root
   let shared = 0
   let isShared = true

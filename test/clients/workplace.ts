@@ -83,7 +83,7 @@ const limitMs = 600_000
 /** More of what a process says is of no use to a test. */
 const maxOutput = 16 * 1024 * 1024
 
-async function runProcess(program: string, args: readonly string[], { cwd, env }: Surroundings): Promise<Ran> {
+export async function runProcess(program: string, args: readonly string[], { cwd, env }: Surroundings): Promise<Ran> {
   const start = performance.now()
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
   const said = { stdout: "", stderr: "" }

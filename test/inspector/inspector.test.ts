@@ -176,7 +176,24 @@ test("memory is searched", async () => {
   expect(complaints).toEqual([])
 })
 
-test("a rule is added and taken back, signed by the browser's key, and a copied cookie cannot do it", async () => {
+test("what was said is found in any session by its words, and opened", async () => {
+  await go("#/")
+  await page.keyboard.press("Control+k")
+  await page.getByRole("searchbox", { name: /what was said/ }).fill("batch TC-4417")
+  const found = page.locator(".finder a", { hasText: "Said" }).first()
+  await found.waitFor()
+  expect((await found.locator("mark").allInnerTexts()).join(" ")).toMatch(/TC|4417/)
+  await found.click()
+  const opened = page.getByRole("dialog", { name: /^Entry e\d+/ })
+  await opened.locator("pre").first().waitFor()
+  expect(await opened.innerText()).toContain("TC-4417")
+  await page.keyboard.press("Escape")
+  await opened.waitFor({ state: "detached" })
+  await page.waitForFunction(`location.hash === ${JSON.stringify(demoHash())}`)
+  expect(complaints).toEqual([])
+})
+
+test("a rule is added, demoted and taken back, signed by the browser's key, and a copied cookie cannot do it", async () => {
   await go(demoHash())
   await page.getByRole("button", { name: /^Add/ }).click()
   await page.getByLabel("The rule, in words").fill("Never touch order TC-4409.")
@@ -184,7 +201,12 @@ test("a rule is added and taken back, signed by the browser's key, and a copied 
   await page.locator(".rule", { hasText: "Never touch order TC-4409." }).waitFor()
   const session = house.holdfast.session(house.demoSession)
   expect((await session.pins()).map(({ text }) => text)).toContain("Never touch order TC-4409.")
-  await page.getByRole("button", { name: "Remove: Never touch order TC-4409." }).click()
+  await page.getByRole("button", { name: "Demote: Never touch order TC-4409." }).click()
+  await page.locator(".rule", { hasText: "what is remembered" }).waitFor()
+  expect(await session.pins()).toContainEqual(
+    expect.objectContaining({ text: "Never touch order TC-4409.", channel: "memory" }),
+  )
+  await page.getByRole("button", { name: "Not a rule: Never touch order TC-4409." }).click()
   await page.locator(".rule", { hasText: "Never touch order TC-4409." }).waitFor({ state: "detached" })
   expect((await session.pins()).map(({ text }) => text)).not.toContain("Never touch order TC-4409.")
   const change = `hc1.${Buffer.from("{}").toString("base64url")}.${"A".repeat(86)}`

@@ -1,4 +1,4 @@
-import { type Arm, arms, type ReplayCompaction } from "./replay-conversation.ts"
+import { type Arm, arms, type Replay, type ReplayCompaction } from "./replay-conversation.ts"
 import {
   armWords,
   figureRows,
@@ -42,6 +42,7 @@ svg .compaction { stroke: var(--holdfast); opacity: .35 } svg path { fill: none;
 details { border-top: 1px solid var(--line); padding: .4rem 0 } summary { cursor: pointer }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--page); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem; font-size: .82rem; max-height: 30rem; overflow: auto }
 ul { margin: .3rem 0; padding-left: 1.2rem } a { color: inherit }
+@media (max-width: 40rem) { section { padding: .8rem } table { font-size: .8rem } th, td { padding-right: .5rem; white-space: normal } }
 `
 
 /** No script runs in it and nothing is loaded: what a transcript says cannot change that. */
@@ -57,10 +58,12 @@ export function replayPage(report: ReplayReport, made: { readonly version: strin
 <body><main>
 <h1>What would have been kept, dropped and saved</h1>
 <p class="soft">${conversations.length === 1 ? "One conversation" : `${number(conversations.length)} conversations`}, replayed by holdfast ${escapeHtml(made.version)} on ${escapeHtml(made.date)}, strategy ${escapeHtml(report.strategy)}.</p>
-${legend.map((words) => `<p class="small soft">${escapeHtml(words)}</p>`).join("\n")}
 ${conversations.length > 1 ? overviewTable(conversations) : ""}
 ${conversations.map(conversationSection).join("\n")}
 ${skipped.length === 0 ? "" : `<section><h2>Not replayed</h2><ul class="small">${skipped.map(({ file, reason }) => `<li>${escapeHtml(file)}: ${escapeHtml(reason)}</li>`).join("")}</ul></section>`}
+<section><h2>How the figures are made</h2>
+${legend.map((words) => `<p class="small soft">${escapeHtml(words)}</p>`).join("\n")}
+</section>
 </main></body></html>
 `
 }
@@ -89,6 +92,7 @@ function conversationSection(conversation: ReplayedConversation, n: number): str
     ? ` The answers (${shortTokens(answerTokens)} tokens, ${money(answerDollars)}) cost the same in every column.`
     : ""
   return `<section id="${anchorOf(n)}"><h2>${escapeHtml(title)}</h2>
+<p>${escapeHtml(verdict(replay))}</p>
 <p class="small soft">${escapeHtml(file)}${index === 0 ? "" : `, conversation ${index}`}: ${escapeHtml(kind)}. Model ${escapeHtml(model)}${modelAssumed ? " (assumed: the file names none)" : ""}, ${escapeHtml(prices)}; window ${number(windowTokens)} tokens.${own}${answers}</p>
 ${refusal === undefined ? "" : `<p class="small">A call was refused: ${escapeHtml(refusal)}</p>`}
 <div class="wide"><table><thead><tr><th></th>${arms.map((arm) => `<th class="${arm}">${armWords[arm]}</th>`).join("")}</tr></thead><tbody>
@@ -103,6 +107,23 @@ ${figureRows(replay)
 ${rules.length === 0 ? "" : `<h3>Rules in force at the end</h3><ul class="small">${rules.map(({ text, channel }) => `<li>${escapeHtml(text)} <span class="soft">(${escapeHtml(channel)})</span></li>`).join("")}</ul>`}
 ${compactions.length === 0 ? `<p class="small soft">Nothing had to be compacted in this window.</p>` : `<h3>Compactions</h3>${compactions.map(compactionDetails).join("\n")}`}
 </section>`
+}
+
+/** What came of it, in a sentence. */
+function verdict({ compactions, totals, rules, modelKnown, turns }: Replay): string {
+  const { none, truncate, holdfast } = totals
+  const kept =
+    rules.length === 0
+      ? ""
+      : ` ${holdfast.kept.rules} of ${many(rules.length, "rule")} stand in it verbatim at the end; truncated, ${truncate.kept.rules}.`
+  if (compactions.length === 0)
+    return `It fits the window in all ${many(turns.length, "turn")}: nothing had to be compacted.${kept}`
+  const cost = modelKnown
+    ? ` The prompts cost ${money(holdfast.dollars)}, ${money(truncate.dollars)} truncated`
+    : ` The prompts cost ${shareWords(holdfast.dollars / Math.max(truncate.dollars, 1e-9))} of what they do truncated`
+  const whole =
+    none.firstRefused === undefined ? "" : `; the whole history does not fit from turn ${number(none.firstRefused)} on`
+  return `${many(compactions.length, "compaction")} kept it in the window.${cost}${whole}.${kept}`
 }
 
 /** So many of the messages that were left out are named. */

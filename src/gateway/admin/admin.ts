@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Hono, type MiddlewareHandler } from "hono"
 import { secureHeaders } from "hono/secure-headers"
+import type { GuardPolicy } from "../../guard/policy/condition.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Admission, refuseOrigin, refuseToken } from "../http/admission.ts"
@@ -41,6 +42,7 @@ const links = {
   history: "/admin/sessions/{id}/history?from=&limit=&full=1",
   entry: "/admin/sessions/{id}/entries/{entry}?full=1",
   sessionPins: "/admin/sessions/{id}/pins?all=1&limit=",
+  search: "/admin/search?query=&session=&tenant=&limit=",
   turns: "/admin/sessions/{id}/turns?points=",
   sessionEvents: "/admin/sessions/{id}/events?from=&limit=&only=",
   view: "/admin/sessions/{id}/view",
@@ -93,7 +95,11 @@ export function createAdmin(deps: AdminDeps): Admin {
   const find = createFind(deps)
   const profiles = createProfiles(deps.store)
   const inspection = { ...deps, find, activity, profiles }
-  const desk = openApprovalDesk({ ...deps, profiles, replicas })
+  const placeOf = (policy: string): Pick<GuardPolicy, "source" | "line"> | undefined => {
+    const found = deps.operator?.standing().guard?.policies.find(({ id }) => id === policy)
+    return found && { source: found.source, line: found.line }
+  }
+  const desk = openApprovalDesk({ ...deps, profiles, replicas, placeOf })
   addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { activity, streams, desk, madeMs })))
   addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
   addInspectionRoutes(app, inspection)

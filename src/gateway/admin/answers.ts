@@ -192,6 +192,18 @@ export type ListedRule = {
   readonly state: string
   readonly place?: { readonly entry?: string; readonly document?: string }
   readonly expiresAtMs?: number
+  /** For one that was said or pinned in the session and is in force. */
+  readonly held?: RuleHeld
+}
+
+/** How a rule fared: a request is sent only with every rule in force in it, verbatim. */
+export type RuleHeld = {
+  /** The turn that it holds from. */
+  readonly turn: number
+  /** The requests that were sent with it. */
+  readonly requests: number
+  /** Calls that the policy made of it denied. */
+  readonly denied: number
 }
 
 export type CompactionAction = "kept" | "shortened" | "summarized" | "dropped"
@@ -245,6 +257,8 @@ export type CompactionAnswer = {
   }
   /** What was decided and tried, as the trace has it. */
   readonly plan: readonly Readonly<Record<string, unknown>>[]
+  /** Lookups right after it that repeat what it removed. */
+  readonly rereads: readonly { readonly tool: string; readonly target: string; readonly turn: number }[]
 }
 
 /** An entry that a line of the handoff comes from: an excerpt, with the words that were used told apart. */
@@ -302,6 +316,9 @@ export type ApprovalAnswer = {
     readonly rule: string
     readonly instead?: string
     readonly facts: Readonly<Record<string, unknown>>
+    /** Where the policy is written: a file, or the command that added it, and the line there. */
+    readonly source?: string
+    readonly line?: number
   }[]
   /** Each value of the call, and the newest message that says it verbatim, if one does. */
   readonly evidence: readonly {
@@ -340,6 +357,25 @@ export type MemoryFound = {
   readonly sources: readonly string[]
 }
 
+/** A message that was found by words, by its best passage. */
+export type FoundEntry = {
+  readonly session: string
+  readonly entry: string
+  readonly atMs: number
+  readonly role: string
+  readonly kind: "text" | "call" | "result"
+  readonly tool?: string
+  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
+}
+
+export type SearchAnswer = {
+  readonly found: readonly FoundEntry[]
+  /** Sessions that were looked through. */
+  readonly sessions: number
+  /** There are older sessions that were not. */
+  readonly cut: boolean
+}
+
 /** What the operator wants now: rules and policies, and where each comes from. */
 export type StandingAnswer = {
   readonly audience: string
@@ -359,6 +395,7 @@ export type StandingAnswer = {
   readonly judging: readonly {
     readonly id: string
     readonly source?: string
+    readonly line?: number
     readonly decision: string
     readonly rule: string
     readonly instead?: string

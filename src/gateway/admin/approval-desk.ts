@@ -31,6 +31,8 @@ type DeskDeps = {
   readonly now: () => number
   /** How long a call waits for a person. */
   readonly askTimeoutMs?: number
+  /** Where a policy is written. */
+  readonly placeOf?: (policy: string) => { readonly source: string; readonly line: number } | undefined
 }
 
 const maxSettled = 30
@@ -42,7 +44,14 @@ const valueLength = 200
 const tellingLength = 3
 const maxBefore = 4
 
-export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeoutMs }: DeskDeps): ApprovalDesk {
+export function openApprovalDesk({
+  approvals,
+  profiles,
+  replicas,
+  now,
+  askTimeoutMs,
+  placeOf,
+}: DeskDeps): ApprovalDesk {
   const asked = new Map<string, Pending>()
   const settled: SettledApproval[] = []
   const settle = ({ id, session, outcome, atMs }: Outcome): void => {
@@ -73,6 +82,7 @@ export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeou
     const said = messages.map(({ entry, message }) => ({ ...messageLine(message), entry }))
     return {
       ...approval,
+      reasons: approval.reasons.map((reason) => ({ ...reason, ...placeOf?.(reason.policy) })),
       ...present({ expiresAtMs }),
       evidence: evidenceFor(approval, messages),
       before: said

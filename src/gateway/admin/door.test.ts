@@ -13,6 +13,7 @@ const paths = [
   "/admin/sessions/s/history",
   "/admin/sessions/s/entries/e1",
   "/admin/sessions/s/pins",
+  "/admin/search?query=noon",
   "/admin/sessions/s/compactions",
   "/admin/sessions/s/verify",
   "/admin/traces",

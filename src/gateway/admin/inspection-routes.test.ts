@@ -2,6 +2,8 @@ import { expect, test } from "vitest"
 import { converse, openAdminHouse, type Told } from "../../../test/fixtures/gateway/admin-house.ts"
 import { writeLongSession } from "../../../test/inspector/open-inspector.ts"
 import { fc } from "../../../test/support/property.ts"
+import { createGuard } from "../../guard/guard.ts"
+import { createHoldfast } from "../../session/holdfast.ts"
 import { isObject } from "../../wire/json.ts"
 import { thin } from "./session-profile.ts"
 
@@ -74,6 +76,76 @@ test("the messages of a compaction add up to its two sizes, and each has one act
   const after = sum("afterTokens") + Number(stack.after) + Number(handoff.tokens) + pins
   expect(Math.abs(after - (made?.afterTokens ?? 0))).toBeLessThanOrEqual(items.length)
   expect(items.every(({ action }) => /^(?:kept|shortened|summarized|dropped)$/.test(String(action)))).toBe(true)
+})
+
+test("what was said is found by words in all sessions, in one of them, and in those of one tenant", async () => {
+  const { read, ask, holdfast } = await openAdminHouse()
+  await holdfast.session("one.a", { tenant: "one" }).append([
+    { role: "user", content: "The importer stops at the third table." },
+    { role: "assistant", content: "I look into the importer." },
+  ])
+  await holdfast.session("two.b", { tenant: "two" }).append([{ role: "user", content: "Who broke the importer?" }])
+  const found = async (path: string) =>
+    lists((await read(path)).found)
+      .map(({ session, entry }) => `${session} ${entry}`)
+      .sort()
+  expect(await found("/admin/search?query=importers")).toEqual(["one.a e2", "one.a e3", "two.b e2"])
+  expect(await found("/admin/search?query=importers&tenant=two")).toEqual(["two.b e2"])
+  expect(await found("/admin/search?query=third+importer&session=one.a&limit=1")).toEqual(["one.a e2"])
+  expect(await read("/admin/search?query=third+table&limit=1")).toMatchObject({
+    sessions: 2,
+    cut: false,
+    found: [{ role: "user", kind: "text", pieces: expect.arrayContaining([{ text: "third", isUsed: true }]) }],
+  })
+  for (const path of ["?query=", "?query=x&limit=0", "?query=x&limit=1000"])
+    expect((await ask(`/admin/search${path}`)).status, path).toBe(400)
+  expect((await ask("/admin/search?query=x&session=nobody")).status).toBe(404)
+})
+
+const answerOf = (message: object) => ({
+  choices: [{ index: 0, message, finish_reason: "stop" }],
+  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+})
+
+test("a rule says since which turn and in how many requests it was held, and which calls it denied", async () => {
+  const { read, store } = await openAdminHouse()
+  const holdfast = createHoldfast({
+    store,
+    format: "openai-chat",
+    guard: { guard: createGuard([]), fromRules: "enforce" },
+  })
+  const session = holdfast.session("s")
+  const turn = async (said: object, answer: object): Promise<void> => {
+    await session.append([said])
+    await session.prepare({ model: "gpt-5.4" })
+    await session.record(answerOf(answer))
+  }
+  await turn({ role: "user", content: "Good morning." }, { role: "assistant", content: "Good morning." })
+  await turn(
+    { role: "user", content: "From now on, never e-mail anyone outside example.com." },
+    { role: "assistant", content: "I will not." },
+  )
+  await turn({ role: "user", content: "Write to Bo." }, { role: "assistant", content: "Done." })
+  const call = { name: "send_email", arguments: JSON.stringify({ to: "bo@elsewhere.test", body: "Hello" }) }
+  await session.judge(answerOf({ role: "assistant", tool_calls: [{ id: "c1", type: "function", function: call }] }))
+  await session.pin("Write in metric units.")
+  const { pins } = await read("/admin/sessions/s/pins")
+  expect(lists(pins)).toMatchObject([
+    { text: expect.stringContaining("never e-mail"), held: { turn: 2, requests: 2, denied: 1 } },
+    { text: "Write in metric units.", held: { turn: 4, requests: 0, denied: 0 } },
+  ])
+  await holdfast.close()
+})
+
+test("what if: as it was costs what the list says that it cost", async () => {
+  const { read, store } = await openAdminHouse()
+  await writeLongSession(store, "one.long", 40)
+  const [row] = lists((await read("/admin/sessions")).sessions)
+  const told = await read("/admin/sessions/one.long/what-if?window=30000")
+  const dollars = (course: unknown): unknown =>
+    isObject(course) && isObject(course.totals) ? course.totals.dollars : undefined
+  expect(dollars(told.asItWas)).toBeCloseTo(Number(isObject(row?.cost) ? row.cost.dollars : Number.NaN), 9)
+  expect(dollars(told.whatIf)).toBeLessThan(Number(dollars(told.noCompaction)))
 })
 
 test("for any series, thinning keeps its order, its size and both extremes", () => {

@@ -5,6 +5,8 @@ import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
+import type { ExplainedRule } from "../../session/rule-guard.ts"
+import { searchLogs } from "../../session/search-logs.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject } from "../../wire/json.ts"
@@ -15,7 +17,10 @@ import type {
   CompactionAnswer,
   EventsAnswer,
   ListedEvent,
+  ListedRule,
   MemoryFound,
+  RuleHeld,
+  SearchAnswer,
   SessionListing,
   TotalsAnswer,
   TurnSeries,
@@ -25,7 +30,7 @@ import { boundValue } from "./bound-value.ts"
 import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
 import { sourcesOf } from "./handoff-lines.ts"
 import { messageLine } from "./message-line.ts"
-import { readNumber, readTextParameter, refuseText } from "./read-query.ts"
+import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals } from "./refusal.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
@@ -54,9 +59,11 @@ export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
   addRoute(app, "GET", "/admin/rows", (c) => tellRows(c, deps))
   addRoute(app, "GET", "/admin/totals", (c) => tellTotals(c, deps))
   addRoute(app, "GET", "/admin/memory", (c) => searchMemory(c, deps))
+  addRoute(app, "GET", "/admin/search", createSearch(deps))
   addRoute(app, "GET", `${at}/turns`, (c) => tellTurns(c, deps))
   addRoute(app, "GET", `${at}/events`, (c) => tellEvents(c, deps))
   addRoute(app, "GET", `${at}/view`, (c) => tellView(c, deps))
+  addRoute(app, "GET", `${at}/pins`, (c) => tellRules(c, deps))
   addRoute(app, "GET", `${at}/export`, (c) => exportHistory(c, deps))
   addRoute(app, "GET", `${at}/what-if`, createWhatIf(deps))
   addRoute(app, "GET", `${at}/compactions/:checkpoint`, (c) => tellCompaction(c, deps))
@@ -200,6 +207,33 @@ async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
   return c.json(view)
 }
 
+const rulePage = { usual: 500, most: 5000 } as const
+
+/** The rules of a session, with how each fared. */
+async function tellRules(c: Context, deps: InspectionDeps): Promise<Response> {
+  const all = readFlag(c, "all")
+  const limit = readNumber(c, "limit", rulePage.usual, { least: 1, most: rulePage.most })
+  const { session } = await deps.find(c.req.param("id") ?? "")
+  const { profile } = await open(c, deps)
+  const rules = await session.rules({ all })
+  const pins: readonly ListedRule[] = rules
+    .slice(0, limit)
+    .map((rule) => ({ ...rule, ...present({ held: heldOf(rule, profile) }) }))
+  return c.json({ pins, total: rules.length })
+}
+
+function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions }: Profile): RuleHeld | undefined {
+  const seq = seqOf(id)
+  if (seq === undefined || state !== "in-force") return undefined
+  const before = turnAt(seq)
+  const name = "policy" in policy ? policy.policy.name : undefined
+  const denied = decisions.filter(
+    ({ decision, enforced, approved, policies }) =>
+      name !== undefined && decision !== "allow" && enforced && approved !== true && policies.includes(name),
+  )
+  return { turn: before + 1, requests: turns.length - before, denied: denied.length }
+}
+
 /** Limit on earlier compactions searched, because lines may be carried over from them. */
 const maxEarlier = 50
 
@@ -219,8 +253,20 @@ async function tellCompaction(c: Context, deps: InspectionDeps): Promise<Respons
     ...view,
     since: savingsSince(profile, figures),
     plan: planOf(opened.checkpoint.trace),
+    rereads: await rereadsOf(profiles, row.id, profile, Number(id.slice(1))),
   }
   return c.json(answer)
+}
+
+/** What was looked up again right after a compaction, because it had removed it. */
+async function rereadsOf(profiles: Profiles, session: string, { outline, turnAt }: Profile, checkpoint: number) {
+  const seqs = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
+  const entries = await profiles.entries(session, seqs)
+  return [...entries.values()].flatMap(({ seq, body }) =>
+    body.type === "lookups-repeated"
+      ? body.lookups.map(({ tool, target }) => ({ tool, target: startOfText(target, 300), turn: turnAt(seq) + 1 }))
+      : [],
+  )
 }
 
 /** What was decided and tried, as the trace has it. */
@@ -350,6 +396,33 @@ async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Pr
   const best = hits.toSorted((one, other) => other.score - one.score || other.row.atMs - one.row.atMs).slice(0, limit)
   const found: readonly MemoryFound[] = best.map(({ row: one }) => one)
   return c.json({ rows: found, owners })
+}
+
+const searchPage = { usual: 20, most: 100 } as const
+/** Characters that one search reads at most: some seconds beside the gateway's work. */
+const searchedCharacters = 20_000_000
+
+/** Search what was said in sessions, one search at a time: a new one is asked for with every word that is typed. */
+function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<Response> {
+  let line: Promise<unknown> = Promise.resolve()
+  return async (c) => {
+    const query = readTextParameter(c, "query", 1000) ?? ""
+    const limit = readNumber(c, "limit", searchPage.usual, { least: 1, most: searchPage.most })
+    const [session, tenant] = [readTextParameter(c, "session"), readTextParameter(c, "tenant")]
+    const rows =
+      session === undefined
+        ? await store.sessions({ limit: maxSummed + 1, ...present({ tenant }) })
+        : [(await find(session)).row]
+    const search = line.then(() =>
+      c.req.raw.signal.aborted
+        ? { found: [], sessions: 0, cut: true }
+        : searchLogs(store, rows.slice(0, maxSummed), query, { limit, maxCharacters: searchedCharacters }),
+    )
+    line = search.catch(() => {})
+    const { found, sessions, cut } = await search
+    const answer: SearchAnswer = { found, sessions, cut: cut || rows.length > maxSummed }
+    return c.json(answer)
+  }
 }
 
 type Owner = Pick<SessionRow, "tenant" | "agent">

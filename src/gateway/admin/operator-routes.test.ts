@@ -38,7 +38,7 @@ test("a signed command is executed, and the response shows what is in force and 
   expect(await read("/admin/pins")).toMatchObject({
     rules: [{ id: "c2", source: signer.pair.fingerprint }],
     policies: [{ name: "pay", text: noPaying, by: "command", command: "c3" }],
-    judging: [{ id: "pay", decision: "deny", rule: "No paying." }],
+    judging: [{ id: "pay", source: "pay", line: 1, decision: "deny", rule: "No paying." }],
   })
 })
 

@@ -117,9 +117,10 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
     rules: rules.map((rule) => ({ ...rule, by: originOf(rule) })),
     policies: policies.map((policy) => tellPolicy(policy, commands)),
     /** The guard's policies in words. */
-    judging: (guard?.policies ?? []).map(({ id, source, effect, decision, rule, instead }) => ({
+    judging: (guard?.policies ?? []).map(({ id, source, line, effect, decision, rule, instead }) => ({
       id,
       source,
+      line,
       decision: effect === "permit" ? "allow" : decision,
       rule,
       ...present({ instead }),

@@ -11,7 +11,7 @@ import type { SessionFilter, SessionRow, Store } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import type { ListedName, ListedRule, SessionListing } from "./answers.ts"
+import type { ListedName, SessionListing } from "./answers.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
@@ -38,7 +38,6 @@ const pages = {
   sessions: { usual: 50, most: 500 },
   history: { usual: 100, most: 500 },
   compactions: { usual: 10, most: 50 },
-  pins: { usual: 500, most: 5000 },
 } as const
 /** Limit on the branches and compactions in an overview; its figures count all of them. */
 const maxListed = 100
@@ -61,7 +60,6 @@ export function addSessionRoutes(app: Hono, deps: Deps): void {
   addRoute(app, "GET", at, (c) => showSession(c, deps))
   addRoute(app, "GET", `${at}/history`, (c) => showHistory(c, deps))
   addRoute(app, "GET", `${at}/entries/:entry`, (c) => showEntry(c, deps))
-  addRoute(app, "GET", `${at}/pins`, (c) => showPins(c, deps))
   addRoute(app, "GET", `${at}/compactions`, (c) => showCompactions(c, deps))
   addRoute(app, "GET", `${at}/verify`, createVerify(deps))
 }
@@ -154,14 +152,6 @@ async function showEntry(c: Context, deps: Deps): Promise<Response> {
   const explanation = await session.explain(id)
   const told = full ? explanation : boundValue(explanation, entryBounds).value
   return c.json({ entry: tellEntry(entry, full), explanation: told })
-}
-
-async function showPins(c: Context, deps: Deps): Promise<Response> {
-  const all = readFlag(c, "all")
-  const limit = readLimit(c, pages.pins)
-  const { session } = await find(c, deps)
-  const pins: readonly ListedRule[] = await session.rules({ all })
-  return c.json({ pins: pins.slice(0, limit), total: pins.length })
 }
 
 async function showCompactions(c: Context, deps: Deps): Promise<Response> {

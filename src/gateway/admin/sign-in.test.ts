@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from "node:crypto"
 import { expect, test } from "vitest"
-import { openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
+import { type AdminHouse, converse, openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
 import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
 
@@ -86,9 +86,8 @@ test("for any text, only signed content is accepted", () => {
 
 const json = { "content-type": "application/json" }
 
-test("a page signs in with a code from the token, and then changes a session with signed changes", async () => {
-  const { ask, holdfast } = await openAdminHouse()
-  await holdfast.session("s").append([{ role: "user", content: "Good morning." }])
+/** A page that signed in, and signs what it wants changed. */
+async function openPage({ ask }: Pick<AdminHouse, "ask">) {
   const key = newKey()
   const { code } = JSON.parse(await (await ask("/admin/sign-in-codes", { method: "POST" })).text())
   const body = JSON.stringify({ code, publicKey: key.publicKey })
@@ -103,24 +102,61 @@ test("a page signs in with a code from the token, and then changes a session wit
   const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? ""
   expect(answer.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Strict; Path=\/admin/)
   const page = { cookie, "x-holdfast-proof": proof, origin, "sec-fetch-site": "same-origin" }
+  const { nowMs } = JSON.parse(await (await ask("/admin/status", { headers: page })).text())
+  let sent = 0
+  const signed = (wanted: object): string => {
+    const payload = { origin, issuedAtMs: nowMs, nonce: nonce(++sent), change: wanted }
+    const text = `hc1.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`
+    return `${text}.${sign(null, Buffer.from(`holdfast session change 1\n${text}`), key.privateKey).toString("base64url")}`
+  }
+  const submit = (text: string, headers: Readonly<Record<string, string>> = page) =>
+    ask("/admin/changes", {
+      method: "POST",
+      headers: { ...json, ...headers },
+      body: JSON.stringify({ change: text }),
+    })
+  return { page, cookie, signed, submit, change: (wanted: object) => submit(signed(wanted)) }
+}
+
+test("a page signs in with a code from the token, and then changes a session with signed changes", async () => {
+  const house = await openAdminHouse()
+  const { ask, holdfast } = house
+  await holdfast.session("s").append([{ role: "user", content: "Good morning." }])
+  const { page, cookie, signed, submit } = await openPage(house)
   expect((await ask("/admin/status", { headers: page })).status).toBe(200)
   expect((await ask("/admin/status", { headers: { cookie, origin } })).status).toBe(401)
   // A page cannot issue codes.
   expect((await ask("/admin/sign-in-codes", { method: "POST", headers: page })).status).toBe(403)
-  const payload = { origin, issuedAtMs: 0, nonce: nonce(1), change: { type: "pin", session: "s", text: "Never sell." } }
-  const before = (issuedAtMs: number): string =>
-    `hc1.${Buffer.from(JSON.stringify({ ...payload, issuedAtMs })).toString("base64url")}`
-  const { nowMs } = JSON.parse(await (await ask("/admin/status", { headers: page })).text())
-  const text = before(nowMs)
-  const signature = sign(null, Buffer.from(`holdfast session change 1\n${text}`), key.privateKey).toString("base64url")
-  const submit = (headers: Record<string, string>) =>
-    ask("/admin/changes", {
-      method: "POST",
-      headers: { ...json, ...headers },
-      body: JSON.stringify({ change: `${text}.${signature}` }),
-    })
-  expect((await submit({ authorization: `Bearer ${token}` })).status).toBe(403)
-  expect((await submit(page)).status).toBe(200)
-  expect((await submit(page)).status).toBe(409)
+  const text = signed({ type: "pin", session: "s", text: "Never sell." })
+  expect((await submit(text, { authorization: `Bearer ${token}` })).status).toBe(403)
+  expect((await submit(text)).status).toBe(200)
+  expect((await submit(text)).status).toBe(409)
   expect((await holdfast.session("s").pins()).map(({ text: rule }) => rule)).toEqual(["Never sell."])
+})
+
+test("rules are demoted and taken back, and the compaction in force is undone, each by one signed change", async () => {
+  const house = await openAdminHouse()
+  const { holdfast, read } = house
+  await converse(holdfast, "s")
+  const session = holdfast.session("s")
+  const { change: send } = await openPage(house)
+  const [pinned] = await session.pins()
+  expect(pinned).toMatchObject({ text: "Ask before you sell a boat.", channel: "user" })
+  expect((await send({ type: "demote", session: "s", rule: pinned?.id })).status).toBe(200)
+  const [demoted, ...others] = await session.pins()
+  expect(others).toEqual([])
+  expect(demoted).toMatchObject({ text: "Ask before you sell a boat.", channel: "memory" })
+  // The log keeps both: what it was stands among all rules, and only what it is now among those in force.
+  expect(await read("/admin/sessions/s/pins")).toMatchObject({ total: 1, pins: [{ id: demoted?.id }] })
+  // The one that it was is gone by its name.
+  expect((await send({ type: "demote", session: "s", rule: pinned?.id })).status).toBe(404)
+  expect((await send({ type: "unpin", session: "s", rule: demoted?.id })).status).toBe(200)
+  expect(await session.pins()).toEqual([])
+  const [made] = (await session.overview()).checkpoints
+  expect((await send({ type: "undo", session: "s", checkpoint: "e1" })).status).toBe(409)
+  expect((await send({ type: "undo", session: "s", checkpoint: made?.id })).status).toBe(200)
+  expect((await session.overview()).checkpoints.map(({ undone }) => undone)).toEqual([true])
+  for (const wanted of [{ type: "demote", session: "s" }, { type: "sell", session: "s" }, { type: "undo" }])
+    expect((await send(wanted)).status, JSON.stringify(wanted)).toBeGreaterThanOrEqual(400)
+  expect((await send({ type: "pin", session: "nobody", text: "Never." })).status).toBe(404)
 })

@@ -58,21 +58,24 @@ export async function playWhatIf(
   const replayed = await replay(steps, asked, { ratio, stackTokens, scale, signal })
   // A provider that reports no cache has none in the other courses either, or they would look cheaper than they are.
   const isCached = profile.turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
+  const writtenShare = writtenShareOf(profile.turns)
   const fromCache = (cached: readonly number[]): readonly number[] => (isCached ? cached : cached.map(() => 0))
   return {
     turns: steps.map(({ turn }) => turn.turn),
     asItWas: courseOf(
       steps.map(({ turn }) => turn.contextTokens),
       steps.map(({ turn }) => turn.cacheReadTokens),
-      { steps, windowTokens: Infinity, compactions: profile.compactions },
+      { steps, writtenShare, windowTokens: Infinity, compactions: profile.compactions, isReported: true },
     ),
     noCompaction: courseOf(whole, fromCache([0, ...whole.slice(0, -1)]), {
       steps,
+      writtenShare,
       windowTokens: asked.windowTokens,
       compactions: [],
     }),
     whatIf: courseOf(replayed.contextTokens, fromCache(replayed.cachedTokens), {
       steps,
+      writtenShare,
       windowTokens: asked.windowTokens,
       compactions: replayed.compactions,
     }),
@@ -166,8 +169,18 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   return { contextTokens, cachedTokens, compactions }
 }
 
+/** Of what a provider did not read from its cache, the share that it reported to have written to it. */
+function writtenShareOf(turns: readonly Turn[]): number {
+  const fresh = turns.reduce((sum, { contextTokens, cacheReadTokens }) => sum + contextTokens - cacheReadTokens, 0)
+  const written = turns.reduce((sum, { cacheWriteTokens }) => sum + cacheWriteTokens, 0)
+  return fresh > 0 ? Math.min(1, written / fresh) : 0
+}
+
 type Coursed = {
   readonly steps: readonly Step[]
+  readonly writtenShare: number
+  /** It is what happened: each turn cost what its provider reported. */
+  readonly isReported?: true
   readonly windowTokens: number
   readonly compactions: WhatIfCourse["compactions"]
 }
@@ -175,15 +188,16 @@ type Coursed = {
 function courseOf(
   contextTokens: readonly number[],
   cachedTokens: readonly number[],
-  { steps, windowTokens, compactions }: Coursed,
+  { steps, writtenShare, isReported, windowTokens, compactions }: Coursed,
 ): WhatIfCourse {
   const dollars = contextTokens.map((context, n) => {
-    const { model, outputTokens } = steps[n]?.turn ?? { model: "", outputTokens: 0 }
+    const { model, outputTokens, dollars: reported } = steps[n]?.turn ?? { model: "", outputTokens: 0 }
+    if (isReported === true) return reported
     const cached = Math.min(context, cachedTokens[n] ?? 0)
     return priceOf(model, {
       contextTokens: context,
       cacheReadTokens: cached,
-      cacheWriteTokens: cachedTokens.some((tokens) => tokens > 0) ? context - cached : 0,
+      cacheWriteTokens: (context - cached) * writtenShare,
       outputTokens,
     })
   })

@@ -1,0 +1,159 @@
+import { HoldfastError } from "../message/errors.ts"
+import { type Message, textOf } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { seqOf } from "../session/log/entry.ts"
+import { type LineRange, linesIn, type Recalled } from "../session/recall.ts"
+import { type FoundText, type LogSearch, searchLogs } from "../session/search-logs.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { type AskedSession, askSession, askStore, findSession, shortNames, storeOptions } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount } from "./command.ts"
+import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./output.ts"
+import { messageWords } from "./sessions-show.ts"
+
+/** Sessions that are looked through, the newest first. */
+const maxSessions = 1000
+const maxWords = 100
+const usualFound = 10
+const mostFound = 200
+
+/** Find what was said, in any session. */
+export const searchCommand: Command = {
+  summary: "Search what was said, called and answered in sessions, whatever a model is still shown of it",
+  usage: "search WORDS… [--session ID|@last] [--limit N] [--json]",
+  options: {
+    session: { value: "ID", help: "only in this session: its ID, its beginning or @last" },
+    limit: { value: "N", help: `most messages; ${usualFound} unless given` },
+    ...storeOptions,
+  },
+  maxPositionals: maxWords,
+  notes: `Messages with more and rarer of the words come first; what stands in double quotes must occur. holdfast recall prints
+one whole. What agents wrote down on purpose is searched by holdfast memory search.
+With --json: { "found": [{ session, entry, atMs, role, kind, tool, text }], "sessions": 12, "cut": false }
+
+  holdfast search timeout of the importer
+  holdfast search '"ECONNRESET"' --session @last`,
+  run: async (args, world) => {
+    const query = args.positionals.join(" ")
+    if (query.trim() === "") return misuse("It was not said what to search for.", "Write some words.")
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: mostFound }) ?? usualFound
+    return askStore(args, world, async ({ store }) => {
+      const rows = await searchedRows(store, args.valueOf("session"))
+      if (isFailure(rows)) return rows
+      const search = await searchLogs(store, rows.slice(0, maxSessions), query, { limit })
+      const names = shortNames(await store.sessions())
+      const cut = search.cut || rows.length > maxSessions
+      return {
+        json: { found: search.found.map(toldFound), sessions: search.sessions, cut },
+        text: (paper) => searchLines({ ...search, cut }, names, paper),
+      }
+    })
+  },
+}
+
+async function searchedRows(store: Store, named: string | undefined): Promise<readonly SessionRow[] | CommandFailure> {
+  if (named === undefined) return store.sessions({ limit: maxSessions + 1 })
+  const row = await findSession(store, named)
+  return isFailure(row) ? row : [row]
+}
+
+const toldFound = ({ pieces, ...about }: FoundText) => ({ ...about, text: pieces.map(({ text }) => text).join("") })
+
+function searchLines({ found, sessions, cut }: LogSearch, names: (id: string) => string, paper: Paper) {
+  const where = `${count(sessions, "session")}${cut ? ", the newest; name an older one with --session" : ""}`
+  const [first] = found
+  if (first === undefined) return [`Nothing was found in ${where}. Try fewer or other words.`]
+  const lines = found.flatMap((one) => {
+    const head = `${names(one.session)} ${one.entry}`
+    return [
+      `${paper.bold(sentenceOf(head))}  ${paper.dim(sentenceOf(`${speakerWords(one)}, ${moment(one.atMs)}`))}`,
+      ...wrapPieces(one.pieces, paper.width - 2, paper.bold).map((line) => `  ${line}`),
+    ]
+  })
+  const next = `holdfast recall ${sentenceOf(names(first.session))} ${first.entry}`
+  return [...lines, "", paper.dim(`Searched ${where}. ${next} prints the first one whole.`)]
+}
+
+function speakerWords({ role, kind, tool }: Pick<FoundText, "role" | "kind" | "tool">): string {
+  if (kind === "call") return `call of ${tool ?? "a tool"}`
+  if (kind === "result") return tool === undefined ? "tool result" : `result of ${tool}`
+  return role
+}
+
+/** Print what was said, as it came in. */
+export const recallCommand: Command = {
+  summary: "Print a message or a tool result whole, also one that was compacted away",
+  usage: "recall SESSION|@last eN|HANDLE [--lines 40-80] [--find WORDS] [--json]",
+  options: {
+    lines: { value: "A-B", help: "only these lines, counted from 1; 40- is all from line 40 on" },
+    find: { value: "WORDS", help: "only the passages with these words, each with its lines" },
+    ...storeOptions,
+  },
+  maxPositionals: 2,
+  notes: `eN is an entry of the log, as search, sessions show --log and the inspector name it. A HANDLE (hf-…) stands where a
+text was shortened, and behind a handoff, where it is the whole conversation before it. The text goes to stdout and
+nothing else, so that it can be saved; what it is goes to stderr.
+With --json: { "session", "entry", "text", "lines", "fromLine", "toLine", "channel", "tool" }
+
+  holdfast recall @last e12
+  holdfast recall 4f1c e12 --lines 40-80
+  holdfast recall @last hf-12-1f0c6a1d2b3c4d5e6f70 --find "exit code"`,
+  run: (args, world) =>
+    askSession(args, world, async (asked) => {
+      const [, what = ""] = args.positionals
+      if (what === "")
+        return misuse(
+          "It was not said what to recall.",
+          "Write an entry such as e12, or a handle; holdfast search finds entries.",
+        )
+      const range = { ...readLines(args.valueOf("lines")), ...present({ find: args.valueOf("find") }) }
+      const recalled = what.startsWith("hf-")
+        ? await asked.session.recall(what, range)
+        : await recallEntry(asked, what, range)
+      if (!args.isOn("json")) await world.stderr.write(`${recalledHead(recalled, args)}\n`)
+      return {
+        json: { session: asked.row.id, ...recalled },
+        text: () => [printable(recalled.text)],
+      }
+    }),
+}
+
+function recalledHead({ entry, channel, tool, lines, fromLine, toLine }: Recalled, args: Arguments): string {
+  const what = tool === undefined ? channel : `${channel}, ${tool}`
+  const part = args.valueOf("find") !== undefined ? "passages" : `lines ${number(fromLine)}-${number(toLine)}`
+  const words =
+    fromLine === 1 && toLine === lines && part !== "passages" ? count(lines, "line") : `${part} of ${number(lines)}`
+  return `holdfast: ${sentenceOf(`${entry}, ${what}`)}, ${words}`
+}
+
+/** "40-80", "40-" or "40" as lines. */
+function readLines(written: string | undefined): LineRange {
+  if (written === undefined) return {}
+  const [, from = "", dash, to = ""] = /^(\d{1,9})(-)?(\d{1,9})?$/.exec(written) ?? []
+  const [fromLine, toLine] = [Number(from), dash === undefined ? Number(from) : to === "" ? undefined : Number(to)]
+  if (from === "" || fromLine < 1 || (toLine !== undefined && toLine < fromLine))
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "--lines",
+      expected: "lines such as 40-80, 40- or 40, counted from 1",
+      found: JSON.stringify(written.slice(0, 40)),
+    })
+  return { fromLine, ...present({ toLine }) }
+}
+
+/** An entry of the log as text, whole or the lines that are asked for. */
+async function recallEntry({ session, row }: AskedSession, id: string, range: LineRange): Promise<Recalled> {
+  const seq = seqOf(id)
+  const [entry] = seq === undefined ? [] : await session.history({ from: seq, limit: 1 })
+  if (entry?.message === undefined) throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: id })
+  const { text, tool } = textIn(entry.message)
+  const lines = linesIn(text.split("\n"), range)
+  return { ...lines, channel: entry.message.role, entry: id, ...present({ tool }) }
+}
+
+/** What a message says; calls and results are named where it has more than one part. */
+function textIn(message: Message): { readonly text: string; readonly tool?: string } {
+  const [only, ...others] = message.parts
+  if (only === undefined || others.length > 0) return { text: messageWords(message) }
+  const tool = only.type === "tool-call" || only.type === "tool-result" ? only.tool : undefined
+  return { text: textOf(only), ...present({ tool }) }
+}
