@@ -33,12 +33,16 @@ test("one request more than are worked on is told to come again, and the next on
 })
 
 test("connections beyond the limit are not taken while all others wait for their answer, and those that end make room", async () => {
-  const slow: Script = () => ({ text: "Hello.", fault: { type: "delay", ms: 1000 } })
+  let asked = 0
+  const slow: Script = () => {
+    asked++
+    return { text: "Hello.", fault: { type: "delay", ms: 3000 } }
+  }
   await withGateway(slow, { limits: limitsWith({ connections: 3 }) }, async (gateway) => {
     const [wire] = wires
     if (wire === undefined) throw new Error("no wire")
     const busy = Array.from({ length: 3 }, () => send(gateway, wire, { connection: "close" }))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => asked, { timeout: 20_000 }).toBe(3)
     const one = connect(gateway.port, "127.0.0.1")
     one.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
     expect(await readRaw(one)).toEqual({ text: "", isClosed: true })
