@@ -5,12 +5,19 @@ import { runInSteps } from "../message/steps.ts"
 import { linesAgainst } from "../rules/lines-against.ts"
 import { type Attempt, type Compacted, install } from "./attempt.ts"
 import { addedTokens, type CompactionDraft, draftDigest, pinEdits, savedBy } from "./draft.ts"
-import { impossible, installFallback, installRecord, unreadFitting } from "./fallback.ts"
+import {
+  barestDigestTokens,
+  freeTokens,
+  impossible,
+  installFallback,
+  installRecord,
+  unreadFitting,
+} from "./fallback.ts"
 import type { SummarySource } from "./gate/attribute.ts"
 import { type GateEvent, gateSummary } from "./gate/gate-summary.ts"
 import { type Knowledge, readingSteps, withoutContent } from "./knowledge.ts"
 import { bareDigestShare, leastDigestTokens } from "./plan/share.ts"
-import { isEasy, microEditSteps, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
+import { fitMandatory, isEasy, microEditSteps, microMayDo, relaxEdits, smallResult, usualPressure } from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { ownMessage } from "./standing.ts"
@@ -98,30 +105,30 @@ const valuesOf = (piece: string): readonly string[] => [piece, ...piece.split(/[
 
 /** Older results shortened as far as the limit asks for. */
 function pressed({ task, scene }: Attempt, limitTokens: number): Promise<readonly Edit[]> {
-  const pressure = pressureFor(scene, limitTokens, task.choices.strategyOptions.keepRounds)
+  const pressure = usualPressure(task.choices.strategyOptions.keepRounds)
   return runInSteps(microEditSteps(task, scene, pressure, limitTokens), task.pause)
 }
 
 /**
- * Stage 2, as small as it is aimed at, or at least as it has to be. Results that the model has not read are whole in it while anything
- * older is left to give way; then they are shortened to what there is room for.
+ * Stage 2, as small as it is aimed at, or at least as it has to be. Results that the model has not read are whole in it while they leave a
+ * few lines for a digest; then they are shortened, and the digest gets no more than those lines, so that a larger budget never has a
+ * smaller one.
  */
 async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  const { task, scene } = attempt
+  const { task } = attempt
   const { targetTokens, hardTokens } = task.limits
-  const isTiny = hardTokens < leastWholeTokens && unreadTokens(task, scene) > hardTokens * tinyUnreadShare
-  for (const limitTokens of isTiny ? [] : new Set([targetTokens, hardTokens])) {
+  const unread = unreadFitting(attempt, hardTokens, leastTokens(task, hardTokens), smallResult)
+  for (const limitTokens of unread.length > 0 ? [] : new Set([targetTokens, hardTokens])) {
     const digested = await installDigest(attempt, knowledge, limitTokens, [])
     if (digested !== undefined) return digested
     await task.pause?.()
   }
-  const unread = unreadFitting(attempt, hardTokens, leastDigestTokens(hardTokens))
   return unread.length === 0 ? undefined : installDigest(attempt, knowledge, hardTokens, unread)
 }
 
-/** In a smaller context than this a result is not worth more than what a digest says in its place. */
-const leastWholeTokens = 600
-const tinyUnreadShare = 0.4
+/** What a digest gets in any case, before messages that have to stay have it. */
+const leastTokens = ({ choices }: CompactTask, limitTokens: number): number =>
+  choices.digest === "none" ? barestDigestTokens : leastDigestTokens(limitTokens)
 
 /** The draft without a model, and, if a summarizer is there and its words pass the gate, the one with them instead. */
 async function installDigest(
@@ -133,13 +140,17 @@ async function installDigest(
   const { task, scene, events } = attempt
   const { choices } = task
   const known = choices.digest === "none" ? withoutContent(knowledge) : knowledge
+  const usual = await pressed(attempt, limitTokens)
+  const least = leastTokens(task, limitTokens)
+  const micro = fitMandatory(task, scene, usual, least - freeTokens(attempt, limitTokens, [...usual, ...unread]))
   const plan = {
     limitTokens,
     select: choices.entry.select,
     strategyOptions: choices.strategyOptions,
     ...(choices.digest === "none" ? { digestShare: bareDigestShare } : {}),
+    ...(micro === usual && unread.length === 0 ? {} : { mostTokens: least }),
     reason: choices.strategy,
-    micro: [...(await pressed(attempt, limitTokens)), ...unread],
+    micro: [...micro, ...unread],
     mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
   const draft = await draftDigest(task, scene, known, plan)

@@ -7,7 +7,7 @@ import { type Composed, digestComposer } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
 import { digestReserve, mostDigestTokens } from "./plan/share.ts"
-import { isShortening, relaxEdits } from "./pressure.ts"
+import { editsIn, isShortening, relaxEdits, showPart } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
@@ -32,6 +32,8 @@ type DraftPlan = {
   readonly strategyOptions: StrategyOptions
   /** Of what is free beside the mandatory, so much is held back for the digest; as much as it is worth unless given. */
   readonly digestShare?: number
+  /** The most that the digest takes. */
+  readonly mostTokens?: number
   readonly reason: string
   readonly micro: readonly Edit[]
   /** Is it enough that all groups fit once results are shortened? Otherwise there is a digest in any case. */
@@ -105,7 +107,9 @@ function* draftSteps(
   if (free <= 0) return undefined
   const taken = argumentNames(task.request.tools, scene.conversation)
   const { rules = task.choices.pins.map(({ text }) => text) } = task.choices
-  const mostTokens = mostDigestTokens(plan.limitTokens)
+  const mostTokens = Math.min(plan.mostTokens ?? Number.POSITIVE_INFINITY, mostDigestTokens(plan.limitTokens))
+  const reserve =
+    plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
   const composer = digestComposer(knowledge, { meter, arguments: taken, rules })
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const kept = new Set(shown.map(({ id }) => id))
@@ -119,22 +123,13 @@ function* draftSteps(
       ...present({ recall: task.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
     })
   }
-  const reserve =
-    plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
   yield
   const chosen = yield* choose({
-    sized,
-    free,
-    plan,
+    ...{ task, scene, sized, free, plan },
     reserve: Math.min(mostTokens, reserve),
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
-    show: (kept, unusedTokens) => {
-      const shown = new Set(messagesOf(scene, pressed, kept).map(({ id }) => id))
-      const own = plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
-      return relaxEdits(task, scene, own, unusedTokens)
-    },
-    compose: (kept, micro, budgetTokens) =>
+    compose: ({ kept, micro }, budgetTokens) =>
       compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), budgetTokens),
   })
   if (chosen === undefined) return undefined
@@ -152,9 +147,14 @@ export const addedTokens = (pins: readonly Edit[], meter: Meter): number =>
     return edit.type === "message-installed" ? sum + meter.message(edit.message) : sum
   }, 0)
 
-type Chosen = { readonly kept: ReadonlySet<number>; readonly micro: readonly Edit[]; readonly composed?: Composed }
+/** Groups that stay and the shortenings in them, with what they take beside the mandatory groups as these are pressed. */
+type Tail = { readonly kept: ReadonlySet<number>; readonly micro: readonly Edit[]; readonly tokens: number }
+type Chosen = Omit<Tail, "tokens"> & { readonly composed?: Composed }
 
 type Choosing = {
+  readonly task: CompactTask
+  readonly scene: Scene
+  /** The groups with their results shortened. */
   readonly sized: readonly SizedGroup[]
   readonly free: number
   readonly plan: DraftPlan
@@ -163,51 +163,73 @@ type Choosing = {
   readonly mayKeepAll: boolean
   /** What digests of ours take that are there already: they stay where no new one takes them over. */
   readonly carriedTokens: number
-  /** The shortenings among the groups that stay, taken back as far as this much room goes. */
-  readonly show: (kept: ReadonlySet<number>, unusedTokens: number) => readonly Edit[]
-  readonly compose: (
-    kept: ReadonlySet<number>,
-    micro: readonly Edit[],
-    budgetTokens: number,
-  ) => Steps<Composed | undefined>
+  readonly compose: (tail: Tail, budgetTokens: number) => Steps<Composed | undefined>
 }
 
 /**
- * First with the digest's share held back; once the digest says all that there is to say, with what it leaves, for more messages and for
- * more of their results. While it does not, a line that happens to be short makes no room for a message, so that a larger budget never
- * shows fewer. A digest stands for something: where all groups would stay, the oldest goes.
+ * First with the digest's share held back; once the digest says all that there is to say, with what it leaves. While it does not, a line
+ * that happens to be short makes no room for a message, so that a larger budget never shows fewer.
  */
 function* choose(choosing: Choosing): Steps<Chosen | undefined> {
-  const { sized, free, plan, reserve, mayKeepAll, carriedTokens, show, compose } = choosing
-  const select = (roomTokens: number): ReadonlySet<number> => withMandatory(sized, plan, roomTokens)
-  const all = select(free - carriedTokens)
-  if (all.size === sized.length && mayKeepAll)
-    return { kept: all, micro: show(all, free - carriedTokens - tokensOf(sized, all)) }
-  let kept = withoutOldest(sized, select(free - reserve))
-  if (kept.size === sized.length) return { kept, micro: show(kept, free - tokensOf(sized, kept)) }
+  const { sized, free, reserve, mayKeepAll, carriedTokens, compose } = choosing
+  const all = withMandatory(sized, choosing.plan, free - carriedTokens)
+  if (all.size === sized.length && mayKeepAll) return tailOf(choosing, all, free - carriedTokens)
   yield
-  let composed = yield* compose(kept, plan.micro, free - tokensOf(sized, kept))
+  let tail = chooseTail(choosing, free - reserve)
+  if (tail.kept.size === sized.length) return tailOf(choosing, tail.kept, free)
   yield
-  while (composed?.isWhole === true) {
-    const more = withoutOldest(sized, select(free - composed.tokens - 2))
-    if (more.size <= kept.size) break
-    const again = yield* compose(more, plan.micro, free - tokensOf(sized, more))
-    if (again?.isWhole !== true) break
-    kept = more
-    composed = again
+  let composed = yield* compose(tail, free - tail.tokens)
+  for (let tries = 0; composed?.isWhole === true && tries < maxTails; tries++) {
     yield
+    const more = chooseTail(choosing, free - composed.tokens - 2)
+    if (more.tokens <= tail.tokens) break
+    const again = yield* compose(more, free - more.tokens)
+    if (again?.isWhole !== true) break
+    tail = more
+    composed = again
   }
-  if (composed === undefined) return undefined
-  const left = free - tokensOf(sized, kept)
-  const pressed = show(kept, 0)
-  yield
-  const relaxed = show(kept, left - composed.tokens - 2)
-  yield
-  const shownTokens = savedBy(pressed) - savedBy(relaxed)
-  if (shownTokens === 0) return { kept, micro: pressed, composed }
-  const again = yield* compose(kept, relaxed, left - shownTokens)
-  const tellsLess = again === undefined || (composed.isWhole && !again.isWhole)
-  return tellsLess ? { kept, micro: pressed, composed } : { kept, micro: relaxed, composed: again }
+  return composed === undefined ? undefined : { ...tail, composed }
+}
+
+/** So often the room that a digest leaves goes to messages, which leave less to tell. */
+const maxTails = 8
+
+/**
+ * What stays verbatim in so much room: one stretch up to the newest message, each result as it is always shown. The first group that does
+ * not fit shows a part of its results, and once all are there results are shown whole, the newest first: a larger room never shows less.
+ * A digest stands for something: where all groups would stay, the oldest goes.
+ */
+function chooseTail(choosing: Choosing, roomTokens: number): Tail {
+  const { sized, plan } = choosing
+  const kept = withoutOldest(sized, withMandatory(sized, plan, roomTokens))
+  return tailOf(choosing, kept, roomTokens)
+}
+
+/** These groups, with part of the next one, or, if there is none that could stay, with their results as whole as there is room for. */
+function tailOf(choosing: Choosing, kept: ReadonlySet<number>, roomTokens: number): Tail {
+  const { task, scene, sized, plan } = choosing
+  const shown = new Set(messagesOf(scene, scene.conversation, kept).map(({ id }) => id))
+  const own = plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
+  const tokens = tokensOf(sized, kept)
+  if (kept.size < sized.length - 1) {
+    const tail = { kept, micro: own, tokens }
+    return task.choices.entry.showsPart === true ? withPartOfNext(choosing, tail, roomTokens) : tail
+  }
+  const micro = relaxEdits(task, scene, own, roomTokens - tokens)
+  return { kept, micro, tokens: tokens + savedBy(own) - savedBy(micro) }
+}
+
+/** The newest group that does not fit, with as much of its results as there is room for: a larger room shows more of it. */
+function withPartOfNext({ task, scene, sized, plan }: Choosing, tail: Tail, roomTokens: number): Tail {
+  const { kept, micro } = tail
+  const next = sized.findLastIndex(({ tokens }, at) => !kept.has(at) && tokens > 0)
+  const group = scene.groups[next]
+  if (group?.type !== "tool-round" || kept.size + 1 >= sized.length) return tail
+  const messages = scene.conversation.slice(group.start, group.end)
+  const partly = showPart(task, scene, messages, editsIn(plan.micro, messages), roomTokens - tail.tokens)
+  const shown = applyEdits(messages, partly)
+  const tokens = tail.tokens + shown.reduce((sum, message) => sum + task.meter.message(message), 0)
+  return tokens > roomTokens ? tail : { kept: new Set([...kept, next]), micro: [...micro, ...partly], tokens }
 }
 
 /** What shortenings take off. */

@@ -5,7 +5,16 @@ import { runInSteps } from "../message/steps.ts"
 import { type Attempt, type CompactEvent, type Compacted, install, outgoingContext, writeEdits } from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
 import { type Knowledge, readingSteps, withoutContent } from "./knowledge.ts"
-import { fitUnread, fullPressure, microEditSteps, microEdits, unreadTokens } from "./pressure.ts"
+import { leastDigestTokens, leastRecordTokens } from "./plan/share.ts"
+import {
+  fitMandatory,
+  fitUnread,
+  fullPressure,
+  microEditSteps,
+  microEdits,
+  smallResult,
+  unreadTokens,
+} from "./pressure.ts"
 import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
@@ -16,7 +25,7 @@ import type { CompactTask } from "./task.ts"
 import { tokensBeside, type VerifiedContext } from "./verify.ts"
 
 /** A digest that says no more than what it stands for, and what it was all for. */
-const barestDigestTokens = 60
+export const barestDigestTokens = 60
 
 /**
  * Stage 3: digest and last words, every result that the model has read down to what it was. It waits for no one. What still does not fit
@@ -28,15 +37,19 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
   const { hardTokens } = task.limits
   const barest = fitUnread(task, scene, 0)
   const answered = { ...attempt, scene: withoutLastRound(scene) }
+  // A larger budget shows these messages again: until then the digest gets no more than what it has beside them.
+  const least = leastDigestTokens(hardTokens)
+  const isAct = scene.conversation.slice(scene.unanswered).some(({ parts }) => parts.some(isCall))
+  const leastAfter = isAct ? least : undefined
   const fitted = async (): Promise<Compacted | undefined> =>
-    (await installLast(attempt, knowledge, () => barest)) ??
-    (await installLast(answered, knowledge, () => [])) ??
-    (await installLast(attempt, knowledge, async () => [...barest, ...(await fitWords(task, scene, barest))]))
+    (await installLast(attempt, knowledge, () => barest, least)) ??
+    (await installLast(answered, knowledge, () => [], leastAfter)) ??
+    (await installLast(attempt, knowledge, async () => [...barest, ...(await fitWords(task, scene, barest))], least))
   const last = (): Promise<Compacted | undefined> =>
-    installLast(answered, knowledge, () => fitWords(task, answered.scene, []))
+    installLast(answered, knowledge, () => fitWords(task, answered.scene, []), leastAfter)
   const whole =
-    (await installLast(attempt, knowledge, () => [])) ??
-    (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens)))
+    (await installLast(attempt, knowledge, () => [], least)) ??
+    (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens), least))
   if (whole !== undefined) return whole
   // Calls without their results are worth their room only while they are small: a digest says in a line what they were.
   const calls =
@@ -44,23 +57,23 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
   return calls > hardTokens * mostOfCalls ? ((await last()) ?? fitted()) : ((await fitted()) ?? last())
 }
 
+const isCall = ({ type }: Part): boolean => type === "tool-call"
+
 /** Of a context, the most that calls take whose results have no room. */
 const mostOfCalls = 0.25
 
 /**
- * All that has to stay fits, and next to nothing beside it. A reader who gets the user's long message and no word of the work would begin
- * again: the middle of the message gives way to a short record. So a budget a little too small for the message keeps no more of the work
- * than one that is just large enough.
+ * All that has to stay fits, and next to nothing beside it: the middle of the user's long message gives way to a short record. So a budget
+ * a little too small for the message keeps no more of the work than one that is just large enough.
  */
 export async function installRecord(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { task, scene } = attempt
-  for (const unread of [[], fitUnread(task, scene, 0)]) {
-    const edited = applyEdits(scene.conversation, unread)
-    const free = task.limits.hardTokens - mandatoryTokens(task, scene, edited)
-    const words = free < 0 || free >= besideTokens ? [] : await fitWords(task, scene, unread)
-    if (words.length > 0) return installLast(attempt, knowledge, () => [...unread, ...words])
-  }
-  return undefined
+  const { hardTokens } = task.limits
+  const unread = fitUnread(task, scene, 0, smallResult)
+  const free = hardTokens - mandatoryTokens(task, scene, applyEdits(scene.conversation, unread))
+  const mostTokens = leastRecordTokens(hardTokens)
+  const words = free < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
+  return words.length === 0 ? undefined : installLast(attempt, knowledge, () => [...unread, ...words], mostTokens)
 }
 
 /** So often a draft that came out too large is made again for that much less. */
@@ -76,6 +89,7 @@ async function installLast(
   attempt: Attempt,
   knowledge: Knowledge,
   moreOf: () => readonly Edit[] | Promise<readonly Edit[]>,
+  mostTokens?: number,
 ): Promise<Compacted | undefined> {
   const { task, scene, events } = attempt
   await task.pause?.()
@@ -91,6 +105,7 @@ async function installLast(
       strategyOptions: task.choices.strategyOptions,
       digestShare: 0.5,
       reason: "fallback",
+      ...present({ mostTokens }),
       micro: [...micro, ...more],
       mayKeepAll: false,
     })
@@ -118,11 +133,24 @@ const withoutLastRound = (scene: Scene): Scene => ({
   duties: scene.duties.map((duty) => (duty === "what the model has not answered yet" ? undefined : duty)),
 })
 
+/** What is left beside all that has to stay, once it is edited. */
+export const freeTokens = ({ task, scene }: Attempt, limitTokens: number, edits: readonly Edit[]): number =>
+  limitTokens -
+  mandatoryTokens(task, scene, applyEdits(scene.conversation, edits)) -
+  addedTokens(pinEdits(task, scene), task.meter) -
+  framingTokens
+
 /** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
-export function unreadFitting({ task, scene }: Attempt, limitTokens: number, digestTokens: number): readonly Edit[] {
-  const mandatory = mandatoryTokens(task, scene) + addedTokens(pinEdits(task, scene), task.meter) + framingTokens
-  const unread = unreadTokens(task, scene)
-  return fitUnread(task, scene, limitTokens - (mandatory - unread) - digestTokens)
+export function unreadFitting(
+  attempt: Attempt,
+  limitTokens: number,
+  digestTokens: number,
+  leastTokens = 0,
+): readonly Edit[] {
+  const { task, scene } = attempt
+  const read = fitMandatory(task, scene, [], Number.MAX_SAFE_INTEGER)
+  const room = freeTokens(attempt, limitTokens, read) + unreadTokens(task, scene) - digestTokens
+  return fitUnread(task, scene, room, leastTokens)
 }
 
 /** Nothing fits: say what takes the room once every result is down to what it was, and what budget would be enough. */
@@ -199,8 +227,6 @@ async function passesAt({ task, scene }: Attempt, knowledge: Knowledge, budgetTo
 
 /** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */
 const leastTokens = 256
-/** Kept free for a digest, the rules and the marker: a record of the work that says anything has as many. */
-const besideTokens = 100
 
 /**
  * The latest message of the user takes all that may be sent, or leaves no room for a record of the work: its longest text keeps beginning and end, where people say
@@ -218,7 +244,8 @@ async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]
   const [longest] = texts.sort((one, other) => other.tokens - one.tokens)
   if (longest === undefined || longest.tokens <= leastTokens) return []
   const rules = Math.max(0, addedTokens(pinEdits(task, scene), meter)) + framingTokens
-  const beside = mandatoryTokens(task, scene, conversation) - longest.tokens + rules + besideTokens
+  const beside =
+    mandatoryTokens(task, scene, conversation) - longest.tokens + rules + leastRecordTokens(limits.hardTokens)
   const room = limits.hardTokens - beside
   if (room >= longest.tokens) return []
   const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), task)

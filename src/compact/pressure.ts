@@ -1,8 +1,9 @@
+import type { MessageId, ToolResultPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
-import type { Edit } from "./stages/edit.ts"
+import { applyEdits, type Edit } from "./stages/edit.ts"
 import { shareOut } from "./stages/marker.ts"
 import { fitResults, microSteps, type ResultBudget } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
@@ -13,25 +14,18 @@ type Pressure = { readonly scale: number; readonly keepRounds: number; readonly 
 /** The last resort: of every result that the model has read only what it was. */
 export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }
 
-const { easyShare, largestShare } = defaultShares
+/** May so much stay that shortening results may be enough? */
+export const isEasy = ({ outsideTokens }: Scene, limitTokens: number): boolean =>
+  limitTokens >= outsideTokens * defaultShares.easyShare
 
-const shareLeft = ({ outsideTokens }: Scene, limitTokens: number): number => limitTokens / Math.max(1, outsideTokens)
-
-/** Is so much left that no tool's budget has to shrink? */
-export const isEasy = (scene: Scene, limitTokens: number): boolean => shareLeft(scene, limitTokens) >= easyShare
+/** Tokens that a result of the newest rounds may take: some 150 lines. */
+const newestTokens = 1500
 
 /**
- * The less is left, the fewer rounds stay whole and the smaller is the largest result. The tools' budgets stay what they are: pressed
- * harder, results lose values that a digest would keep.
+ * How results are shown that stay: the newest rounds in full but for very long results, older ones within the budgets of their tools. It
+ * depends on no budget of the request, so that a larger one shows no less of any.
  */
-export function pressureFor(scene: Scene, limitTokens: number, keepRounds: number): Pressure {
-  const share = shareLeft(scene, limitTokens)
-  return {
-    scale: 1,
-    keepRounds: share >= easyShare ? keepRounds : Math.min(1, keepRounds),
-    largest: Math.floor(limitTokens * largestShare),
-  }
-}
+export const usualPressure = (keepRounds: number): Pressure => ({ scale: 1, keepRounds, largest: newestTokens })
 
 /** Could shortening results alone bring it down to the limit? Pictures aside, nothing else is shortened by it. */
 export function microMayDo({ barestTokens, documentTokens }: Scene, limitTokens: number): boolean {
@@ -92,6 +86,10 @@ type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-repl
 export const isShortening = (edit: Edit): edit is Shortening =>
   edit.type === "result-shortened" || edit.type === "part-replaced"
 
+/** May a shortening be taken back? What a later result says again stays out. */
+const mayRelax = (edit: Edit): edit is Shortening =>
+  isShortening(edit) && edit.reason !== "superseded" && edit.reason !== "repeated" && edit.reason !== "no-room"
+
 /** Tokens; showing less than this more of a result is not worth the work. */
 const leastRestored = 100
 
@@ -107,10 +105,7 @@ export function relaxEdits(
 ): readonly Edit[] {
   const places = new Map(scene.conversation.map(({ id }, at) => [id, at]))
   const placeOf = (edit: Edit): number => ("messageId" in edit ? (places.get(edit.messageId) ?? -1) : -1)
-  const newestFirst = edits
-    .filter(isShortening)
-    .filter(({ reason }) => reason !== "superseded" && reason !== "repeated" && reason !== "no-room")
-    .sort((one, other) => placeOf(other) - placeOf(one))
+  const newestFirst = edits.filter(mayRelax).sort((one, other) => placeOf(other) - placeOf(one))
   const restored = new Set<Edit>()
   let unused = unusedTokens
   for (const edit of newestFirst) {
@@ -141,6 +136,40 @@ function showMore(
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
 }
 
+/** Of a shortened result, the least that is worth showing of it. */
+const leastPart = 0.2
+
+/** Shortenings of one group's results made tighter, so that the group takes no more than there is room for. Nothing changes where that would show next to nothing. */
+export function showPart(
+  task: CompactTask,
+  scene: Scene,
+  messages: Transcript,
+  edits: readonly Edit[],
+  roomTokens: number,
+): readonly Edit[] {
+  const shown = applyEdits(messages, edits)
+  const results = resultsIn(shown).map((result) => budgetOf(result, task))
+  const needed = sumOf(results.map(({ tokens }) => tokens))
+  const room = roomTokens - (sumOf(shown.map((message) => task.meter.message(message))) - needed)
+  if (room < needed * leastPart) return edits
+  const wanted = budgetsIn(results, room, 0)
+  const fitted = fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "over-budget" })
+  return replacing(edits, fitted)
+}
+
+/** The edits of these messages. */
+export function editsIn(edits: readonly Edit[], messages: Transcript): readonly Edit[] {
+  const ids = new Set(messages.map(({ id }) => id))
+  return edits.filter((edit) => "messageId" in edit && ids.has(edit.messageId))
+}
+
+/** Edits with others in place of those of the same results. */
+function replacing(edits: readonly Edit[], by: readonly Edit[]): readonly Edit[] {
+  const keyOf = (edit: Edit): string => ("callId" in edit ? `${edit.messageId} ${edit.callId}` : "")
+  const replaced = new Set(by.map(keyOf))
+  return [...edits.filter((edit) => keyOf(edit) === "" || !replaced.has(keyOf(edit))), ...by]
+}
+
 const fitting = ({ meter, choices }: CompactTask, { groups }: Scene) => ({
   groups,
   count: meter.text,
@@ -150,30 +179,72 @@ const fitting = ({ meter, choices }: CompactTask, { groups }: Scene) => ({
 
 const advice = "more than fits here, so read the rest in parts, by range or by pattern"
 
+/** A result of so many tokens makes no room for anything by being shortened. */
+export const smallResult = 64
+
 /**
  * Results that the model has not read, shortened to what they have room for all together: the small ones stay whole. Nothing where they
  * fit as they are.
  */
-export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number): readonly Edit[] {
-  const results = unreadResults(scene)
-  const needs = results.map(({ part }) => task.meter.part(part))
-  if (needs.reduce((sum, tokens) => sum + tokens, 0) <= roomTokens) return []
-  const shares = shareOut(needs, roomTokens)
-  const wanted = results.flatMap(({ messageId, part: { callId } }, at): readonly ResultBudget[] => {
-    const tokens = shares[at] ?? 0
-    return tokens < (needs[at] ?? 0) ? [{ messageId, callId, tokens }] : []
-  })
+export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number, leastTokens = 0): readonly Edit[] {
+  const results = unreadResults(scene).map((result) => budgetOf(result, task))
+  const wanted = budgetsIn(results, roomTokens, leastTokens)
   return fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "no-room", advice })
 }
+
+/** The results that take more than their share of a room, with that share. */
+function budgetsIn(results: readonly ResultBudget[], roomTokens: number, leastTokens: number): readonly ResultBudget[] {
+  const needs = results.map(({ tokens }) => tokens)
+  if (sumOf(needs) <= roomTokens) return []
+  const small = needs.map((tokens) => (tokens <= leastTokens ? tokens : 0))
+  const large = needs.map((tokens, at) => tokens - (small[at] ?? 0))
+  const shares = shareOut(large, roomTokens - sumOf(small)).map((share, at) => share + (small[at] ?? 0))
+  return results.flatMap((result, at) => {
+    const tokens = shares[at] ?? 0
+    return tokens < result.tokens ? [{ ...result, tokens }] : []
+  })
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0)
 
 /** What the results take that the model has not read. */
 export const unreadTokens = ({ meter }: CompactTask, scene: Scene): number =>
   unreadResults(scene).reduce((sum, { part }) => sum + meter.part(part), 0)
 
+type PlacedResult = { readonly messageId: MessageId; readonly part: ToolResultPart }
+
+const resultsIn = (messages: Transcript): readonly PlacedResult[] =>
+  messages.flatMap(({ id: messageId, parts }) =>
+    parts.flatMap((part) => (part.type === "tool-result" ? [{ messageId, part }] : [])),
+  )
+
+const budgetOf = ({ messageId, part }: PlacedResult, { meter }: CompactTask): ResultBudget => ({
+  messageId,
+  callId: part.callId,
+  tokens: meter.part(part),
+})
+
 /** The results that the model has not read. An earlier call may have had the same id. */
-const unreadResults = ({ conversation, unanswered, unread }: Scene) =>
-  conversation
-    .slice(unanswered)
-    .flatMap(({ id: messageId, parts }) =>
-      parts.flatMap((part) => (part.type === "tool-result" && unread.has(part.callId) ? [{ messageId, part }] : [])),
-    )
+const unreadResults = ({ conversation, unanswered, unread }: Scene): readonly PlacedResult[] =>
+  resultsIn(conversation.slice(unanswered)).filter(({ part }) => unread.has(part.callId))
+
+/**
+ * The shortenings of results that the model has read, tighter in the groups that have to stay, where these would leave less than so much.
+ */
+export function fitMandatory(
+  task: CompactTask,
+  scene: Scene,
+  micro: readonly Edit[],
+  missingTokens: number,
+): readonly Edit[] {
+  if (missingTokens <= 0) return micro
+  const stays = scene.groups.flatMap(({ start, end }, at) =>
+    scene.duties[at] === undefined ? [] : scene.conversation.slice(start, end),
+  )
+  const results = resultsIn(applyEdits(stays, editsIn(micro, stays)))
+    .filter(({ part }) => !scene.unread.has(part.callId) && !scene.favored.has(part.callId))
+    .map((result) => budgetOf(result, task))
+  const wanted = budgetsIn(results, sumOf(results.map(({ tokens }) => tokens)) - missingTokens, smallResult)
+  const fitted = fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "over-budget" })
+  return replacing(micro, fitted)
+}

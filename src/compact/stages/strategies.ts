@@ -118,12 +118,14 @@ export type StrategyEntry = {
   readonly select: Strategy
   /** `none`: groups go whole. `even`: all older results to their budgets. `aged`: the older, the tighter. */
   readonly micro: "none" | "even" | "aged"
+  /** Do the oldest go first? Then the newest of those that go may show a part of its results. */
+  readonly showsPart?: true
 }
 
 /** Every strategy by name. They differ in what stays verbatim; what goes leaves a digest behind in all of them. */
 export const strategies: Readonly<Record<StrategyName, StrategyEntry>> = {
-  staged: { select: recency, micro: "even" },
-  hierarchical: { select: recency, micro: "aged" },
+  staged: { select: recency, micro: "even", showsPart: true },
+  hierarchical: { select: recency, micro: "aged", showsPart: true },
   recency: { select: recency, micro: "none" },
   "oldest-drop": { select: oldestDrop, micro: "none" },
   "middle-drop": { select: middleDrop, micro: "none" },
