@@ -312,8 +312,27 @@ function differsPlainly(one: string, other: string): boolean {
 /** One member of an object as it stands: `"name": value`. */
 type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
 
-function membersOf(text: string): readonly Member[] {
-  const { starts, ends, next } = layTape(text)
+/** The members of the newest long objects: a long message that has to be written again is written several times. */
+let longObjects: readonly { readonly text: string; readonly members: readonly Member[] }[] = []
+const maxLongUnits = 16_000_000
+
+/** Lay out an object some hundred kilobytes at a time before fields are written over it. Short ones need not be. */
+export function* layMembers(text: string): Steps<void> {
+  if (text.length <= unitsAtOnce || longObjects.some((known) => known.text === text)) return
+  const { tape } = yield* layTapeSteps(text, unitsAtOnce)
+  let units = text.length
+  const others = longObjects.filter((known) => {
+    units += known.text.length
+    return units <= maxLongUnits
+  })
+  longObjects = [{ text, members: membersOn(text, tape) }, ...others]
+}
+
+const membersOf = (text: string): readonly Member[] =>
+  (text.length > unitsAtOnce ? longObjects.find((known) => known.text === text)?.members : undefined) ??
+  membersOn(text, layTape(text))
+
+function membersOn(text: string, { starts, ends, next }: Tape): readonly Member[] {
   const members: Member[] = []
   for (let key = 1; key < (next[0] ?? 0); key = next[key + 1] ?? key + 2) {
     const start = starts[key] ?? 0
