@@ -5,8 +5,8 @@ import { longBody } from "../session/compact-view.ts"
 import type { SessionOwner } from "../session/options.ts"
 import { messageKey } from "../session/own-compaction.ts"
 import type { Session } from "../session/session.ts"
-import { forEachInSlices, othersServed } from "../store/pace.ts"
-import { decodeRequest } from "../wire/decode.ts"
+import { forEachInSlices, othersServed, runPaced } from "../store/pace.ts"
+import { decodeRequestSteps } from "../wire/decode.ts"
 import { hasMorePieces } from "../wire/json.ts"
 import { decodeNext } from "../wire/resume.ts"
 import type { FastPath } from "./fast-path/fast-path.ts"
@@ -47,11 +47,13 @@ export async function locate(
   const { format, tenant, headers } = incomingCall
   checkBytes(incomingCall)
   const text = incomingCall.bytes.toString("utf8")
-  if (text.length > manyPiecesLength && hasMorePieces(text, maxPieces)) throw tooManyPieces(`more than ${maxPieces}`)
+  if (text.length > manyPiecesLength && (await runPaced(hasMorePieces(text, maxPieces))))
+    throw tooManyPieces(`more than ${maxPieces}`)
   const earlier = fastPath?.request
   const isLong = text.length > longBody
   if (isLong) await othersServed()
-  const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
+  const request =
+    earlier?.format === format ? decodeNext(earlier, text) : await runPaced(decodeRequestSteps(format, text))
   checkSize(request)
   if (isLong) await othersServed()
   if (isLong) await forEachInSlices(request.messages, messageKey)

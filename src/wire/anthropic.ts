@@ -23,6 +23,7 @@ import {
   mediaOfFile,
   mediaOfInline,
   type RequestSettings,
+  textAsRead,
   writeTools,
 } from "./codec.ts"
 import {
@@ -265,6 +266,8 @@ function writeContent(parts: readonly Part[]): Wire {
 // Parts
 
 function writePart(part: Part): Wire {
+  const asRead = textAsRead(part)
+  if (asRead !== undefined) return asRead
   switch (part.type) {
     case "text":
       return overlay(part.wire, { type: write("text"), text: write(part.text), ...markField(part) })

@@ -24,6 +24,7 @@ import {
   mediaOfInline,
   mediaOfUrl,
   type RequestSettings,
+  textAsRead,
   writeArguments,
   writeCustomInput,
   writeTools,
@@ -364,6 +365,8 @@ function writePart(part: Part): Wire {
 }
 
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
+  const asRead = textAsRead(part)
+  if (asRead !== undefined) return asRead
   const was = parsed(part.wire)
   const id = { id: write(part.callId) }
   const name = part.kind === "custom" ? "custom" : "function"

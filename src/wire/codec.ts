@@ -44,6 +44,16 @@ export type Codec = {
   readonly readResponse: (body: Json) => ModelResponse
 }
 
+const readParts = new WeakSet<Part>()
+
+/** Note that parts are as they were read: each says what its wire text says. */
+export function noteRead(parts: readonly Part[]): void {
+  for (const part of parts) readParts.add(part)
+}
+
+/** The text of a part that is still the object it was read as. */
+export const textAsRead = (part: Part): Wire | undefined => (readParts.has(part) ? part.wire : undefined)
+
 /** The cache marker on a block or tool, as Anthropic writes it and routers to it take it on other wires. */
 export function breakpointOf(block: unknown): Breakpoint | undefined {
   if (!isObject(block) || !isObject(block.cache_control)) return undefined

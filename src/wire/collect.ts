@@ -1,5 +1,6 @@
 import type { Format, ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { noteRead } from "./codec.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import { indexOf, type LinkedList, listOf, type PartDraft, type ResponseStart, type StreamEvent } from "./stream.ts"
 
@@ -102,6 +103,7 @@ export function collectEnd({ format, open, ended, stop, usage, ...state }: Colle
   const { start, end } = state
   const said = { stop: stop ?? "other", ...present({ usage }) }
   const answer = streamCodecs[format].assemble({ parts, others, ...said, ...present({ start, end }) })
+  for (const message of answer.messages) noteRead(message.parts)
   return { ...answer, ...said, ...present({ id: start?.id, model: start?.model }) }
 }
 

@@ -12,18 +12,37 @@ import {
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { Codec } from "./codec.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
+import { type Codec, noteRead } from "./codec.ts"
 import { codecOf } from "./codecs.ts"
-import { elements, type Json, memberOf, readJson, refuseJson, requireObject, spanOf } from "./json.ts"
+import {
+  elements,
+  type Json,
+  layMembers,
+  memberOf,
+  readJson,
+  readJsonSteps,
+  refuseJson,
+  requireObject,
+  spanOf,
+} from "./json.ts"
 
 /** Read a request body. What no one changes is forwarded as this very text. */
-export function decodeRequest(format: Format, text: string): ModelRequest {
+export const decodeRequest = (format: Format, text: string): ModelRequest => runSteps(decodeRequestSteps(format, text))
+
+/** The same, a long body some hundred kilobytes at a time. */
+export function* decodeRequestSteps(format: Format, text: string): Steps<ModelRequest> {
   const codec = codecOf(format)
-  const body = requireObject(readJson(text, "request"))
+  const body = requireObject(yield* readJsonSteps(text, "request"))
   const list = memberOf(body, codec.names.messages)
   const items = list === undefined ? noList(codec, body) : itemsOf(codec, list)
   const messages: Message[] = []
-  for (const item of items) messages.push(readNextMessage(codec, item, messages))
+  for (const item of items) {
+    const message = readNextMessage(codec, item, messages)
+    if (message.wire?.startsWith("{") === true) yield* layMembers(message.wire)
+    messages.push(message)
+    yield
+  }
   const placed = list === undefined ? undefined : { ...spanOf(list), elements: items.map(spanOf) }
   return {
     ...decodeRest(codec, body),
@@ -39,6 +58,7 @@ const readFrom = new WeakMap<readonly Part[], { readonly role: Role; readonly wi
 export function readNextMessage(codec: Codec, item: Json, earlier: readonly Message[]): Message {
   const message = codec.readMessage(item, earlier)
   readFrom.set(message.parts, { role: message.role, wire: message.wire })
+  noteRead(message.parts)
   return message
 }
 

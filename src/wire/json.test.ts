@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { wireText } from "../message/message.ts"
+import { runSteps } from "../message/steps.ts"
 import {
   elements,
   hasMorePieces,
@@ -11,6 +13,7 @@ import {
   overlay,
   pathOf,
   readJson,
+  readJsonSteps,
   tryParse,
   wireOf,
   write,
@@ -48,12 +51,53 @@ test("for any JSON text, its messages and parts are counted without parsing it",
       ),
       manner,
       fc.nat(40),
-      (value, how, limit) => {
+      fc.integer({ min: 1, max: 300 }),
+      (value, how, limit, most) => {
         const text = writeIn(how, value)
-        expect(hasMorePieces(text, limit)).toBe(objectsAt(JSON.parse(text), [3, 5]) > limit)
+        expect(runSteps(hasMorePieces(text, limit, most))).toBe(objectsAt(JSON.parse(text), [3, 5]) > limit)
       },
     ),
   )
+})
+
+/** What reading gives, or the problem that it ends with; with the values in the order of their names. */
+function outcomeOf(read: () => Json): unknown {
+  try {
+    const json = read()
+    return { told: JSON.stringify(json.value), value: json.value, places: [...below(json)].map(wireOf) }
+  } catch (error) {
+    return error instanceof HoldfastError ? error.problem : error
+  }
+}
+
+describe("a text that is read some characters at a time", () => {
+  const step = fc.integer({ min: 1, max: 120 })
+
+  test("has the same values in the same places, however long the steps are", () => {
+    const named = fc.constantFrom(
+      '{"__proto__":{"a":1},"b":[1,2,{"__proto__":null}]}',
+      '{"a":1,"a":{"b":2},"2":0,"1":0}',
+    )
+    fc.assert(
+      fc.property(fc.oneof(texts, named), step, (text, most) => {
+        expect(outcomeOf(() => runSteps(readJsonSteps(text, "request", most)))).toEqual(
+          outcomeOf(() => readJson(text, "request")),
+        )
+      }),
+    )
+  })
+  test("is refused with the same problem if something is wrong with it", () => {
+    const signs = fc.constantFrom(",", ":", "}", "]", "{", "[", '"', "\\", "x", "\u0001", " ", "1", '"a"')
+    fc.assert(
+      fc.property(texts, fc.nat(), fc.nat(3), signs, step, (text, place, gone, sign, most) => {
+        const at = place % (text.length + 1)
+        const broken = text.slice(0, at) + sign + text.slice(at + gone)
+        expect(outcomeOf(() => runSteps(readJsonSteps(broken, "request", most)))).toEqual(
+          outcomeOf(() => readJson(broken, "request")),
+        )
+      }),
+    )
+  })
 })
 
 describe("for any JSON text", () => {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, type Part, type Span, type Wire, wireText } from "../message/message.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 
 /** Larger bodies are refused before they are parsed: the largest that any model API takes is a third of it (Anthropic: 32 MB). */
 export const maxBodyLength = 100_000_000
@@ -19,13 +20,102 @@ export type Json = {
 }
 
 /** Parse a whole JSON text; what is not JSON is a Problem that says where. */
-export function readJson(text: string, origin: Origin): Json {
+export const readJson = (text: string, origin: Origin): Json => runSteps(readJsonSteps(text, origin))
+
+/** The same, a long text some hundred kilobytes at a time. */
+export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce): Steps<Json> {
   if (typeof text !== "string")
     throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
   if (text.length > maxBodyLength) {
     throw new HoldfastError({ code: "body-too-large", length: text.length, limit: maxBodyLength })
   }
-  return { value: parse(text), source: { text, tape: layTape(text), origin }, at: 0 }
+  if (text.length <= most) return { value: parse(text), source: { text, tape: layTape(text), origin }, at: 0 }
+  const { tape, isWhole } = yield* layTapeSteps(text, most)
+  const value = isWhole ? yield* parseSteps({ text, tape, most }) : undefined
+  // Only a whole reading can say where it went wrong.
+  return { value: value === undefined ? parse(text) : value, source: { text, tape, origin }, at: 0 }
+}
+
+/** Characters that are parsed or laid out in one step: a few milliseconds. */
+const unitsAtOnce = 500_000
+
+const jsonBlank = /^[ \t\n\r]*$/
+const jsonComma = /^[ \t\n\r]*,[ \t\n\r]*$/
+const jsonColon = /^[ \t\n\r]*:[ \t\n\r]*$/
+
+/** A text, where its values stand, and how much of it is parsed in one step. */
+type LaidText = { readonly text: string; readonly tape: Tape; readonly most: number }
+
+/** Parse a laid out text in pieces; undefined if it is no JSON. */
+function* parseSteps(laid: LaidText): Steps<unknown> {
+  const { text, tape } = laid
+  const { starts, ends } = tape
+  const [start = 0, end = 0] = [starts[0], ends[0]]
+  const isAlone = jsonBlank.test(text.slice(0, start)) && jsonBlank.test(text.slice(end))
+  return isAlone && starts.length > 0 ? yield* parseAt(laid, 0) : undefined
+}
+
+function* parseAt(laid: LaidText, at: number): Steps<unknown> {
+  const { text, tape, most } = laid
+  const [start = 0, end = 0] = [tape.starts[at], tape.ends[at]]
+  const [first, last] = [text[start], text[end - 1]]
+  const isObject = first === "{" && last === "}"
+  if (end - start <= most || !(isObject || (first === "[" && last === "]"))) {
+    yield
+    return tryParse(text.slice(start, end))
+  }
+  return isObject ? yield* parseMembers(laid, at) : yield* parseElements(laid, at)
+}
+
+/** Runs of elements are parsed together, a long one by itself. */
+function* parseElements(laid: LaidText, at: number): Steps<unknown> {
+  const { text, tape, most } = laid
+  const { starts, ends, next } = tape
+  const values: unknown[] = []
+  const close = next[at] ?? 0
+  let before = (starts[at] ?? 0) + 1
+  for (let child = at + 1; child < close; ) {
+    const from = starts[child] ?? 0
+    const gap = text.slice(before, from)
+    if (!(child === at + 1 ? jsonBlank : jsonComma).test(gap)) return undefined
+    let last = child
+    for (let more = next[child] ?? close; more < close && (ends[more] ?? 0) - from <= most; more = next[more] ?? close)
+      last = more
+    before = ends[last] ?? 0
+    if (last === child) {
+      const value = yield* parseAt(laid, child)
+      if (value === undefined) return undefined
+      values.push(value)
+    } else {
+      const run = tryParse(`[${text.slice(from, before)}]`)
+      if (!Array.isArray(run)) return undefined
+      for (const value of run) values.push(value)
+      yield
+    }
+    child = next[last] ?? close
+  }
+  return jsonBlank.test(text.slice(before, (ends[at] ?? 0) - 1)) ? values : undefined
+}
+
+function* parseMembers(laid: LaidText, at: number): Steps<unknown> {
+  const { text, tape } = laid
+  const { starts, ends, next } = tape
+  const object: Record<string, unknown> = {}
+  const close = next[at] ?? 0
+  let before = (starts[at] ?? 0) + 1
+  for (let key = at + 1; key < close; key = next[key + 1] ?? close) {
+    const [from = 0, end = 0] = [starts[key], ends[key]]
+    const name = text[from] === '"' ? tryParse(text.slice(from, end)) : undefined
+    const isPlaced = (key === at + 1 ? jsonBlank : jsonComma).test(text.slice(before, from))
+    const isNamed = key + 1 < close && jsonColon.test(text.slice(end, starts[key + 1]))
+    if (typeof name !== "string" || !isPlaced || !isNamed) return undefined
+    const value = yield* parseAt(laid, key + 1)
+    if (value === undefined) return undefined
+    // Not by assignment: that would take `__proto__` for something else.
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
+    before = ends[key + 1] ?? 0
+  }
+  return jsonBlank.test(text.slice(before, (ends[at] ?? 0) - 1)) ? object : undefined
 }
 
 function parse(text: string): unknown {
@@ -207,18 +297,51 @@ export function writeObject(fields: Fields): Wire {
 function sameValue(one: string, other: string): boolean {
   if (one === other) return true
   const isText = one.startsWith('"')
-  if (isText !== other.startsWith('"')) return false
+  if (isText !== other.startsWith('"') || (isText && differsPlainly(one, other))) return false
   // Without these escapes there is but one way to write a text, and `other` is written by us.
   if (isText && !one.includes("\\u") && !one.includes("\\/") && one.isWellFormed()) return false
   const [value, wanted]: readonly [unknown, unknown] = [JSON.parse(one), JSON.parse(other)]
   return isText ? value === wanted : JSON.stringify(value) === JSON.stringify(wanted)
 }
 
+/** Where an escape is not longer than this, a sign behind it does not belong to it. */
+const longestEscape = 6
+const comparedAtOnce = 4096
+
+/** Do two texts in quotes differ first in a sign that is no escape and stands in none? Told without looking at what follows. */
+function differsPlainly(one: string, other: string): boolean {
+  let at = 0
+  while (at < one.length && one.slice(at, at + comparedAtOnce) === other.slice(at, at + comparedAtOnce))
+    at += comparedAtOnce
+  while (at < one.length && one[at] === other[at]) at++
+  const from = Math.max(0, at - longestEscape)
+  return !one.slice(from, at + 1).includes("\\") && !other.slice(from, at + 1).includes("\\")
+}
+
 /** One member of an object as it stands: `"name": value`. */
 type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
 
-function membersOf(text: string): readonly Member[] {
-  const { starts, ends, next } = layTape(text)
+/** The members of the newest long objects: a long message that has to be written again is written several times. */
+let longObjects: readonly { readonly text: string; readonly members: readonly Member[] }[] = []
+const maxLongUnits = 16_000_000
+
+/** Lay out an object some hundred kilobytes at a time before fields are written over it. Short ones need not be. */
+export function* layMembers(text: string): Steps<void> {
+  if (text.length <= unitsAtOnce || longObjects.some((known) => known.text === text)) return
+  const { tape } = yield* layTapeSteps(text, unitsAtOnce)
+  let units = text.length
+  const others = longObjects.filter((known) => {
+    units += known.text.length
+    return units <= maxLongUnits
+  })
+  longObjects = [{ text, members: membersOn(text, tape) }, ...others]
+}
+
+const membersOf = (text: string): readonly Member[] =>
+  (text.length > unitsAtOnce ? longObjects.find((known) => known.text === text)?.members : undefined) ??
+  membersOn(text, layTape(text))
+
+function membersOn(text: string, { starts, ends, next }: Tape): readonly Member[] {
   const members: Member[] = []
   for (let key = 1; key < (next[0] ?? 0); key = next[key + 1] ?? key + 2) {
     const start = starts[key] ?? 0
@@ -287,10 +410,13 @@ const colon = 0x3a
 /** Quotes and escapes that are near are found character by character: a search for each of them would take fifty times as long. */
 const nearUnits = 64
 
-/** The position after the string that opens at `start`. Long stretches without a quote are crossed by a native search. */
-function endOfString(text: string, start: number): number {
-  let from = start + 1
-  for (;;) {
+/**
+ * The position after the string that `from` stands in, or, where it does not end before `until`, the complement of the place to go on from.
+ * Long stretches without a quote are crossed by a native search.
+ */
+function endWithin(text: string, start: number, until: number): number {
+  let from = start
+  while (from < until) {
     const near = Math.min(from + nearUnits, text.length)
     while (from < near) {
       const code = text.charCodeAt(from)
@@ -304,43 +430,92 @@ function endOfString(text: string, start: number): number {
     if (slashes % 2 === 0) return close + 1
     from = close + 1
   }
+  return from >= text.length ? text.length : ~from
 }
+
+/** The position after the string that opens at `start`. */
+const endOfString = (text: string, start: number): number => endWithin(text, start + 1, text.length)
 
 const isGap = (code: number): boolean => code === comma || code === colon || code <= 0x20
 
-/** Lay out `text`, which must have been parsed successfully before: nothing is validated here. */
-function layTape(text: string): Tape {
-  const starts: number[] = []
-  const ends: number[] = []
-  const next: number[] = []
-  const open: number[] = []
-  const length = text.length
-  let at = 0
-  while (at < length) {
+/** A tape while it is laid: how far, whether a string goes on there, the containers that are open, and whether all closed that opened. */
+type Laying = {
+  readonly tape: { readonly starts: number[]; readonly ends: number[]; readonly next: number[] }
+  readonly open: number[]
+  at: number
+  inString: boolean
+  isWhole: boolean
+}
+
+const startLaying = (): Laying => ({
+  tape: { starts: [], ends: [], next: [] },
+  open: [],
+  at: 0,
+  inString: false,
+  isWhole: true,
+})
+
+/** Lay out `text` up to a place or somewhat behind it. Nothing is validated here. */
+function layUntil(text: string, laying: Laying, until: number): void {
+  const { tape, open } = laying
+  const { starts, ends, next } = tape
+  let { at } = laying
+  if (laying.inString) at = endString(text, laying, at, until)
+  while (at < until && !laying.inString) {
     const code = text.charCodeAt(at)
     if (isGap(code)) {
       at++
     } else if (code === closeBrace || code === closeBracket) {
-      const container = open.pop() ?? 0
-      ends[container] = ++at
-      next[container] = starts.length
+      const container = open.pop()
+      laying.isWhole &&= container !== undefined
+      ends[container ?? 0] = ++at
+      next[container ?? 0] = starts.length
     } else {
-      const value = starts.length
-      starts.push(at)
+      const value = starts.push(at) - 1
+      ends.push(0)
+      next.push(0)
       if (code === openBrace || code === openBracket) {
         if (open.push(value) > maxJsonDepth)
           throw new HoldfastError({ code: "json-too-deep", offset: at, limit: maxJsonDepth })
-        ends.push(0)
-        next.push(0)
         at++
+      } else if (code === quote) {
+        at = endString(text, laying, at + 1, until)
       } else {
-        at = code === quote ? endOfString(text, at) : endOfBare(text, at)
-        ends.push(at)
-        next.push(value + 1)
+        at = endOfBare(text, at)
+        ends[value] = at
+        next[value] = value + 1
       }
     }
   }
-  return { starts, ends, next }
+  laying.at = at
+}
+
+/** Go on in the string that is the newest value; it may go on behind the place. */
+function endString(text: string, laying: Laying, from: number, until: number): number {
+  const { ends, next } = laying.tape
+  const end = endWithin(text, from, until)
+  laying.inString = end < 0
+  if (end < 0) return ~end
+  ends[ends.length - 1] = end
+  next[next.length - 1] = next.length
+  return end
+}
+
+/** Lay out `text`, which must have been parsed successfully before. */
+function layTape(text: string): Tape {
+  const laying = startLaying()
+  layUntil(text, laying, text.length)
+  return laying.tape
+}
+
+/** The same, some hundred kilobytes at a time, for any text: it may turn out that it is no JSON. */
+function* layTapeSteps(text: string, most: number): Steps<{ readonly tape: Tape; readonly isWhole: boolean }> {
+  const laying = startLaying()
+  while (laying.at < text.length) {
+    layUntil(text, laying, Math.min(text.length, laying.at + most))
+    yield
+  }
+  return { tape: laying.tape, isWhole: laying.isWhole && laying.open.length === 0 && !laying.inString }
 }
 
 /** The position after the number or word that starts at `start`. */
@@ -381,21 +556,27 @@ const partDepth = 5
  * Has a body more than `limit` messages and parts? Told without parsing it, and no further than it takes: of a flood of them only the first
  * are looked at. Tools count too, which are few.
  */
-export function hasMorePieces(text: string, limit: number): boolean {
+export function* hasMorePieces(text: string, limit: number, most = unitsAtOnce): Steps<boolean> {
   let depth = 0
   let pieces = 0
-  let at = 0
-  while (at < text.length) {
+  let due = most
+  for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === quote) {
-      at = endOfString(text, at)
-      continue
-    }
-    if (code === openBrace || code === openBracket) {
+      let end = endWithin(text, at + 1, due)
+      for (; end < 0; end = endWithin(text, ~end, due)) {
+        yield
+        due = ~end + most
+      }
+      at = end - 1
+    } else if (code === openBrace || code === openBracket) {
       depth++
       if (code === openBrace && (depth === messageDepth || depth === partDepth) && ++pieces > limit) return true
     } else if (code === closeBrace || code === closeBracket) depth--
-    at++
+    if (at >= due) {
+      yield
+      due = at + most
+    }
   }
   return false
 }

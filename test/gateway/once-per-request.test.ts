@@ -19,7 +19,11 @@ vi.mock("../../src/wire/decode.ts", async (original) => {
     if (!calls.isNested) calls.decoded.push(text)
     return module.decodeRequest(format, text)
   }
-  return { ...module, decodeRequest }
+  const decodeRequestSteps: typeof module.decodeRequestSteps = (format, text) => {
+    if (!calls.isNested) calls.decoded.push(text)
+    return module.decodeRequestSteps(format, text)
+  }
+  return { ...module, decodeRequest, decodeRequestSteps }
 })
 
 vi.mock("../../src/wire/resume.ts", async (original) => {
