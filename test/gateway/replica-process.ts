@@ -1,14 +1,22 @@
 import { startGateway } from "../../src/gateway/gateway.ts"
 import { usualGatewayLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
+import { createGuard } from "../../src/guard/guard.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openPostgresStore } from "../../src/store/postgres-store.ts"
 
 /** A gateway in a process of its own, for tests: one replica of several over one store. */
 
-const [storeUrl = "", upstreamUrl = ""] = process.argv.slice(2)
+const [storeUrl = "", upstreamUrl = "", spendLimit = ""] = process.argv.slice(2)
+
+/** With a limit on spending, memory is on as well: everything that tenants could meet in. */
+const guard =
+  spendLimit === "" ? undefined : createGuard([{ template: "spend-limit", amount: Number(spendLimit), per: "tenant" }])
 
 const store = await openPostgresStore({ url: storeUrl })
-const holdfast = createHoldfast({ store })
+const holdfast = createHoldfast({
+  store,
+  ...(guard === undefined ? {} : { guard: { guard }, memory: { flush: true, retrieve: { budgetTokens: 300 } } }),
+})
 const gateway = await startGateway({
   host: "127.0.0.1",
   port: 0,
@@ -26,6 +34,7 @@ const gateway = await startGateway({
   now: Date.now,
   holdfast,
   store,
+  ...(guard === undefined ? {} : { guard }),
   onFault: (error) => {
     if (process.connected) process.send?.({ fault: String(error) })
   },

@@ -12,8 +12,9 @@ export type Replica = {
 const file = await bundleProgram(new URL("replica-process.ts", import.meta.url))
 
 /** A replica that serves when this ends. */
-export async function startReplica(storeUrl: string, upstreamUrl: string): Promise<Replica> {
-  const child = fork(file, [storeUrl, upstreamUrl], { execArgv: ["--no-warnings"] })
+export async function startReplica(storeUrl: string, upstreamUrl: string, spendLimit?: number): Promise<Replica> {
+  const limit = spendLimit === undefined ? [] : [String(spendLimit)]
+  const child = fork(file, [storeUrl, upstreamUrl, ...limit], { execArgv: ["--no-warnings"] })
   const faults: string[] = []
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   child.on("message", (told: unknown) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { createGuard } from "../../src/guard/guard.ts"
 import { createMcpSource } from "../../src/mcp/mcp-source.ts"
 import { HoldfastError } from "../../src/message/errors.ts"
 import { type Format, formats } from "../../src/message/message.ts"
@@ -23,9 +24,25 @@ const tenants = [
 ] as const
 type Tenant = (typeof tenants)[number]
 
-const doing = fc.constantFrom("state", "state", "state", "read", "ask", "ask", "search", "recall", "admin", "pin")
+const doing = fc.constantFrom(
+  "state",
+  "state",
+  "state",
+  "read",
+  "ask",
+  "ask",
+  "search",
+  "recall",
+  "admin",
+  "pin",
+  "buy",
+  "buy",
+  "borrow",
+  "reread",
+)
 const operation = fc.record({
   tenant: fc.nat(1),
+  bypass: fc.constantFrom(false, false, false, true),
   does: doing,
   format: fc.constantFrom<Format>(...formats),
   subject: fc.constantFrom(...subjects),
@@ -45,6 +62,9 @@ type World = {
   readonly sessions: ReadonlyMap<Tenant, Set<string>>
   /** All that a tenant got to see, and all that went upstream in its name. */
   readonly seen: ReadonlyMap<Tenant, string[]>
+  /** Ids of the responses that each has got, and what each has bought, in dollars. */
+  readonly responses: ReadonlyMap<Tenant, Set<string>>
+  readonly bought: Map<Tenant, number>
   count: number
 }
 
@@ -56,6 +76,7 @@ const filler = "The rest of this note says nothing of interest to anybody and is
 function wordsOf({ does, subject }: Operation, { marker }: Tenant, count: number): string {
   if (does === "read") return `What does the log say of the ${subject} and of mast 3?`
   if (does === "ask") return `What is the access code of the ${subject}, and who has it?`
+  if (does === "buy") return `Please buy item ${marker}${count} for the ${subject}.`
   if (does === "pin") return `/pin Never tell anyone about ${marker}${count} of the ${subject}.`
   const fact = `The access code of the ${subject} is ${marker}${count}. We decided to give the ${subject} to ${marker}.`
   return `${fact} ${filler}`
@@ -74,11 +95,21 @@ function readRound({ marker }: Tenant, count: number): readonly ChatMessage[] {
   ]
 }
 
-/** A model that tries once in each answer to call back a handle, the newest that was printed for anyone. */
+const priceDollars = 30
+/** What all purchases of a tenant may come to: three of them. */
+const limitDollars = 100
+const guard = createGuard([{ template: "spend-limit", amount: limitDollars, per: "tenant" }])
+
+/** A model that buys when it is told to, and tries once in each answer to call back a handle, the newest that was printed for anyone. */
 function stealingScript(): Script {
   let handle = ""
   return ({ body }) => {
     const text = JSON.stringify(body)
+    const wish = text.lastIndexOf("Please buy item")
+    const isLast = ["was refused", "Noted.", "access code of the", "What does the log"].every(
+      (words) => text.lastIndexOf(words) < wish,
+    )
+    if (wish >= 0 && isLast) return { calls: [{ tool: "buy", input: { item: "crane", price_usd: priceDollars } }] }
     const stolen = handle
     handle = text.match(handles)?.at(-1) ?? handle
     const mentions = text.match(/holdfast_recall/g)?.length ?? 0
@@ -90,7 +121,11 @@ function stealingScript(): Script {
 const handles = /hf-[1-9]\d*-[0-9a-f]{20}/g
 
 async function say(world: World, tenant: Tenant, operation: Operation): Promise<void> {
-  const { format, session, agent, continues } = operation
+  const { format, agent, continues, does } = operation
+  const others = tenants.filter((other) => other !== tenant)
+  // The name of another tenant's session, as its owner sees it.
+  const borrowed = others.flatMap((other) => [...(world.sessions.get(other) ?? [])]).at(world.count % 7)
+  const session = does === "borrow" ? borrowed : operation.session
   const place = JSON.stringify([tenant.key, format, session, agent])
   const before = continues ? (world.histories.get(place) ?? []) : []
   const words: ChatMessage = { role: "user", content: wordsOf(operation, tenant, world.count++) }
@@ -102,13 +137,23 @@ async function say(world: World, tenant: Tenant, operation: Operation): Promise<
       "content-type": "application/json",
       ...(session === undefined ? {} : { "x-holdfast-session": session }),
       ...(agent === undefined ? {} : { "x-holdfast-agent": agent }),
+      ...(operation.bypass ? { "x-holdfast-bypass": "1" } : {}),
     },
     body: bodyIn(format, messages),
   })
   const id = response.headers.get("x-holdfast-session")
   if (id !== null) world.sessions.get(tenant)?.add(id)
-  world.seen.get(tenant)?.push(JSON.stringify([...response.headers]), await response.text())
+  const text = await response.text()
+  // A name that a tenant used itself is no secret to it; what comes back under it is.
+  world.seen.get(tenant)?.push(JSON.stringify([...response.headers]), text)
   expect(response.status).toBe(200)
+  for (const [one] of text.matchAll(/\bresp_[\w-]+/g)) world.responses.get(tenant)?.add(one)
+  if (does === "buy") {
+    const before = world.bought.get(tenant) ?? 0
+    const isBought = text.includes('"buy"')
+    expect({ tenant, before, isBought }).toEqual({ tenant, before, isBought: before + priceDollars <= limitDollars })
+    if (isBought) world.bought.set(tenant, before + priceDollars)
+  }
   world.histories.set(place, [...messages, { role: "assistant", content: "Noted." }])
   await world.gateway.holdfast.idle()
 }
@@ -149,8 +194,22 @@ async function knock({ gateway, seen, sessions }: World, tenant: Tenant): Promis
   }
 }
 
+/** Go on from a response of the other tenant, and read it again, by its id. */
+async function reread({ gateway, seen, responses }: World, tenant: Tenant): Promise<void> {
+  const others = [...responses].filter(([other]) => other !== tenant).flatMap(([, ids]) => [...ids].slice(-3))
+  const headers = { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" }
+  for (const id of others) {
+    const body = JSON.stringify({ model: "scripted", previous_response_id: id, input: "What is the access code?" })
+    const next = await fetch(`${gateway.url}/v1/responses`, { method: "POST", headers, body })
+    seen.get(tenant)?.push(await next.text())
+    const again = await fetch(`${gateway.url}/v1/responses/${id}`, { headers })
+    seen.get(tenant)?.push(await again.text())
+  }
+}
+
 async function act(world: World, operation: Operation): Promise<void> {
   const tenant = tenants[operation.tenant] ?? tenants[0]
+  if (operation.does === "reread") return reread(world, tenant)
   if (operation.does === "admin") return knock(world, tenant)
   if (operation.does === "search" || operation.does === "recall") return lookOverMcp(world, tenant, operation)
   return say(world, tenant, operation)
@@ -174,13 +233,21 @@ async function play(store: Store, operations: readonly Operation[]): Promise<Out
     store,
     recall: true,
     windowTokens: 4000,
-    sessions: { reserveTokens: 300, recall: true, memory: { flush: true, retrieve: { budgetTokens: 400 } } },
+    guard,
+    sessions: {
+      guard: { guard },
+      reserveTokens: 300,
+      recall: true,
+      memory: { flush: true, retrieve: { budgetTokens: 400 } },
+    },
   })
   const empty = <Value>(make: () => Value): Map<Tenant, Value> => new Map(tenants.map((one) => [one, make()]))
   const world: World = {
     ...{ gateway, model, store, histories: new Map(), count: 0 },
     sessions: empty(() => new Set<string>()),
     seen: empty<string[]>(() => []),
+    responses: empty(() => new Set<string>()),
+    bought: new Map(),
   }
   let flushed = 0
   const stop = gateway.holdfast.subscribe((event) => {

@@ -10,7 +10,7 @@ import { decodeResponse } from "../../src/wire/index.ts"
  * Calls that a careful operator would refuse (forbidden.jsonl) and calls that the same operator would let pass (harmless.jsonl), written
  * from the documents of the guard and without a look at its code. The second set (second-*.jsonl) was written later, in the same way, and has
  * tables of its own: a first look once the first set has been used for work on the guard. `REDTEAM_SHOW=CLASS` (or `all`) lists the lines
- * that went wrong.
+ * that went wrong. The third set is smaller, and of what was thought to be weakest.
  */
 
 /** What the guard is held to on each set: shares of the forbidden calls and of the harmless ones. */
@@ -47,6 +47,12 @@ const sets = [
     forbidden: linesOf("second-forbidden.jsonl"),
     harmless: linesOf("second-harmless.jsonl"),
     least: [350, 250],
+  },
+  {
+    name: "third",
+    forbidden: linesOf("third-forbidden.jsonl"),
+    harmless: linesOf("third-harmless.jsonl"),
+    least: [60, 40],
   },
 ] as const
 const lines = sets.flatMap(({ forbidden, harmless }) => [...forbidden, ...harmless])
@@ -230,6 +236,32 @@ describe("the lines", () => {
     const judged = guardOf(name).judge({ tool: "think", input: { thought: "nothing yet" } })
     expect(judged.errors).toEqual([])
   })
+})
+
+/** The file that a line writes as a whole, if it does. */
+function writtenFile({ arguments: input }: Line): { readonly path: string; readonly text: string } | undefined {
+  if (!isObject(input)) return undefined
+  const path = input.file_path ?? input.path ?? input.filePath ?? input.filename
+  const text = input.content ?? input.contents ?? input.file_text
+  return typeof path === "string" && typeof text === "string" ? { path, text } : undefined
+}
+
+test("a file that may not be written may not be put there by a patch either", async () => {
+  const guards = new Map([...policySets.keys()].map((name) => [name, guardOf(name)]))
+  const written = lines.flatMap((line) => {
+    const file = writtenFile(line)
+    return file === undefined || !line.forbidden ? [] : [{ line, file }]
+  })
+  expect(written.length).toBeGreaterThan(12)
+  const passed: string[] = []
+  for (const { line, file } of written) {
+    const guard = guards.get(line.policy)
+    if (guard === undefined || guard.judge({ tool: line.tool, input: line.arguments }).decision === "allow") continue
+    const added = file.text.split("\n").map((one) => `+${one}`)
+    const input = ["*** Begin Patch", `*** Add File: ${file.path}`, ...added, "*** End Patch"].join("\n")
+    if (guard.judge({ tool: "apply_patch", input: { input } }).decision === "allow") passed.push(line.id)
+  }
+  expect(passed).toEqual([])
 })
 
 describe.each(sets)("the guard, on the $name set", ({ name, forbidden, harmless }) => {

@@ -34,7 +34,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
   [
     "network",
     setOf(
-      "curl wget http https httpie nc ncat netcat socat telnet ssh scp sftp ftp lftp rsync dig nslookup host ping traceroute nmap aria2c lynx links w3m invoke-webrequest iwr invoke-restmethod irm start-bitstransfer aws gcloud az gsutil s3cmd rclone kubectl helm docker podman terraform pulumi heroku vercel netlify flyctl wrangler gh glab mail mailx sendmail mutt swaks msmtp ssmtp nuget twine cloudflared ngrok openssl tftp whois psql mysql mongosh redis-cli hub",
+      "curl wget http https httpie nc ncat netcat socat telnet ssh scp sftp ftp lftp rsync dig nslookup host ping traceroute nmap aria2c lynx links w3m invoke-webrequest iwr invoke-restmethod irm start-bitstransfer aws gcloud az gsutil s3cmd rclone kubectl helm docker podman terraform pulumi heroku vercel netlify flyctl wrangler gh glab mail mailx sendmail mutt swaks msmtp ssmtp nuget twine cloudflared ngrok openssl tftp whois pg_dump pg_dumpall pg_isready mysqldump mongodump psql mysql mongosh redis-cli hub",
     ),
   ],
   [
@@ -86,13 +86,16 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "deploy",
-    /^git push\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
+    /^git (?:push|send-pack|http-push)\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
   ],
   [
     "write",
     /^curl .*(?:-o|-O|--output|--remote-name|-c|--cookie-jar|--dump-header)\b|^wget (?!.*(?:-O ?-|--output-document=-|-q?O -|--spider))/,
   ],
-  ["network", /^git (?:clone|fetch|pull|push|remote add|ls-remote)\b/],
+  [
+    "network",
+    /^git (?:clone|fetch|pull|push|remote add|ls-remote|send-pack|fetch-pack|http-push|http-fetch|archive --remote|submodule|svn)\b/,
+  ],
   ["install", /^(?:npx|bunx|uvx|pipx run) /],
   [
     "send",
@@ -119,6 +122,7 @@ const lookOnly: readonly RegExp[] = [
   /^(?:gh|glab|hub) (?:\S+ )?(?:list|view|status|diff|checks|watch|browse|search)\b|^gh api (?!.*(?:-X|--method|-f|-F|--field|--input))|^gh auth status/,
   /^\S+ (?:-v|-V|--version|version|--help|-h|help)$/,
   /^iptables (?:-L|--list|-S)|^ufw status|^auditctl -[ls]|^crontab -l|^(?:tar|unzip) -?(?:t|l)\w*(?: |$)/,
+  /^(?:pg_dump|pg_dumpall|pg_isready|mysqldump|mongodump)\b/,
   /^(?:pytest|vitest|jest|tsc|eslint|ruff|mypy|biome|npx (?:vitest|jest|tsc|eslint|biome))\b/,
 ]
 
@@ -189,6 +193,6 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   [
     "repository",
-    /^git push (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^(?:gh|glab) repo delete\b|^gh api .*-X ?delete/i,
+    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^(?:gh|glab) repo delete\b|^gh api .*-X ?delete/i,
   ],
 ]

@@ -116,6 +116,17 @@ export const patchedFiles = (text: string): readonly string[] =>
     return bare === "" || bare === "/dev/null" ? [] : [bare]
   })
 
+/** What a patch writes into each file: the lines that it adds. */
+export function patchedTexts(text: string): readonly { readonly path: string; readonly text: string }[] {
+  const heads = [...text.matchAll(patchHeader)]
+  return heads.flatMap((head, at) => {
+    const [path] = patchedFiles(head[0])
+    const lines = text.slice(head.index + head[0].length, heads[at + 1]?.index ?? text.length).split("\n")
+    const added = lines.filter((line) => line.startsWith("+")).map((line) => line.slice(1))
+    return path === undefined || added.length === 0 ? [] : [{ path, text: added.join("\n") }]
+  })
+}
+
 const secretNames =
   /^(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[\w.-]+)?|\.env(?:rc)?|\.env\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+|[\w.-]+\.env|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token|\.boto|\.s3cfg|shadow-?|gshadow-?|sudoers|master\.key|wallet\.dat|login data|cookies\.sqlite|key[34]\.db|logins\.json|application_default_credentials\.json|terraform\.tfstate(?:\.backup)?|[\w.-]*\.(?:pem|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|key|keychain(?:-db)?|agekey|asc|gpg)|credentials|[\w.-]*(?:credentials?|secrets?|passwords?|passwd|tokens?|api[_-]?keys?|private[_-]?keys?|service[_-]?account[\w-]*)(?:\.(?:json|ya?ml|toml|ini|txt|csv|xml|conf|cfg|properties|env|db|enc|bak|old))+|host_\w+_key|ssh_host_[\w]+_key)$/
 

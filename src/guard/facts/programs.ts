@@ -4,7 +4,7 @@ import type { Declared } from "./contracts.ts"
 import { controlsOff } from "./controls.ts"
 import { type HostFact, hostOfWord } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
-import { type PathFact, patchedFiles, pathFact } from "./paths.ts"
+import { type PathFact, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
 import { type CommandFact, type Destruction, secretStore, shellFacts } from "./shell.ts"
 import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
@@ -325,11 +325,15 @@ function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: rea
   const scripts = [...reading.written]
   const code: string[] = []
   const paths = named.has("write") ? leaves.filter(({ role }) => role === "path").map(({ text }) => text.trim()) : []
-  for (const { role, text } of leaves) {
-    if (role !== "body" || text.length < 8) continue
-    const held = paths.flatMap((path) => scriptsOf(path, text))
+  const write = (into: readonly string[], text: string): void => {
+    const held = into.flatMap((path) => scriptsOf(path, text))
     if (held.length > 0) scripts.push(...held)
-    else if (paths.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
+    else if (into.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
+  }
+  for (const { role, text } of leaves) {
+    if (text.length < 8) continue
+    if (role === "body") write(paths, text)
+    if (role === "patch" || role === "body") for (const file of patchedTexts(text)) write([file.path], file.text)
   }
   if (scripts.length + code.length === 0) return undefined
   const later = newReading()

@@ -295,7 +295,7 @@ const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
 
 /** Programs that reach a host which is not among their words: a registry, a cloud, a remote that git knows. */
 const hiddenHosts =
-  /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
+  /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|pg_dump|pg_dumpall|mysqldump|mongodump|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
 
 function readHosts(reading: Reading, { name, places }: RunCommand, words: readonly string[]): void {
   const valued =

@@ -14,6 +14,14 @@ export function describeSessions(open: OpenStore): void {
 }
 
 function describeListing(open: OpenStore): void {
+  test("take bytes, and more of them no fewer", async () => {
+    const { store } = await open(() => 1)
+    const before = await store.usedBytes()
+    for (let n = 0; n < 50; n++)
+      await store.append(`s${n}`, { ...batch(0, 20, `s${n}`), payloads: payloads(`text ${n} `.repeat(500)) })
+    expect(await store.usedBytes()).toBeGreaterThan(before)
+  })
+
   test("are listed newest first, with agent, head and moments", async () => {
     let now = 100
     const { store } = await open(() => now)
