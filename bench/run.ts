@@ -17,6 +17,7 @@ const names = [
   "gateway",
   "stall",
   "cache",
+  "newcomer",
 ] as const
 /** Options that a word of their own follows. */
 const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers", "--soak"])

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type Browser, chromium } from "playwright-core"
-import { expect } from "vitest"
 
-/** Debian's, or the one that CHROMIUM names. A missing browser fails the test: nobody may take a page for tested that was not opened. */
+/** Debian's, or the one that CHROMIUM names. A missing browser is an error: nobody may take a page for tested that was not opened. */
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium"
 const switches = [
   "--no-sandbox",
@@ -19,7 +18,7 @@ const switches = [
 export const builtPages: string = resolve(import.meta.dirname, "../../dist/inspector")
 
 export async function openBrowser(): Promise<Browser> {
-  expect(existsSync(executablePath), `no browser at ${executablePath}: apt-get install -y chromium`).toBe(true)
-  expect(existsSync(join(builtPages, "index.html")), "npm run build makes the pages").toBe(true)
+  if (!existsSync(executablePath)) throw new Error(`no browser at ${executablePath}: apt-get install -y chromium`)
+  if (!existsSync(join(builtPages, "index.html"))) throw new Error("npm run build makes the pages")
   return chromium.launch({ executablePath, args: switches })
 }

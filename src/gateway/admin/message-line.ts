@@ -25,7 +25,7 @@ export function messageLine(message: Message): MessageLine {
 const oneLine = (text: string): string => startOfText(text.replace(/\s+/g, " ").trim(), lineLength)
 
 /** The only string value of a call's input, or all values. */
-function inputText(input: unknown): string {
+export function inputText(input: unknown): string {
   if (typeof input === "string") return input
   if (typeof input !== "object" || input === null) return String(input ?? "")
   const values = Object.values(input)
