@@ -96,7 +96,7 @@ async function seeCompaction(link: string): Promise<void> {
     const page = await browser.newPage()
     await page.goto(link)
     await page.locator("a.row", { hasText: "compaction" }).first().click()
-    await page.keyboard.press("c")
+    await page.getByRole("link", { name: /Newest compaction/ }).click()
     await page.locator(".flow-result b").waitFor({ timeout: limitMs })
   } finally {
     await browser.close()

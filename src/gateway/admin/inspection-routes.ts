@@ -29,7 +29,7 @@ import type {
 import { boundValue } from "./bound-value.ts"
 import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
 import { sourcesOf } from "./handoff-lines.ts"
-import { inputText, messageLine } from "./message-line.ts"
+import { argumentWords, messageLine } from "./message-line.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals } from "./refusal.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
@@ -270,7 +270,7 @@ async function rereadsOf(profiles: Profiles, session: string, { outline, turnAt 
 }
 
 /** What a lookup was about: the values of its arguments, where they are JSON. */
-const targetText = (target: string): string => startOfText(inputText(tryParse(target) ?? target), 300)
+const targetText = (target: string): string => startOfText(argumentWords(tryParse(target) ?? target), 300)
 
 /** What was decided and tried, as the trace has it. */
 function planOf(trace: string): CompactionAnswer["plan"] {
