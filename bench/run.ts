@@ -18,6 +18,7 @@ const names = [
   "stall",
   "cache",
   "inspector",
+  "newcomer",
 ] as const
 /** Options that a word of their own follows. */
 const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers", "--soak"])

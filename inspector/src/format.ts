@@ -20,7 +20,7 @@ export function money(dollars: number): string {
 
 /** When the prices were read, from the words that the model table has of its source. */
 export const pricesOf = (source: string): string => {
-  const day = /\d{4}-\d\d-\d\d/.exec(source)?.[0]
+  const day = /\d{4}-\d\d(?:-\d\d)?/.exec(source)?.[0]
   return day === undefined ? source : `prices of ${day}`
 }
 

@@ -198,7 +198,7 @@ function WaitingBanner() {
       <p>
         <strong>{others.length === 0 ? "One call waits for you." : `${others.length + 1} calls wait for you.`}</strong>{" "}
         <code>{first.tool}</code>
-        {row !== undefined && <> in {row.project ?? shortTitle(row)}.</>}
+        {row !== undefined && <> in {row.project ?? <>“{shortTitle(row)}”</>}.</>}
         {left !== undefined && left > 0 && <> Without an answer it is refused in {countdown(left)}.</>}
       </p>
       <button type="button" class="button" onClick={() => goTo("approvals")}>
@@ -387,7 +387,17 @@ function Spark({ row: { points } }: { readonly row: SessionListing }) {
 
 const Legend = () => (
   <p class="legend dim" aria-hidden="true">
-    <span class="swatch bar-cached" /> read from cache <span class="swatch bar-new" /> new in the last request{" "}
-    <span class="tick-sample" /> compacts here <span class="drop-sample">▲</span> a compaction came down to here
+    <span>
+      <span class="swatch bar-cached" /> read from cache
+    </span>
+    <span>
+      <span class="swatch bar-new" /> new in the last request
+    </span>
+    <span>
+      <span class="tick-sample" /> compacts here
+    </span>
+    <span>
+      <span class="drop-sample">▲</span> a compaction came down to here
+    </span>
   </p>
 )

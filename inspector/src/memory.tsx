@@ -57,13 +57,11 @@ export function MemoryPage({ query }: { readonly query: string }) {
                   {session === undefined ? shortId(row.session) : shortTitle(session)}
                 </a>{" "}
                 {row.sources.map((source) => (
-                  <code key={source}>{source} </code>
+                  <a key={source} href={hrefTo("s", row.session, "e", source)}>
+                    <code>{source}</code>
+                  </a>
                 ))}
-                {!row.trusted && (
-                  <span class="attn">
-                    <Icon name="warn" /> from a tool or a document: told, never obeyed
-                  </span>
-                )}
+                {!row.trusted && " · not the user's words: told, never obeyed"}
               </p>
             </li>
           )

@@ -101,18 +101,20 @@ export function SessionRules({
               {pin.held !== undefined && pin.held.denied > 0 && (
                 <span class="bad">{count(pin.held.denied, "call")} denied by it</span>
               )}
-              {pin.by !== "operator" && pin.channel !== "memory" && browserKey.value !== undefined && (
-                <button
-                  type="button"
-                  class="link"
-                  onClick={() => demote(pin)}
-                  title="It is carried where there is room, gives way to any other rule and denies no call"
-                  aria-label={`Demote: ${pin.text}`}
-                >
-                  Demote
-                </button>
-              )}
-              {pin.by !== "operator" && browserKey.value !== undefined && (
+            </p>
+            {pin.by !== "operator" && browserKey.value !== undefined && (
+              <p class="rule-actions">
+                {pin.channel !== "memory" && (
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => demote(pin)}
+                    title="It is carried where there is room, gives way to any other rule and denies no call"
+                    aria-label={`Demote: ${pin.text}`}
+                  >
+                    Demote
+                  </button>
+                )}
                 <button
                   type="button"
                   class="link"
@@ -124,8 +126,8 @@ export function SessionRules({
                 >
                   {pin.by === "found" ? "Not a rule" : "Remove"}
                 </button>
-              )}
-            </p>
+              </p>
+            )}
           </li>
         ))}
       </ul>

@@ -272,6 +272,8 @@ function dropsIn(
   })
 }
 
+const labelHeight = 18
+
 /** Labels and marks are HTML: crisp, read aloud, and reached by the keyboard. */
 function Overlay({
   marks,
@@ -284,6 +286,8 @@ function Overlay({
 }) {
   const { windowTokens, compactAtTokens } = turns
   const tiny = marks.drops.length * 24 > marks.width
+  // Two labels on top of one another are read by nobody.
+  const isBeside = Math.abs((marks.compactAt ?? 0) - (marks.window ?? -100)) < labelHeight
   return (
     <>
       <div class="overlay">
@@ -293,7 +297,7 @@ function Overlay({
           </div>
         )}
         {marks.compactAt !== undefined && (
-          <div class="hline dashed" style={{ top: `${marks.compactAt}px` }}>
+          <div class={`hline dashed ${isBeside ? "beside" : ""}`} style={{ top: `${marks.compactAt}px` }}>
             <span>compacts at {short(compactAtTokens ?? 0)}</span>
           </div>
         )}

@@ -1,34 +1,97 @@
-import { HoldfastMark, Icon } from "./parts.tsx"
-import { isLive } from "./state.ts"
+import { useSignal } from "@preact/signals"
+import { Icon } from "./parts.tsx"
+import { isLive, rows, say } from "./state.ts"
 
-/** How each client is pointed at this gateway, in one line. */
-const lines = (url: string): readonly (readonly [string, string])[] => [
-  ["Claude Code", "holdfast wrap claude"],
-  ["Codex", "holdfast wrap codex"],
-  ["Gemini CLI, opencode, pi, qwen", "holdfast wrap gemini"],
-  ["OpenAI SDK", `OPENAI_BASE_URL=${url}/v1`],
-  ["Anthropic SDK", `ANTHROPIC_BASE_URL=${url}`],
+/** How a client is pointed at a gateway: in one line, and where there is one, by a variable. */
+type Way = { readonly client: string; readonly line: string; readonly byHand?: string }
+
+const waysTo = (url: string): readonly Way[] => [
+  { client: "Claude Code", line: "holdfast wrap claude", byHand: `ANTHROPIC_BASE_URL=${url} claude` },
+  { client: "Codex", line: "holdfast wrap codex" },
+  { client: "Gemini CLI", line: "holdfast wrap gemini", byHand: `GOOGLE_GEMINI_BASE_URL=${url} gemini` },
+  { client: "opencode", line: "holdfast wrap opencode" },
+  { client: "pi", line: "holdfast wrap pi" },
+  { client: "Qwen Code", line: "holdfast wrap qwen", byHand: `OPENAI_BASE_URL=${url}/v1 qwen` },
+  { client: "Any SDK", line: `ANTHROPIC_BASE_URL=${url}`, byHand: `OPENAI_BASE_URL=${url}/v1` },
 ]
 
-/** Nothing was said here yet: one line for each client, and the first session opens the list by itself. */
+const others = [
+  [
+    "No key at hand?",
+    "holdfast demo",
+    "plays a session with a scripted model in half a minute, and leaves nothing behind.",
+  ],
+  [
+    "Have a transcript?",
+    "holdfast replay --mine",
+    "shows what your past sessions would have cost. Nothing leaves this machine.",
+  ],
+  ["Does it not appear?", "holdfast doctor", "says what is wrong, and what to do about it."],
+] as const
+
+/** How to connect a client: one line for each, and the first session opens the list by itself. */
 export function Welcome() {
-  const url = location.origin
+  const ways = waysTo(location.origin)
+  const chosen = useSignal("Claude Code")
+  const way = ways.find(({ client }) => client === chosen.value) ?? ways[0]
+  const copy = (line: string): void =>
+    void navigator.clipboard.writeText(line).then(
+      () => say({ text: "Copied." }),
+      () => say({ text: "The browser does not let this page copy: mark the line instead.", bad: true }),
+    )
   return (
     <main class="content welcome" id="main">
-      <HoldfastMark />
-      <h1 class="display said">Point an agent here, and watch what it keeps in mind.</h1>
-      <p class="dim">
-        <Icon name="live" /> {isLive.value ? "Listening. The first session appears here by itself." : "Not connected."}
+      <h1 class="display said">
+        {rows.value.size === 0 ? "Nothing has come through yet. One line, and it does." : "One line connects a client."}
+      </h1>
+      <p class="lead">
+        Holdfast sits between your agent and its model. Your login and your keys stay as they are; they pass through and
+        are not stored. While it fits, nothing is changed.
       </p>
-      <dl class="connect">
-        {lines(url).map(([client, line]) => (
-          <div key={client}>
-            <dt>{client}</dt>
+      <fieldset class="ways">
+        <legend class="hidden">Client</legend>
+        {ways.map(({ client }) => (
+          <button
+            key={client}
+            type="button"
+            aria-pressed={client === chosen.value}
+            onClick={() => {
+              chosen.value = client
+            }}
+          >
+            {client}
+          </button>
+        ))}
+      </fieldset>
+      {way !== undefined && (
+        <>
+          <p class="card way">
+            <span class="dim" aria-hidden="true">
+              $
+            </span>
+            <code>{way.line}</code>
+            <button type="button" class="button small" onClick={() => copy(way.line)}>
+              Copy
+            </button>
+          </p>
+          {way.byHand !== undefined && (
+            <p class="dim">
+              or, by hand: <code>{way.byHand}</code>
+            </p>
+          )}
+        </>
+      )}
+      <p>
+        <Icon name="live" class={isLive.value ? "accent" : "bad"} />{" "}
+        {isLive.value ? `Listening on ${location.host}. The first session opens here by itself.` : "Not connected."}
+      </p>
+      <Drawing />
+      <dl class="ways-on">
+        {others.map(([question, command, words]) => (
+          <div key={command}>
+            <dt>{question}</dt>
             <dd>
-              <code>{line}</code>
-              <button type="button" class="button small" onClick={() => void navigator.clipboard.writeText(line)}>
-                Copy
-              </button>
+              <code>{command}</code> {words}
             </dd>
           </div>
         ))}
@@ -36,3 +99,34 @@ export function Welcome() {
     </main>
   )
 }
+
+/** A context over time: it grows, a compaction takes it down, and the rules at its bottom stay. */
+const Drawing = () => (
+  <svg
+    class="card idea"
+    viewBox="0 0 960 150"
+    role="img"
+    aria-label="History shrinks at each compaction; the rules do not."
+  >
+    <path
+      class="idea-fill"
+      d="M20 122 L140 108 L220 86 L290 52 V104 L400 84 L530 50 V106 L640 86 L820 50 V102 L940 88 V130 H20 Z"
+    />
+    <path
+      class="idea-line"
+      d="M20 122 L140 108 L220 86 L290 52 M290 104 L400 84 L530 50 M530 106 L640 86 L820 50 M820 102 L940 88"
+    />
+    <path class="idea-drop" d="M290 52 V104 M530 50 V106 M820 50 V102" />
+    <path class="idea-window" d="M108 30 H940" />
+    <path class="idea-rules" d="M20 130 H940" />
+    <text x="20" y="34">
+      The window
+    </text>
+    <text class="idea-soft" x="302" y="66">
+      history shrinks
+    </text>
+    <text x="940" y="122" text-anchor="end">
+      the rules do not
+    </text>
+  </svg>
+)

@@ -29,6 +29,7 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
   const { write, hasColour: colour, columns = usualColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
   await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
+  await write("\nLook at its session and its compactions in a browser: holdfast open\n")
 }
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 
-/** Debian's, or the one that CHROMIUM names. A missing browser fails the test: nobody may take a page for tested that was not opened. */
+/** Debian's, or the one that CHROMIUM names. A missing browser is an error: nobody may take a page for tested that was not opened. */
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium"
 const switches = [
   "--no-sandbox",

@@ -9,7 +9,7 @@ import type { ExplainedRule } from "../../session/rule-guard.ts"
 import { searchLogs } from "../../session/search-logs.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
-import { isObject } from "../../wire/json.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 import type { Activity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
@@ -29,7 +29,7 @@ import type {
 import { boundValue } from "./bound-value.ts"
 import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
 import { sourcesOf } from "./handoff-lines.ts"
-import { messageLine } from "./message-line.ts"
+import { argumentWords, messageLine } from "./message-line.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals } from "./refusal.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
@@ -264,10 +264,13 @@ async function rereadsOf(profiles: Profiles, session: string, { outline, turnAt 
   const entries = await profiles.entries(session, seqs)
   return [...entries.values()].flatMap(({ seq, body }) =>
     body.type === "lookups-repeated"
-      ? body.lookups.map(({ tool, target }) => ({ tool, target: startOfText(target, 300), turn: turnAt(seq) + 1 }))
+      ? body.lookups.map(({ tool, target }) => ({ tool, target: targetText(target), turn: turnAt(seq) + 1 }))
       : [],
   )
 }
+
+/** What a lookup was about: the values of its arguments, where they are JSON. */
+const targetText = (target: string): string => startOfText(argumentWords(tryParse(target) ?? target), 300)
 
 /** What was decided and tried, as the trace has it. */
 function planOf(trace: string): CompactionAnswer["plan"] {

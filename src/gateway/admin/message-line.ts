@@ -13,7 +13,7 @@ export function messageLine(message: Message): MessageLine {
   const more = parts.length > 1 ? { more: parts.length - 1 } : {}
   if (words !== "") return { who: "person", text: oneLine(words), ...more }
   if (shown?.type === "tool-call")
-    return { who: "call", tool: startOfText(shown.tool, 100), text: oneLine(inputText(shown.input)), ...more }
+    return { who: "call", tool: startOfText(shown.tool, 100), text: oneLine(argumentWords(shown.input)), ...more }
   if (shown?.type === "tool-result") {
     const failed = shown.failed === true ? ({ failed: true } as const) : {}
     return { who: "result", text: oneLine(partText(shown)), ...present({ tool: shown.tool }), ...failed, ...more }
@@ -25,7 +25,7 @@ export function messageLine(message: Message): MessageLine {
 const oneLine = (text: string): string => startOfText(text.replace(/\s+/g, " ").trim(), lineLength)
 
 /** The only string value of a call's input, or all values. */
-function inputText(input: unknown): string {
+export function argumentWords(input: unknown): string {
   if (typeof input === "string") return input
   if (typeof input !== "object" || input === null) return String(input ?? "")
   const values = Object.values(input)
