@@ -16,6 +16,7 @@ import {
   paragraph,
   sentenceOf,
   table,
+  wrap,
 } from "./output.ts"
 import { replayPage } from "./replay/page.ts"
 import { type Arm, arms, callsOf, type Replay, replayConversation, usualModels } from "./replay/replay-conversation.ts"
@@ -336,9 +337,9 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
   const rows = figureRows(replay).map(({ label, cells }) => [label, ...arms.map((arm) => cells[arm]), ""])
   const tighter = Math.max(4000, Math.round(totals.none.mostTokens / 2000) * 1000)
   return [
-    paper.bold(sentenceOf(title)),
+    ...wrap(sentenceOf(title), paper.width).map(paper.bold),
     clip(place, paper.width),
-    clip(`${model}${assumed}, window ${number(windowTokens)}; ${prices}`, paper.width * 2),
+    ...wrap(sentenceOf(`${model}${assumed}, window ${number(windowTokens)}; ${prices}`), paper.width),
     ...(ownCompactions === 0
       ? []
       : [`The client itself compacted ${count(ownCompactions, "time")}; what was really said is replayed.`]),
@@ -400,12 +401,11 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
   const right = { align: "right" as const }
   const columns = [
     { title: "TURNS", ...right },
-    { title: "LARGEST", ...right },
     { title: "COMPACTED", ...right },
-    ...arms.map((arm) => ({ title: armWords[arm].toUpperCase(), ...right })),
+    ...arms.map((arm) => ({ title: armWords[arm].split(" ")[0]?.toUpperCase() ?? "", ...right })),
     { title: "RULES", ...right },
     { title: "VALUES", ...right },
-    { title: "CONVERSATION" },
+    { title: "CONVERSATION", fit: "cut" as const },
   ]
   const rows = conversations.slice(0, maxRows).map(({ replay, title }) => {
     const { turns, totals, compactions, rules, neededValues, modelKnown } = replay
@@ -414,7 +414,6 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
     const kept = totals.holdfast.kept
     return [
       number(turns.length),
-      number(totals.none.mostTokens),
       String(compactions.length),
       ...arms.map(cost),
       `${kept.rules}/${rules.length}`,

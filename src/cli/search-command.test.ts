@@ -99,6 +99,36 @@ describe("recall", () => {
   })
 })
 
+const screens = [
+  ["sessions", "list"],
+  ["sessions", "show", "north"],
+  ["sessions", "show", "north", "--compaction", "last"],
+  ["sessions", "show", "north", "--log"],
+  ["rules", "north"],
+  ["search", "quay", "closed", "May"],
+  ["status"],
+]
+
+test.each(screens)("holdfast %s %s %s %s %s fits terminals of 80 and 120 columns", async (...words) => {
+  const argv = words.filter((word) => word !== undefined)
+  for (const columns of [80, 120]) {
+    const { exit, stdout } = await holdfast([...argv, "--data", data], { columns })
+    expect(exit).toBe(0)
+    const lines = stdout.trimEnd().split("\n")
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.filter(({ length }) => length > columns)).toEqual([])
+  }
+})
+
+test("a table on a terminal gives way in the column that may, and is whole in a pipe", async () => {
+  const narrow = await holdfast(["sessions", "list", "--data", data], { columns: 60 })
+  const piped = await holdfast(["sessions", "list", "--data", data])
+  expect(narrow.stdout).toContain("…")
+  expect(piped.stdout).toContain("Read the plan of north")
+  for (const name of ["north", "south", "east"])
+    for (const { stdout } of [narrow, piped]) expect(stdout).toMatch(new RegExp(` ${name}\n`))
+})
+
 test("the short name of any session finds that session", async () => {
   const letters = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom("a", "b", "-", ".") })
   const id = fc

@@ -395,7 +395,7 @@ async function showCompaction(asked: AskedSession, named: string): Promise<Comma
   return {
     json: { compaction: found, ...trace },
     text: (paper) => [
-      paper.bold(sentenceOf(`Compaction ${checkpointLine(found)}`)),
+      ...wrap(sentenceOf(`Compaction ${checkpointLine(found)}`), paper.width).map(paper.bold),
       "",
       ...paragraph("Left out", droppedSentence(trace.dropped), paper),
       ...paragraph("Shortened", shortenedSentence(trace.shortened), paper),
