@@ -167,7 +167,7 @@ admin: { token: { env: A }, origins: ["https://p.example"] }
 guard: { askTimeoutMs: 11 }
 telemetry: { otlp: { endpoint: "https://o.example", headers: { authorization: { env: H } }, service: svc } }
 `
-const secrets = { T: "tttttttt", K: "kkkkkkkk", H: "hhhhhhhh", A: "aaaaaaaa" }
+const secrets = { T: "tttttttttttttttt", K: "kkkkkkkk", H: "hhhhhhhh", A: "aaaaaaaaaaaaaaaa" }
 
 test("all that a configuration says reaches the gateway, and none of its secrets the screen", async () => {
   await writeFile(join(folder, "c.yaml"), everything)
@@ -180,14 +180,14 @@ test("all that a configuration says reaches the gateway, and none of its secrets
   expect(exit).toBe(0)
   expect(options).toMatchObject({
     port: 5151,
-    token: "tttttttt",
+    token: "tttttttttttttttt",
     allowedHosts: ["box"],
     allowedOrigins: ["https://a.example"],
     keepAliveMs: 9,
     windowTokens: 9000,
     recall: true,
     tenants: "one",
-    admin: { token: "aaaaaaaa", origins: ["https://p.example"] },
+    admin: { token: "aaaaaaaaaaaaaaaa", origins: ["https://p.example"] },
     askTimeoutMs: 11,
   })
   expect(options?.upstreams).toEqual([

@@ -434,3 +434,16 @@ describe.each(rows.map((row) => [row.use.template, row] as const))(
 test("every template is held to a table", () => {
   expect(rows.map(({ use }) => use.template).sort()).toEqual([...templateNames].sort())
 })
+
+test.each([
+  [{ template: "spend-limit", amount: 5, per: "day" }, "call, session, agent or tenant"],
+  [{ template: "spend-limit", amount: 5, per: "tenant", every: "week" }, "day for every"],
+  [{ template: "spend-limit", amount: 5, every: "day" }, "agent or tenant beside every: day"],
+])("a parameter that is none is a fault of the policy: %j", (use, expected) => {
+  const make = (): unknown => createGuard(JSON.parse(JSON.stringify([use])))
+  expect(make).toThrow(
+    expect.objectContaining({
+      problem: expect.objectContaining({ code: "policy-invalid", expected: expect.stringContaining(expected) }),
+    }),
+  )
+})
