@@ -350,7 +350,14 @@ const accesses = {
 
 function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): PolicyDraft {
   const patterns = requireTexts("paths", paths)
-  const { of, said } = accesses[access] ?? accesses.any
+  if (!Object.hasOwn(accesses, access))
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "access",
+      expected: "change, delete or any",
+      found: shown(access),
+    })
+  const { of, said } = accesses[access]
   return {
     rule: `${patterns.join(", ")} may not be ${said}.`,
     instead: "Work on another file, or ask the user to make the change.",
