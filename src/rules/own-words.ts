@@ -155,10 +155,21 @@ function framedIn(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
     if (isBlock || requests[n] === true || speaksForSelf(whole)) continue
     const isBeside = requests.some((is, other) => is && other !== n)
     const isSpokenOf = looksBack && n < paragraphs.length - 1
-    if (isSpokenOf || (isBeside && isTitled(lines.map(({ read }) => read))) || isExcerpt(wholes, n)) framed.add(n)
+    const isUnderTitle = isTitled(lines.map(({ read }) => read)) || isUnderTitleLine(paragraphs, n)
+    if (isSpokenOf || (isBeside && isUnderTitle) || isExcerpt(wholes, n)) framed.add(n)
   }
   return framed
 }
+
+/** Does a paragraph stand under a title that is a paragraph of its own, and no title of the speaker's points? */
+function isUnderTitleLine(paragraphs: readonly Paragraph[], n: number): boolean {
+  const [above, own] = [paragraphs[n - 1], paragraphs[n]]
+  const [line, ...more] = above?.lines ?? []
+  if (line === undefined || more.length > 0 || above?.isBlock === true) return false
+  return isTitled([line.read, own?.lines[0]?.read ?? ""]) && !ownTitle.test(line.low)
+}
+const ownTitle =
+  /\b(?:rules?|constraints?|guidelines?|requirements?|preferences?|instructions?|tasks?|goals?|context|regeln|règles|reglas|regras|regole)\b/
 
 /** "I'm stuck on exercise 7." and then "7. Given a list …": an item that is named before, out of a list that is not there. */
 function isExcerpt(wholes: readonly string[], n: number): boolean {
