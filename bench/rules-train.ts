@@ -74,7 +74,7 @@ export function pageExamples(): readonly Example[] {
   const own = [...files.map(readMarked), ...labelled].flatMap((file) => fileExamples(file, 2))
   const said = ["talk-en.txt", "talk-other.txt"]
     .flatMap(linesOf)
-    .flatMap((line) => talkExamples(readMarked(line), 0.3))
+    .flatMap((line) => talkExamples(readMarked(line), 0.2))
     .filter(({ isRule }) => isRule)
   return [...own, ...said]
 }

@@ -25,7 +25,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.5, page: 0.1 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.5, page: 0 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -113,8 +113,8 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
     // What announces the first item of a list announces all of them.
     if (!view.isItem || statements[n - 1]?.view.isItem !== true)
       isListAnnounced = view.isItem && isAnnounced(view, scores[n - 1] ?? 0)
-    const isListed = isListAnnounced || lists.has(view.over)
-    const around = { before: scores[n - 1] ?? 0, after: scores[n + 1] ?? 0, isListed }
+    const isListed = lists.has(view.over)
+    const around = { before: scores[n - 1] ?? 0, after: scores[n + 1] ?? 0, isListed, isListAnnounced }
     const isRule =
       opensSteps(statement, register) ||
       (score > leastScore[register] &&
@@ -151,22 +151,28 @@ function listsOfRules(statements: readonly Statement[], scores: readonly number[
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
-/** What has the form of a standing command needs to be less sure; what is announced as a rule, or an item of a list of rules, much less. */
+/** What has the form of a standing command needs to be less sure; what is announced as a rule much less, and least an item among rules. */
 const easedTalk = 0
 const announcedTalk = -1
-const listedTalk = -1.5
+const listedTalk = -2
 /** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
 const sureTalk = 2
 /** What a sentence needs at least, whatever it stands under. */
 const leastScore: Readonly<Record<Register, number>> = { talk: listedTalk, page: thresholds.page }
 
-/** How sure the sentences beside a statement are, and whether the list under its lead is one of rules. */
-type Around = { readonly before: number; readonly after: number; readonly isListed: boolean }
+/** How sure the sentences beside a statement are, and whether its list is one of rules or was announced as one. */
+type Around = {
+  readonly before: number
+  readonly after: number
+  readonly isListed: boolean
+  readonly isListAnnounced: boolean
+}
 
-function thresholdOf({ view }: Statement, register: Register, { before, after, isListed }: Around): number {
+function thresholdOf({ view }: Statement, register: Register, around: Around): number {
+  const { before, after, isListed, isListAnnounced } = around
   if (register !== "talk") return thresholds[register]
   if (view.isItem && isListed) return listedTalk
-  if (isAnnounced(view, before)) return announcedTalk
+  if (isListAnnounced || isAnnounced(view, before)) return announcedTalk
   const isBesideRule =
     Math.max(before, after) > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
   return isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk

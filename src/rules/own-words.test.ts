@@ -186,6 +186,11 @@ test("of 60 pastes in many forms none gives a rule, and of 60 messages of the us
 test.each([
   ["a question about the text above", "Always use rain water.\n\nIs the above true?", "Is the above true?"],
   ["a title beside a request", "Release notes 2.4\nNever skip a version.\n\nAre we affected?", "Are we affected?"],
+  [
+    "a title of its own beside a request",
+    "Norm 41, part 3\n\nAlways use rain water.\n\nDo we comply?",
+    "Norm 41, part 3\n\n|\n\nDo we comply?",
+  ],
   ["a customer's line", "Customer: never be late.\nHow do we answer?", ""],
 ])("what another paragraph speaks of is pasted: %s", (_, text, left) => {
   expect(own(text).trim()).toBe(left)

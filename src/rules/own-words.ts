@@ -156,10 +156,21 @@ function framedIn(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
     const whole = wholes[n] ?? ""
     if (isBlock || requests[n] === true || speaksForSelf(whole)) continue
     const isSpokenOf = looksBack && n < paragraphs.length - 1
-    if (isSpokenOf || (requested > 0 && isTitled(lines.map(({ read }) => read))) || excerpts.has(n)) framed.add(n)
+    const isUnderTitle = isTitled(lines.map(({ read }) => read)) || isUnderTitleLine(paragraphs, n)
+    if (isSpokenOf || (requested > 0 && isUnderTitle) || excerpts.has(n)) framed.add(n)
   }
   return framed
 }
+
+/** Does a paragraph stand under a title that is a paragraph of its own, and no title of the speaker's points? */
+function isUnderTitleLine(paragraphs: readonly Paragraph[], n: number): boolean {
+  const [above, own] = [paragraphs[n - 1], paragraphs[n]]
+  const [line, ...more] = above?.lines ?? []
+  if (line === undefined || more.length > 0 || above?.isBlock === true) return false
+  return isTitled([line.read, own?.lines[0]?.read ?? ""]) && !ownTitle.test(line.low)
+}
+const ownTitle =
+  /\b(?:rules?|constraints?|guidelines?|requirements?|preferences?|instructions?|tasks?|goals?|context|regeln|règles|reglas|regras|regole)\b/
 
 const item = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/
 const items = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/gm

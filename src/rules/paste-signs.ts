@@ -197,7 +197,10 @@ function dataStart(lines: readonly string[]): number {
   if (parts >= 0 && lines.filter((line) => quantity.test(line)).length >= minQuantities) return Math.min(parts, 1)
   const numbered = lines.findIndex((line, n) => lineNumber.test(line) && lineNumber.test(lines[n + 1] ?? ""))
   if (numbered >= 0) return numbered
-  return lines.findIndex((line, n) => isRow(line) && cells(line) === cells(lines[n + 1] ?? ""))
+  return lines.findIndex((line, n) => {
+    const [own, next, third] = [cells(line), cells(lines[n + 1] ?? ""), cells(lines[n + 2] ?? "")]
+    return own === next && (own > 2 || (own === 2 && own === third))
+  })
 }
 
 /** Numbers that a listing puts before its lines. */
@@ -207,7 +210,6 @@ const lineNumber = /^(?:\s+\d{1,5}\s|\d{1,5}(?:\t|→|\|\s))/
 const cells = (line: string): number =>
   cellEnd.test(line) ? line.replace(/"[^"]*"/g, "").split(/,(?! )|;(?! )|\t/).length : 1
 const cellEnd = /[,;](?! )|\t/
-const isRow = (line: string): boolean => cells(line) > 2
 
 /** "500 g flour": lines that start with a quantity and end without a stop are a list of parts, and what stands under it goes with it. */
 const quantity = new RegExp(`^\\s*(?:\\d+(?:[.,/]\\d+)?|[½¼¾⅓⅔]) ?[${letters}][^.!?:]{1,60}$`)
