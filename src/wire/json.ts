@@ -304,18 +304,32 @@ function sameValue(one: string, other: string): boolean {
   return isText ? value === wanted : JSON.stringify(value) === JSON.stringify(wanted)
 }
 
-/** Where an escape is not longer than this, a sign behind it does not belong to it. */
-const longestEscape = 6
 const comparedAtOnce = 4096
 
-/** Do two texts in quotes differ first in a sign that is no escape and stands in none? Told without looking at what follows. */
+/** Do two texts in quotes differ first in signs that cannot mean the same? Told without looking at what follows. */
 function differsPlainly(one: string, other: string): boolean {
   let at = 0
   while (at < one.length && one.slice(at, at + comparedAtOnce) === other.slice(at, at + comparedAtOnce))
     at += comparedAtOnce
   while (at < one.length && one[at] === other[at]) at++
-  const from = Math.max(0, at - longestEscape)
-  return !one.slice(from, at + 1).includes("\\") && !other.slice(from, at + 1).includes("\\")
+  const written = one[at] === "\\" ? one[at + 1] : other[at] === "\\" ? other[at + 1] : undefined
+  // Of what is written as an escape, only these can be written without one.
+  return !isInEscape(one, at) && written !== "u" && written !== "/"
+}
+
+/** Does a place in a text in quotes stand within an escape, behind its first sign? */
+function isInEscape(text: string, at: number): boolean {
+  if (isEscaped(text, at)) return true
+  for (let start = Math.max(0, at - 5); start < at - 1; start++)
+    if (text[start] === "\\" && text[start + 1] === "u" && !isEscaped(text, start)) return true
+  return false
+}
+
+/** Is the sign at a place the one that a backslash before it speaks of? */
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0
+  while (text[at - 1 - slashes] === "\\") slashes++
+  return slashes % 2 === 1
 }
 
 /** One member of an object as it stands: `"name": value`. */

@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
 ]
 
 describe("the next body", () => {
-  test.each(cases)("$why", ({ format, sent, answer, results, next }) => {
-    expect(nextBody(sent, format, decodeResponse(format, answer), results)).toBe(next)
+  test.each(cases)("$why", async ({ format, sent, answer, results, next }) => {
+    expect(await nextBody(sent, format, decodeResponse(format, answer), results)).toBe(next)
   })
 })

@@ -6,7 +6,8 @@ import {
   messageId,
   type ToolResultPart,
 } from "../../message/message.ts"
-import { decodeRequest } from "../../wire/decode.ts"
+import { runPaced } from "../../store/pace.ts"
+import { decodeRequestSteps } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, readJson, tryParse, valueIn } from "../../wire/json.ts"
 
@@ -14,13 +15,13 @@ import { isObject, readJson, tryParse, valueIn } from "../../wire/json.ts"
  * The request body of the next round: the previous one, followed by the model's whole response (calls, thinking and signatures unchanged)
  * and the tool results. Existing bytes stay unchanged.
  */
-export function nextBody(
+export async function nextBody(
   sent: string,
   format: Format,
   answer: ModelResponse,
   results: readonly ToolResultPart[],
-): string {
-  const request = decodeRequest(format, sent)
+): Promise<string> {
+  const request = await runPaced(decodeRequestSteps(format, sent))
   const told: Message = { id: messageId("results"), role: "user", parts: results }
   const messages = [...request.messages, ...answersFor(request, answer), told]
   return encodeRequest(request, { messages })

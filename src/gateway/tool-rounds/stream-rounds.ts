@@ -224,7 +224,7 @@ async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason):
   if (openCalls(answer).length !== due) return undefined
   try {
     const results = await roundResults({ answer, denied, recall })
-    return results === undefined ? undefined : nextBody(sent, format, answer, results)
+    return results === undefined ? undefined : await nextBody(sent, format, answer, results)
   } catch (error) {
     // The request was forwarded without being decoded, so a response cannot be added to it.
     if (error instanceof HoldfastError) return undefined

@@ -114,7 +114,7 @@ async function nextOf(
   if (!waitsForResults(answer.stop)) return undefined
   try {
     const results: readonly ToolResultPart[] | undefined = await roundResults({ answer, denied, recall })
-    return results === undefined ? undefined : nextBody(sent, format, answer, results)
+    return results === undefined ? undefined : await nextBody(sent, format, answer, results)
   } catch (error) {
     // The request was forwarded without being decoded, so a response cannot be added to it.
     if (error instanceof HoldfastError) return undefined
