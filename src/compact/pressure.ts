@@ -137,7 +137,7 @@ function showMore(
 }
 
 /** Of a shortened result, the least that is worth showing of it. */
-const leastPart = 0.2
+const leastPart = 0.5
 
 /** Shortenings of one group's results made tighter, so that the group takes no more than there is room for. Nothing changes where that would show next to nothing. */
 export function showPart(

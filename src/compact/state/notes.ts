@@ -1,5 +1,5 @@
 import { channelOf, digestHeading } from "../../message/fence.ts"
-import type { Message, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
+import { type Message, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
 import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
@@ -120,6 +120,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
   const said = userNotes(talk, {
     asked: answer !== undefined && questionIn(answer) !== undefined,
     ended: isEnded(messages),
+    namedSince: (name, at) => messages.slice(at + 1).some((message) => names(message, name)),
   })
   return keep(
     [...said, ...drafts, ...workDrafts(work), ...valueDrafts(reading.values)],
@@ -127,6 +128,10 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     Math.min(limit, maxNotes),
   )
 }
+
+/** Does the assistant say this, or pass it to a tool? */
+const names = ({ role, parts }: Message, name: string): boolean =>
+  role === "assistant" && parts.some((part) => part.type !== "reasoning" && textOf(part).includes(name))
 
 /** Did the assistant say its last word, without a call behind it? */
 const isEnded = (messages: Transcript): boolean => {

@@ -3,13 +3,15 @@ import { pasteWith } from "../../../test/support/pastes.ts"
 import { fc } from "../../../test/support/property.ts"
 import { userNotes } from "./user-notes.ts"
 
+const standing = { asked: false, ended: false, namedSince: () => true }
+
 const wishesIn = (text: string): readonly string[] =>
   userNotes(
     [
       { text: "Paint it.", at: 0, source: "m0", isServed: false },
       { text, at: 3, source: "m3", isServed: true },
     ],
-    { asked: false, ended: false },
+    standing,
   )
     .filter(({ kind }) => kind === "wish")
     .map((draft) => draft.text)
@@ -40,7 +42,7 @@ describe("a rule that the user announces is a wish that lasts", () => {
 
 describe("a request has a state", () => {
   type Said = readonly [text: string, isServed?: boolean, asked?: string]
-  const statesOf = (talk: readonly Said[], standing = { asked: false, ended: false }): readonly string[] =>
+  const statesOf = (talk: readonly Said[], changed: Partial<Parameters<typeof userNotes>[1]> = {}): readonly string[] =>
     userNotes(
       talk.map(([text, isServed = false, asked], n) => ({
         text,
@@ -49,7 +51,7 @@ describe("a request has a state", () => {
         isServed,
         ...(asked === undefined ? {} : { asked: { text: asked, source: `m${2 * n - 1}` } }),
       })),
-      standing,
+      { ...standing, ...changed },
     ).map(({ state, text }) => `${state}: ${text}`)
 
   const cases: readonly (readonly [why: string, talk: readonly Said[], states: readonly string[]])[] = [
@@ -82,10 +84,32 @@ describe("a request has a state", () => {
   })
 })
 
+describe("a request that asks for a change of a file is not done while nobody touched or named it", () => {
+  const asked = "The sign is lost. Fix it in src/parse.ts, and put a line into CHANGELOG.md."
+  const statesWith = (text: string, named: readonly string[]): readonly (string | undefined)[] =>
+    userNotes(
+      [
+        { text, at: 0, source: "m0", isServed: false },
+        { text: "Please also accept a thin space.", at: 4, source: "m4", isServed: true },
+      ],
+      { ...standing, namedSince: (name) => named.includes(name) },
+    ).map(({ state }) => state)
+
+  test.each([
+    ["one of two files was named", asked, ["parse.ts"], "open"],
+    ["both were", asked, ["parse.ts", "CHANGELOG.md"], "done"],
+    ["the file must not change", "Fix the sign. Do not change README.md.", [], "done"],
+    ["a file that is only talked of", "The error comes from build.log.txt. Please fix the sign.", [], "done"],
+    ["a product with a dot in its name", "Please update the server to Node.js 24.", [], "done"],
+  ])("%s", (_why, text, named, state) => {
+    expect(statesWith(text, named)[0]).toBe(state)
+  })
+})
+
 test("what a user pastes is shortened before any of the user's own sentences", () => {
   const paste = `\`\`\`\n${"at line of a log that goes on and on\n".repeat(60)}\`\`\``
   const text = `Please find out why this fails.\n\n${paste}\n\nDo not restart the server.`
-  const [note] = userNotes([{ text, at: 0, source: "m0", isServed: false }], { asked: false, ended: false })
+  const [note] = userNotes([{ text, at: 0, source: "m0", isServed: false }], standing)
   expect(note?.text).toBe(text)
   expect(note?.short?.length).toBeLessThan(text.length / 2)
   expect(note?.short).toContain("Please find out why this fails.")

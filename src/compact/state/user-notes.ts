@@ -33,7 +33,12 @@ const idle =
   /^\W*(?:ok(?:ay)?|thanks?(?: you)?|thank you(?: very| so)? much|great|perfect|cool|nice|danke|merci|gracias|谢谢|ありがとう|감사합니다)\W*$/i
 
 /** How the talk stands: does the assistant wait for an answer, or has it said its last word? */
-type Standing = { readonly asked: boolean; readonly ended: boolean }
+type Standing = {
+  readonly asked: boolean
+  readonly ended: boolean
+  /** Did a call or the assistant name this after so many messages? */
+  readonly namedSince: (name: string, at: number) => boolean
+}
 
 /** The user's messages as notes, each verbatim and with a state: what is open, done, waits for an answer, or was taken back. */
 export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraft[] {
@@ -55,12 +60,31 @@ type Read = { readonly said: UserStatement; readonly words: Words }
 
 function stateOf(n: number, kind: NoteKind, current: number, read: readonly Read[], standing: Standing): LineState {
   if (kind !== "request" && kind !== "correction") return "said"
-  if (n === current) return standing.asked ? "pending" : standing.ended ? "done" : "open"
+  const own = read[n]
+  const isCovered = own?.words.files.every((file) => standing.namedSince(file, own.said.at)) !== false
+  if (n === current) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
   const next = read[n + 1]
   if (next === undefined) return "said"
   if (next.words.withdraws) return "withdrawn"
-  return next.said.isServed ? "done" : "said"
+  if (!next.said.isServed) return "said"
+  return isCovered ? "done" : "open"
 }
+
+/** A sentence that asks for a change, and one that forbids it. */
+const asksForChange =
+  /\b(?:add|append|change|create|delete|document|edit|extend|fix|generate|insert|put|remove|rename|replace|rewrite|save|store|update|write)\b/i
+const forbids = /\b(?:not|never|without|except|unless|avoid|instead of)\b|n['’]t\b/i
+const fileName =
+  /(?<![\w@:/.-])(?:[\w.-]{1,60}\/){0,8}(?![A-Z][a-z]+\.js\b)[\w-]{1,60}\.(?:md|txt|json|ya?ml|toml|[cm]?[jt]sx?|py|go|rs|java|kt|rb|cpp|cs|php|sh|sql|html|css|csv|xml|ini|ipynb)\b/g
+const maxFiles = 8
+
+/** Files that sentences ask to have changed: what nobody ever touched or named again was not done. */
+const filesWanted = (sentences: readonly string[]): readonly string[] =>
+  sentences
+    .filter((sentence) => asksForChange.test(sentence) && !forbids.test(sentence))
+    .flatMap((sentence) => sentence.slice(0, longestRule).match(fileName) ?? [])
+    .map((path) => path.slice(path.lastIndexOf("/") + 1))
+    .slice(0, maxFiles)
 
 function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineState): readonly NoteDraft[] {
   const text = plainWords(said.text)
@@ -103,6 +127,8 @@ type Words = {
   readonly kind: NoteKind
   readonly lasting: readonly string[]
   readonly withdraws: boolean
+  /** Names of the files that are to be changed. */
+  readonly files: readonly string[]
   /** The user's own sentences, with what was pasted between them counted; nothing where it would not be much shorter. */
   readonly own?: string
 }
@@ -118,6 +144,7 @@ const readWords = createRecent((text): Words => {
     isWhole: own.length === 1 && own[0] === text,
     kind: kindOf(sentences),
     lasting: sentences.filter(isLasting).slice(0, maxWishes),
+    files: filesWanted(sentences),
     withdraws: sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))),
     ...(shorter === undefined ? {} : { own: shorter }),
   }
