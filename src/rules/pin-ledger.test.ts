@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
 import { runSteps } from "../message/steps.ts"
 import { carryPins, type Pin, type RuleKind } from "./pin.ts"
 import { createPinLedger, pinLedger } from "./pin-ledger.ts"
+import { readReplacements } from "./read-withdrawals.ts"
 
 const pin = (id: string, text: string, more: Partial<Pin> = {}): Pin => ({
   id,
@@ -301,4 +302,43 @@ test("for any rules and any room, what is asked for and the operator's are carri
       expect(found.filter(({ channel, source }) => channel === "tool" && source === "a").length).toBeLessThanOrEqual(16)
     }),
   )
+})
+
+test("a ban on one thing never takes the place of a ban on another, whatever it is that must not be done", () => {
+  const act = fc.constantFrom(
+    ..."change replace raise lower update move drop cancel stop lift switch delete open close".split(" "),
+  )
+  const thing = fc.constantFrom(
+    ...[
+      "table 1",
+      "queue 2",
+      "server 3",
+      "the billing report",
+      "config A",
+      "config B",
+      "the blue branch",
+      "our price list",
+    ],
+  )
+  const tail = fc.constantFrom("", " without a test", " without asking Anna", " on Fridays", " for customers")
+  const lead = fc.constantFrom("Never", "Do not", "Don't ever", "You must not")
+  fc.assert(
+    fc.property(lead, lead, act, act, thing, thing, tail, (one, two, first, second, earlier, later, end) => {
+      fc.pre(earlier !== later)
+      const said = [`${one} ${first} ${earlier}${end}.`, `${two} ${second} ${later}${end}.`]
+      const pins = said.map((text, n) => pin(`${n}`, text))
+      expect(pinLedger(pins).map(({ state }) => state)).toEqual(["in-force", "in-force"])
+      expect(readReplacements(said[1] ?? "", pins.slice(0, 1))).toEqual([])
+    }),
+    { numRuns: 20 * runs },
+  )
+})
+
+test("a limit that is set anew takes the place of the one rule that speaks of it", () => {
+  const rule = pin("1", "The cap is 500 dollars per order, never exceed it.")
+  const other = pin("2", "The limit for hotels is 200 euros a night.")
+  expect(readReplacements("The cap is 800 now.", [rule, other]).map((one) => one.pin)).toEqual([rule])
+  expect(readReplacements("The limit is €250 from now on.", [rule, other]).map((one) => one.pin)).toEqual([other])
+  expect(readReplacements("The cap is 800 now.", [rule, pin("3", "The cap for taxis is 50.")])).toEqual([])
+  expect(readReplacements("The cap is 800 for this order.", [rule])).toEqual([])
 })

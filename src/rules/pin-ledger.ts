@@ -2,7 +2,7 @@ import { trust } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
-import { endsAnother, maxKept, namesAnother, topicOf, valuesOf } from "./rule-topic.ts"
+import { endsAnother, maxKept, namesAnother, topicOf, valuesOf, withoutCommanded } from "./rule-topic.ts"
 
 /** What two rules are compared by. */
 export type RuleText = {
@@ -25,7 +25,7 @@ const replaces =
   /\b(?:now|(?<=\w )instead(?= *[.!,;]|$)|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
 
 /** Does a rule say of itself that it takes another's place? */
-const saysItReplaces = createRecent((text) => replaces.test(text), maxKept)
+const saysItReplaces = createRecent((text) => replaces.test(withoutCommanded(text)), maxKept)
 
 /** Share of the shorter rule's topics that both must have: of rules that name the same sort of value, and of others. */
 const minSharedWithValues = 0.5

@@ -14,6 +14,7 @@ import {
   topicOf,
   topicWords,
   valuesOf,
+  withoutCommanded,
 } from "./rule-topic.ts"
 
 /** A sentence that takes a rule back, and what the rule is about. */
@@ -258,15 +259,16 @@ export function* replacementSteps<Rule extends Pin>(
 
 function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule | undefined {
   const seen = plain(text).replace(/[\s’]+/g, (gap) => (gap === "’" ? "'" : " "))
-  const [isEnd, isChange] = [ends.test(seen), changes.test(seen)]
+  const said = withoutCommanded(seen)
+  const [isEnd, isChange] = [ends.test(said), changes.test(said)]
   if ((!isEnd && !isChange) || uncertain.test(seen.replace(lastingWords, " "))) return undefined
-  const said = topicOf(text)
+  const topics = topicOf(text)
   const isBan = bans.test(seen)
   let meant: Rule | undefined
   for (const pin of pins) {
     // A ban on another thing of the same kind takes nothing back.
     if (isBan && forbids(pin) && namesAnother(pin.text, text)) continue
-    if (!isReplaced(pin.text, text, { said, seen, isEnd })) continue
+    if (!isReplaced(pin.text, text, { said: topics, seen, isEnd })) continue
     if (meant !== undefined) return undefined
     meant = pin
   }
@@ -282,6 +284,7 @@ function isReplaced(rule: string, text: string, { said, seen, isEnd }: Said): bo
   if (seen.includes(ruleSeen.replace(/[.!]$/, "")) || endsAnother(rule, text)) return false
   const old = oldValues(rule)
   const named = old.some((value) => hasWord(seen, value))
+  if (setsLimitOf(ruleSeen, seen)) return true
   if (!named && !sharesWord(rule, text)) return isOnlyAnother(rule, old, seen)
   const about = topicOf(rule)
   const share = about.length === 0 ? 0 : about.filter((word) => said.includes(word)).length / about.length
@@ -316,6 +319,14 @@ function namesOther(rule: string, text: string): "value" | "name" | undefined {
   }
   return before.size === 0 && namesIn(rule).length > 0 && namesIn(text).length > 0 ? "name" : undefined
 }
+
+/** "The cap is 800 now", and a rule with a number that speaks of a cap. */
+function setsLimitOf(ruleSeen: string, seen: string): boolean {
+  const limit = limitSet.exec(seen)?.[1]
+  return limit !== undefined && hasWord(ruleSeen, limit) && sortedValues(ruleSeen).has("number")
+}
+const limitSet =
+  /^(?:ok(?:ay)?,? |so |actually,? )?(?:the|our|my) (?:new )?(cap|limit|maximum|minimum|ceiling|budget|deadline|quota|threshold) (?:is|goes (?:up|down) to|has gone (?:up|down) to|was (?:raised|lowered) to) (?:now )?[^\p{L}\s]?\d[\d.,:]*[^\p{L}]{0,3}(?:k|usd|eur|gbp|dollars?|euros?|hours?|minutes?|percent)?(?: (?:now|from now on|as of (?:today|now)))?[.!]*$/u
 
 /** "Switch to Fahrenheit" and a rule that says no more than "Celsius". */
 const isOnlyAnother = (rule: string, old: readonly string[], seen: string): boolean =>

@@ -203,7 +203,7 @@ export function endsAnother(rule: string, later: string): boolean {
   })
 }
 
-/** Does the later text name a thing of the same kind under another number: "region 1" beside "region 0"? */
+/** Does the later text name a thing of the same kind under another number or letter: "region 1" beside "region 0"? */
 export function namesAnother(earlier: string, later: string): boolean {
   const [before, after] = [numberedThings(earlier), numberedThings(later)]
   return [...before].some(([kind, names]) => {
@@ -212,14 +212,16 @@ export function namesAnother(earlier: string, later: string): boolean {
   })
 }
 
-/** The things of a text that a number tells apart, by the noun before it: "table 4", "issue #12". */
+/** The things of a text that a number or a letter tells apart, by the noun before it: "table 4", "issue #12", "plan B". */
 const numberedThings = createRecent((text): ReadonlyMap<string, readonly string[]> => {
   const things = new Map<string, string[]>()
-  for (const [, noun = "", number = ""] of text.toLowerCase().matchAll(numbered))
-    if (isIdentifier(`${noun} `)) things.set(noun, [...(things.get(noun) ?? []), number])
+  for (const [, word = "", name = ""] of text.matchAll(numbered)) {
+    const noun = word.toLowerCase()
+    if (isIdentifier(`${noun} `)) things.set(noun, [...(things.get(noun) ?? []), name])
+  }
   return things
 }, maxKept)
-const numbered = /(\p{L}{3,30}) #?(\d{1,9})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
+const numbered = /(\p{L}{3,30}) #?(\d{1,9}|(?!I)\p{Lu})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
 
 const languages =
   /\b(?:english|spanish|german|french|chinese|japanese|portuguese|ingles|espanol|aleman|frances|englisch|deutsch|anglais|francais)\b|英文|英语|中文|汉语|日语|法语|德语/g
@@ -259,3 +261,9 @@ export const topicWords = createRecent((text): ReadonlySet<string> => {
 
 /** Letters of a word that are compared: endings that no table knows go too. */
 const maxStem = 6
+
+const commanded =
+  /\b(?:never|always|(?:do|must|should|may|shall|can) ?not|don't|mustn't|shouldn't|can't)(?: ever)? (?!mind\b|need\b|have\b)\p{L}+/giu
+
+/** A text without what it forbids or asks for: "never change queue 2" and "always replace the filter" change no other rule. */
+export const withoutCommanded = (text: string): string => text.replace(commanded, " ")
