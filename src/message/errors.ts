@@ -238,7 +238,8 @@ const describers: Describe = {
   }),
   "option-invalid": ({ option, expected, found }) => ({
     sentence: `The option ${option} is ${found}, where ${expected} was expected.`,
-    next: `Give ${expected}, or leave it out.`,
+    // A name with blanks describes something that has none.
+    next: `Give ${expected}, or leave ${option.includes(" ") ? "it" : option} out.`,
   }),
   "stack-invalid": ({ section, reason }) => ({
     sentence: `The prompt section "${section}" cannot be used: ${reason}.`,
