@@ -105,7 +105,7 @@ const valuesOf = (piece: string): readonly string[] => [piece, ...piece.split(/[
 
 /** Older results shortened as far as the limit asks for. */
 function pressed({ task, scene }: Attempt, limitTokens: number): Promise<readonly Edit[]> {
-  const pressure = usualPressure(task.choices.strategyOptions.keepRounds)
+  const pressure = usualPressure(scene, task.choices.strategyOptions.keepRounds)
   return runInSteps(microEditSteps(task, scene, pressure, limitTokens), task.pause)
 }
 

@@ -6,7 +6,7 @@ import type { Meter } from "../tokens/meter.ts"
 import { type Composed, digestComposer } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
-import { digestReserve, mostDigestTokens } from "./plan/share.ts"
+import { defaultShares, digestReserve, mostDigestTokens } from "./plan/share.ts"
 import { editsIn, isShortening, relaxEdits, showPart } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
@@ -181,7 +181,10 @@ function* choose(choosing: Choosing): Steps<Chosen | undefined> {
   let composed = yield* compose(tail, free - tail.tokens)
   for (let tries = 0; composed?.isWhole === true && tries < maxTails; tries++) {
     yield
-    const more = chooseTail(choosing, free - composed.tokens - 2)
+    // A digest without headings says the same: a room that is just large enough for them shows no fewer messages for it.
+    const brief = yield* compose(tail, Math.min(free - tail.tokens, defaultShares.briefTokens - 1))
+    const toldIn = brief?.isWhole === true ? brief.tokens : composed.tokens
+    const more = chooseTail(choosing, free - toldIn - 2)
     if (more.tokens <= tail.tokens) break
     const again = yield* compose(more, free - more.tokens)
     if (again?.isWhole !== true) break

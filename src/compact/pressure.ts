@@ -18,14 +18,19 @@ export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }
 export const isEasy = ({ outsideTokens }: Scene, limitTokens: number): boolean =>
   limitTokens >= outsideTokens * defaultShares.easyShare
 
-/** Tokens that a result of the newest rounds may take: some 150 lines. */
+/** Tokens that a result of the newest rounds may take: some 150 lines, and in a long conversation as much more as its share of it. */
 const newestTokens = 1500
+const newestShare = 0.06
 
 /**
  * How results are shown that stay: the newest rounds in full but for very long results, older ones within the budgets of their tools. It
  * depends on no budget of the request, so that a larger one shows no less of any.
  */
-export const usualPressure = (keepRounds: number): Pressure => ({ scale: 1, keepRounds, largest: newestTokens })
+export const usualPressure = ({ outsideTokens }: Scene, keepRounds: number): Pressure => ({
+  scale: 1,
+  keepRounds,
+  largest: Math.max(newestTokens, Math.floor(outsideTokens * newestShare)),
+})
 
 /** Could shortening results alone bring it down to the limit? Pictures aside, nothing else is shortened by it. */
 export function microMayDo({ barestTokens, documentTokens }: Scene, limitTokens: number): boolean {
