@@ -71,7 +71,7 @@ const keyCheck = "the key of this store"
  * already is refused: they would stay as they are.
  */
 async function checkSealing(store: StoreOfLogs, key: Uint8Array | undefined): Promise<void> {
-  const [first] = await store.read(sealingLog, { limit: 1 })
+  const first = await firstEntry(store)
   const refuse = (reason: "no-key" | "other-key" | "plain"): never => {
     throw new HoldfastError({ code: "store-sealed", store: store.kind, reason })
   }
@@ -89,6 +89,16 @@ async function checkSealing(store: StoreOfLogs, key: Uint8Array | undefined): Pr
   const written = await store.append(sealingLog, { after: 0, entries: [{ ...entry, hash: hashEntry("", entry) }] })
   // Another process began it at the same moment, with its key.
   if (written.type !== "appended") await checkSealing(store, key)
+}
+
+/** What the store says of its sealing. A damaged store is opened all the same: its sessions are refused one by one, and told as damaged. */
+async function firstEntry(store: StoreOfLogs): Promise<StoredEntry | undefined> {
+  try {
+    return (await store.read(sealingLog, { limit: 1 }))[0]
+  } catch (error) {
+    if (error instanceof HoldfastError && error.problem.code === "store-corrupt") return undefined
+    throw error
+  }
 }
 
 /** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */
