@@ -326,6 +326,12 @@ const wholeQuoted = /^\s*(?:"(?!"")[\s\S]*"|“[\s\S]*”|'[\s\S]*')\s*$/
  * all of a message quote nobody.
  */
 export function quotationsIn(text: string): readonly Span[] {
+  if (text.length > maxHead + maxTail) {
+    // No own words stand between the two ends.
+    const start = text.length - maxTail
+    const ofTail = quotationsIn(text.slice(start)).map((span) => ({ start: span.start + start, end: span.end + start }))
+    return [...quotationsIn(text.slice(0, maxHead)), ...ofTail]
+  }
   if (!quoteMarks.test(text)) return []
   const from = wholeQuoted.test(text) ? text.search(/\S/) + 1 : 0
   const said = from === 0 ? text : text.slice(from, text.trimEnd().length - 1)
