@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util"
 import type { Guard } from "../guard/guard.ts"
 import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
-import { deniedResults, type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
+import { type Approve, deniedResults, type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
 import type { Circumstances } from "../guard/policy/condition.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { memoryEnd, memoryStart } from "../message/fence.ts"
@@ -229,22 +229,38 @@ const maxAttempts = 8
 
 /**
  * Judge the tool calls of a response before they run, and log the decisions. Waiting for a person's approval does not block the session. If
- * money was spent meanwhile that a limit depends on, the response is judged again.
+ * money was spent meanwhile that a limit depends on, the response is judged again, and the person is asked only what was not asked before.
  */
 export async function judgeResponse(use: Use, given: ResponseLike): Promise<JudgedResponse> {
+  const answers = new Map<string, ReturnType<Approve>>()
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { response, current } = await use(async (live) => ({
       response: answerOf(live, given),
       current: await currentGuardOf(live),
     }))
     if (current === undefined) return { response, judged: [], results: [] }
-    const { guard, ...rest } = current.guarding
-    const guarded = await guardResponse(response, guard, rest)
+    const { guard, approve, ...rest } = current.guarding
+    const asking = approve === undefined ? rest : { ...rest, approve: askedOnce(approve, answers) }
+    const guarded = await guardResponse(response, guard, asking)
     const { judged } = guarded
     if (judged.length === 0 || (await use((live) => writeDecided(live, current, judged))))
       return { ...guarded, results: deniedResults(judged, response) }
   }
   throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
+}
+
+/** Asks a person, unless there is an answer already on the same call for the same reasons; a call that is made twice is asked about twice. */
+function askedOnce(approve: Approve, answers: Map<string, ReturnType<Approve>>): Approve {
+  const times = new Map<string, number>()
+  return (call, verdict, signal) => {
+    const question = JSON.stringify([call, verdict.reasons])
+    const time = (times.get(question) ?? 0) + 1
+    times.set(question, time)
+    const key = `${time} ${question}`
+    const answer = answers.get(key) ?? approve(call, verdict, signal)
+    answers.set(key, answer)
+    return answer
+  }
 }
 
 /** Log the decisions on a response, if neither the session nor others spent anything since they were made. */

@@ -229,5 +229,6 @@ test.each([
   )
   const bought = answers.flatMap(({ calls }) => calls).filter((input) => JSON.stringify(input).includes("desk"))
   expect(bought).toEqual([inputOf(buy("desk"))])
-  expect(asked).toBe(3)
+  // One of them is judged again; nobody is asked twice about the same call.
+  expect(asked).toBe(2)
 })
