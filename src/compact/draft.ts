@@ -7,7 +7,7 @@ import { type Composed, digestComposer } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
 import { defaultShares, digestReserve, mostDigestTokens } from "./plan/share.ts"
-import { editsIn, isShortening, relaxEdits, showPart } from "./pressure.ts"
+import { editsIn, isShortening, mayRelax, relaxEdits, showPart, usualPressure } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
@@ -127,6 +127,7 @@ function* draftSteps(
   const chosen = yield* choose({
     ...{ task, scene, sized, free, plan },
     reserve: Math.min(mostTokens, reserve),
+    mostTokens,
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
     compose: ({ kept, micro }, budgetTokens) =>
@@ -158,8 +159,9 @@ type Choosing = {
   readonly sized: readonly SizedGroup[]
   readonly free: number
   readonly plan: DraftPlan
-  /** Held back for the digest. */
+  /** Held back for the digest, and the most that it takes. */
   readonly reserve: number
+  readonly mostTokens: number
   readonly mayKeepAll: boolean
   /** What digests of ours take that are there already: they stay where no new one takes them over. */
   readonly carriedTokens: number
@@ -167,27 +169,31 @@ type Choosing = {
 }
 
 /**
- * First with the digest's share held back; once the digest says all that there is to say, with what it leaves. While it does not, a line
- * that happens to be short makes no room for a message, so that a larger budget never shows fewer.
+ * First with the digest's share held back. What the digest does not need, because it says all that there is to say or is as long as it may
+ * be, goes to messages. While it could say more, a line that happens to be short makes no room for a message, so that a larger budget never
+ * shows fewer.
  */
 function* choose(choosing: Choosing): Steps<Chosen | undefined> {
-  const { sized, free, reserve, mayKeepAll, carriedTokens, compose } = choosing
+  const { sized, free, reserve, mostTokens, mayKeepAll, carriedTokens, compose } = choosing
   const all = withMandatory(sized, choosing.plan, free - carriedTokens)
-  if (all.size === sized.length && mayKeepAll) return tailOf(choosing, all, free - carriedTokens)
+  if (all.size === sized.length && mayKeepAll)
+    return wholeResults(choosing, tailOf(choosing, all), free - carriedTokens)
   yield
-  let tail = chooseTail(choosing, free - reserve)
-  if (tail.kept.size === sized.length) return tailOf(choosing, tail.kept, free)
+  let tail = chooseTail(choosing, free - reserve, "groups")
+  if (tail.kept.size === sized.length) return wholeResults(choosing, tailOf(choosing, tail.kept), free)
   yield
   let composed = yield* compose(tail, free - tail.tokens)
-  for (let tries = 0; composed?.isWhole === true && tries < maxTails; tries++) {
+  for (let tries = 0; composed !== undefined && tries < maxTails; tries++) {
     yield
     // A digest without headings says the same: a room that is just large enough for them shows no fewer messages for it.
-    const brief = yield* compose(tail, Math.min(free - tail.tokens, defaultShares.briefTokens - 1))
-    const toldIn = brief?.isWhole === true ? brief.tokens : composed.tokens
-    const more = chooseTail(choosing, free - toldIn - 2)
+    const brief = composed.isWhole
+      ? yield* compose(tail, Math.min(free - tail.tokens, defaultShares.briefTokens - 1))
+      : undefined
+    const told: number = composed.isWhole ? (brief?.isWhole === true ? brief : composed).tokens : mostTokens
+    const more = chooseTail(choosing, free - told - 2, "all room")
     if (more.tokens <= tail.tokens) break
-    const again = yield* compose(more, free - more.tokens)
-    if (again?.isWhole !== true) break
+    const again: Composed | undefined = yield* compose(more, free - more.tokens)
+    if (again === undefined || (composed.isWhole && !again.isWhole)) break
     tail = more
     composed = again
   }
@@ -198,38 +204,84 @@ function* choose(choosing: Choosing): Steps<Chosen | undefined> {
 const maxTails = 8
 
 /**
- * What stays verbatim in so much room: one stretch up to the newest message, each result as it is always shown. The first group that does
- * not fit shows a part of its results, and once all are there results are shown whole, the newest first: a larger room never shows less.
- * A digest stands for something: where all groups would stay, the oldest goes.
+ * What stays verbatim in so much room: one stretch up to the newest message, each result as it is always shown. Where all room is to be
+ * used, what is left of it goes to whole results or to a part of the next group; otherwise to the digest. The order in which things get
+ * room is the same for every room: a larger one never shows less.
  */
-function chooseTail(choosing: Choosing, roomTokens: number): Tail {
+function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "all room"): Tail {
+  const { task, sized } = choosing
+  const { kept, whole, atWall } = stretchIn(choosing, roomTokens)
+  const tail = tailOf(choosing, kept, whole)
+  if (kept.size >= sized.length - 1) return wholeResults(choosing, tail, roomTokens)
+  if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
+  return task.choices.entry.showsPart === true ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
+}
+
+/** Groups that stay, results of theirs that stay whole though they are long, and: do the other results come before any older group? */
+type Stretch = { readonly kept: ReadonlySet<number>; readonly whole: readonly Edit[]; readonly atWall: boolean }
+
+function stretchIn(choosing: Choosing, roomTokens: number): Stretch {
   const { sized, plan } = choosing
-  const kept = withoutOldest(sized, withMandatory(sized, plan, roomTokens))
-  return tailOf(choosing, kept, roomTokens)
-}
-
-/** These groups, with part of the next one, or, if there is none that could stay, with their results as whole as there is room for. */
-function tailOf(choosing: Choosing, kept: ReadonlySet<number>, roomTokens: number): Tail {
-  const { task, scene, sized, plan } = choosing
-  const shown = new Set(messagesOf(scene, scene.conversation, kept).map(({ id }) => id))
-  const own = plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
-  const tokens = tokensOf(sized, kept)
-  if (kept.size < sized.length - 1) {
-    const tail = { kept, micro: own, tokens }
-    return task.choices.entry.showsPart === true ? withPartOfNext(choosing, tail, roomTokens) : tail
+  const whole: Edit[] = []
+  for (const wall of wallsIn(choosing)) {
+    const room = roomTokens - savedBy(whole)
+    const inside = new Set([...sized.keys()].filter((at) => at >= wall || sized[at]?.mandatory === true))
+    const fits = withMandatory(sized, plan, room)
+    if ([...inside].some((at) => !fits.has(at) && (sized[at]?.tokens ?? 0) > 0)) break
+    const more = editsOn(choosing, inside).filter((edit) => mayRelax(edit) && !whole.includes(edit))
+    if (savedBy(more) > room - tokensOf(sized, inside)) return { kept: inside, whole, atWall: true }
+    whole.push(...more)
   }
-  const micro = relaxEdits(task, scene, own, roomTokens - tokens)
-  return { kept, micro, tokens: tokens + savedBy(own) - savedBy(micro) }
+  // A digest stands for something: where all groups would stay, the oldest goes.
+  const kept = withoutOldest(sized, withMandatory(sized, plan, roomTokens - savedBy(whole)))
+  return { kept, whole, atWall: false }
 }
 
-/** The newest group that does not fit, with as much of its results as there is room for: a larger room shows more of it. */
-function withPartOfNext({ task, scene, sized, plan }: Choosing, tail: Tail, roomTokens: number): Tail {
+/**
+ * Walls between groups: what is older gets no room before the results of all that is newer are whole. One stands before the latest request
+ * of the user, and one behind each group that takes much by itself. By the oldest group on the newer side, newest first.
+ */
+function wallsIn({ task, scene, sized }: Choosing): readonly number[] {
+  if (task.choices.entry.showsPart !== true) return []
+  const { largest } = usualPressure(scene, 0)
+  const request = scene.groups.findLastIndex(({ type }) => type === "user")
+  const isLarge = (group: SizedGroup | undefined): boolean => group?.mandatory === false && group.tokens > largest
+  return [...sized.keys()].reverse().filter((at) => at > 0 && (at === request || isLarge(sized[at - 1])))
+}
+
+/** The shortenings of these groups' results. */
+function editsOn({ scene, plan }: Choosing, kept: ReadonlySet<number>): readonly Edit[] {
+  const shown = new Set(messagesOf(scene, scene.conversation, kept).map(({ id }) => id))
+  return plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
+}
+
+/** These groups, with the shortenings that are not to be taken back. */
+function tailOf(choosing: Choosing, kept: ReadonlySet<number>, whole: readonly Edit[] = []): Tail {
+  const micro = editsOn(choosing, kept).filter((edit) => !whole.includes(edit))
+  return { kept, micro, tokens: tokensOf(choosing.sized, kept) + savedBy(whole) }
+}
+
+/** The same groups, with their results as whole as there is room for. */
+function wholeResults({ task, scene }: Choosing, { kept, micro, tokens }: Tail, roomTokens: number): Tail {
+  const relaxed = relaxEdits(task, scene, micro, roomTokens - tokens)
+  return { kept, micro: relaxed, tokens: tokens + savedBy(micro) - savedBy(relaxed) }
+}
+
+/** The newest group that does not fit, with as much of it as there is room for: a larger room shows more of it. */
+function withPartOfNext(
+  { task, scene, sized, plan }: Choosing,
+  tail: Tail,
+  roomTokens: number,
+  uses: "groups" | "all room",
+): Tail {
   const { kept, micro } = tail
   const next = sized.findLastIndex(({ tokens }, at) => !kept.has(at) && tokens > 0)
   const group = scene.groups[next]
-  if (group?.type !== "tool-round" || kept.size + 1 >= sized.length) return tail
+  const isOwn = group?.type === "tool-round" || (group?.type === "assistant" && uses === "all room")
+  if (group === undefined || !isOwn || kept.size + 1 >= sized.length) return tail
   const messages = scene.conversation.slice(group.start, group.end)
-  const partly = showPart(task, scene, messages, editsIn(plan.micro, messages), roomTokens - tail.tokens)
+  const room = roomTokens - tail.tokens
+  const partly = showPart(task, scene, messages, editsIn(plan.micro, messages), room, uses === "all room")
   const shown = applyEdits(messages, partly)
   const tokens = tail.tokens + shown.reduce((sum, message) => sum + task.meter.message(message), 0)
   return tokens > roomTokens ? tail : { kept: new Set([...kept, next]), micro: [...micro, ...partly], tokens }

@@ -5,7 +5,14 @@ import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { shareOut } from "./stages/marker.ts"
-import { fitResults, microSteps, type ResultBudget } from "./stages/microcompact.ts"
+import {
+  fitResults,
+  fitTexts,
+  longTexts,
+  microSteps,
+  type ResultBudget,
+  type TextBudget,
+} from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */
@@ -92,7 +99,7 @@ export const isShortening = (edit: Edit): edit is Shortening =>
   edit.type === "result-shortened" || edit.type === "part-replaced"
 
 /** May a shortening be taken back? What a later result says again stays out. */
-const mayRelax = (edit: Edit): edit is Shortening =>
+export const mayRelax = (edit: Edit): edit is Shortening =>
   isShortening(edit) && edit.reason !== "superseded" && edit.reason !== "repeated" && edit.reason !== "no-room"
 
 /** Tokens; showing less than this more of a result is not worth the work. */
@@ -141,26 +148,70 @@ function showMore(
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
 }
 
-/** Of a shortened result, the least that is worth showing of it. */
+/** Of what could be shown in part, the least that is worth showing. */
 const leastPart = 0.5
 
-/** Shortenings of one group's results made tighter, so that the group takes no more than there is room for. Nothing changes where that would show next to nothing. */
+/**
+ * One group's results, and where asked for the long texts of its calls and of the assistant's words, made so short that the group takes no more than there
+ * is room for. Nothing changes where that would show next to nothing.
+ */
 export function showPart(
   task: CompactTask,
   scene: Scene,
   messages: Transcript,
   edits: readonly Edit[],
   roomTokens: number,
+  withTexts: boolean,
 ): readonly Edit[] {
   const shown = applyEdits(messages, edits)
-  const results = resultsIn(shown).map((result) => budgetOf(result, task))
-  const needed = sumOf(results.map(({ tokens }) => tokens))
+  const results = resultsIn(shown)
+    .map((result) => budgetOf(result, task))
+    .filter(({ tokens }) => tokens > smallResult)
+  const texts = withTexts ? textsIn(shown, task) : []
+  const needed = sumOf([...results, ...texts].map(({ tokens }) => tokens))
   const room = roomTokens - (sumOf(shown.map((message) => task.meter.message(message))) - needed)
   if (room < needed * leastPart) return edits
-  const wanted = budgetsIn(results, room, 0)
-  const fitted = fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "over-budget" })
-  return replacing(edits, fitted)
+  const shares = shareOut(
+    [...results, ...texts].map(({ tokens }) => tokens),
+    room,
+  )
+  const options = { ...fitting(task, scene), reason: "over-budget" as const }
+  const fewer = results.flatMap((result, n) => {
+    const tokens = shares[n] ?? 0
+    return tokens < result.tokens ? [{ ...result, tokens }] : []
+  })
+  const ofTexts = sumOf(shares.slice(results.length))
+  return [
+    ...replacing(edits, fitResults(scene.conversation, fewer, options)),
+    ...fitTexts(scene.conversation, fewerIn(texts, ofTexts), options),
+  ]
 }
+
+/** A text with what takes room beside it in the same part. */
+type LongText = TextBudget & { readonly besideTokens: number }
+
+/** The texts that take more than their share of a room, with that share. */
+function fewerIn(texts: readonly LongText[], roomTokens: number): readonly TextBudget[] {
+  const shares = shareOut(
+    texts.map(({ tokens }) => tokens),
+    roomTokens,
+  )
+  return texts.flatMap(({ messageId, part, tokens, besideTokens }, n) => {
+    const share = shares[n] ?? 0
+    return share < tokens ? [{ messageId, part, tokens: share + besideTokens }] : []
+  })
+}
+
+/** What the assistant said or passed on that is long enough to be shown in part. */
+const textsIn = (messages: Transcript, { meter }: CompactTask): readonly LongText[] =>
+  messages.flatMap(({ id: messageId, role, parts }) =>
+    (role === "assistant" ? parts : []).flatMap((part, n) => {
+      const all = meter.part(part)
+      const long = part.type === "tool-call" ? sumOf(longTexts(part, meter.text).map(({ tokens }) => tokens)) : all
+      const isLong = (part.type === "tool-call" || part.type === "text") && long > smallResult
+      return isLong ? [{ messageId, part: n, tokens: Math.min(long, all), besideTokens: Math.max(0, all - long) }] : []
+    }),
+  )
 
 /** The edits of these messages. */
 export function editsIn(edits: readonly Edit[], messages: Transcript): readonly Edit[] {
@@ -188,13 +239,28 @@ const advice = "more than fits here, so read the rest in parts, by range or by p
 export const smallResult = 64
 
 /**
- * Results that the model has not read, shortened to what they have room for all together: the small ones stay whole. Nothing where they
- * fit as they are.
+ * What the model has not read or has only just asked for, shortened to what it has room for all together: first the long texts of the
+ * calls, such as the content of a file that was written, because the model knows them; then the results, of which the small ones stay
+ * whole. Calls that wait for their results stay as they are. Nothing where all of it fits.
  */
 export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number, leastTokens = 0): readonly Edit[] {
   const results = unreadResults(scene).map((result) => budgetOf(result, task))
-  const wanted = budgetsIn(results, roomTokens, leastTokens)
-  return fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "no-room", advice })
+  const texts = unreadTexts(task, scene)
+  const [ofResults, ofTexts] = [sumOf(results.map(({ tokens }) => tokens)), sumOf(texts.map(({ tokens }) => tokens))]
+  const left = Math.max(roomTokens - ofResults, Math.min(ofTexts, texts.length * smallResult))
+  const options = { ...fitting(task, scene), reason: "no-room" as const }
+  const wanted = budgetsIn(results, roomTokens - Math.min(ofTexts, left), leastTokens)
+  return [
+    ...fitTexts(scene.conversation, fewerIn(texts, left), options),
+    ...fitResults(scene.conversation, wanted, { ...options, advice }),
+  ]
+}
+
+/** The long texts of the last tool round that the model has not answered, but for those of calls that wait. */
+function unreadTexts(task: CompactTask, { conversation, unanswered, unread, waiting }: Scene): readonly LongText[] {
+  const last = conversation.slice(unanswered)
+  const waits = last.some(({ parts }) => parts.some((part) => part.type === "tool-call" && waiting.has(part.callId)))
+  return waits || unread.size === 0 ? [] : textsIn(last, task)
 }
 
 /** The results that take more than their share of a room, with that share. */
@@ -212,9 +278,10 @@ function budgetsIn(results: readonly ResultBudget[], roomTokens: number, leastTo
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0)
 
-/** What the results take that the model has not read. */
-export const unreadTokens = ({ meter }: CompactTask, scene: Scene): number =>
-  unreadResults(scene).reduce((sum, { part }) => sum + meter.part(part), 0)
+/** What may give way of what the model has not read: results, and the long texts of their calls. */
+export const unreadTokens = (task: CompactTask, scene: Scene): number =>
+  unreadResults(scene).reduce((sum, { part }) => sum + task.meter.part(part), 0) +
+  sumOf(unreadTexts(task, scene).map(({ tokens }) => tokens))
 
 type PlacedResult = { readonly messageId: MessageId; readonly part: ToolResultPart }
 
