@@ -4,7 +4,7 @@ import { present } from "../message/present.ts"
 import { runInSteps } from "../message/steps.ts"
 import { linesAgainst } from "../rules/lines-against.ts"
 import { type Attempt, type Compacted, install } from "./attempt.ts"
-import { addedTokens, type CompactionDraft, draftDigest, pinEdits, savedBy } from "./draft.ts"
+import { addedTokens, type CompactionDraft, draftDigest, pinEdits } from "./draft.ts"
 import {
   barestDigestTokens,
   freeTokens,
@@ -17,7 +17,16 @@ import type { SummarySource } from "./gate/attribute.ts"
 import { type GateEvent, gateSummary } from "./gate/gate-summary.ts"
 import { type Knowledge, readingSteps, withoutContent } from "./knowledge.ts"
 import { bareDigestShare, leastDigestTokens } from "./plan/share.ts"
-import { fitMandatory, isEasy, microEditSteps, microMayDo, relaxEdits, smallResult, usualPressure } from "./pressure.ts"
+import {
+  fitMandatory,
+  isEasy,
+  microEditSteps,
+  microMayDo,
+  relaxEdits,
+  savedBy,
+  smallResult,
+  usualPressure,
+} from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { ownMessage } from "./standing.ts"
@@ -151,6 +160,7 @@ async function installDigest(
     ...(micro === usual && unread.length === 0 ? {} : { mostTokens: least }),
     reason: choices.strategy,
     micro: [...micro, ...unread],
+    isTight: unread.length > 0,
     mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
   const draft = await draftDigest(task, scene, known, plan)

@@ -349,7 +349,10 @@ function offersOf(candidates: readonly Candidate[], allValues: number, options: 
       meter,
     ),
     excerpts: excerptsOf(candidates, options),
-    files: formsOf(work.filter(isChange), [], meter),
+    files: work
+      .filter(isChange)
+      .flatMap((one) => withoutDetails(one, meter))
+      .concat(formsOf(work.filter(isChange), [], meter)),
     work: formsOf(
       work.filter((one) => !isChange(one)),
       [],
@@ -385,6 +388,14 @@ function offersOf(candidates: readonly Candidate[], allValues: number, options: 
 const isFiles = (section: string): boolean => section === "files_and_code" || section === "file_system_state"
 /** A file that was only looked at. */
 const isRead = /^`[^`]+`: read$/
+
+/** What became of a file, without what changed in it: every file is named before any is described. */
+function withoutDetails(candidate: Candidate, meter: DigestSource["meter"]): readonly Candidate[] {
+  const { short: _, ...line } = candidate.line
+  const text = line.text.replace(/ \(.*\)$/s, "")
+  const bare = { ...line, text }
+  return text === line.text ? [] : [{ ...candidate, line: bare, cost: costOf(candidate.section, bare, meter) }]
+}
 
 const keyOf = ({ section, at }: Candidate): string => `${section}\n${at}`
 

@@ -7,7 +7,7 @@ import { type Composed, digestComposer } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
 import { defaultShares, digestReserve, mostDigestTokens } from "./plan/share.ts"
-import { editsIn, isShortening, mayRelax, relaxEdits, showPart, usualPressure } from "./pressure.ts"
+import { editsIn, mayRelax, relaxEdits, savedBy, showPart, usualPressure } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
@@ -36,6 +36,8 @@ type DraftPlan = {
   readonly mostTokens?: number
   readonly reason: string
   readonly micro: readonly Edit[]
+  /** Is what the model has not read shortened? Then no room goes to a part of anything older: a larger budget shows more of it first. */
+  readonly isTight: boolean
   /** Is it enough that all groups fit once results are shortened? Otherwise there is a digest in any case. */
   readonly mayKeepAll: boolean
 }
@@ -209,12 +211,13 @@ const maxTails = 8
  * room is the same for every room: a larger one never shows less.
  */
 function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "all room"): Tail {
-  const { task, sized } = choosing
+  const { task, sized, plan } = choosing
   const { kept, whole, atWall } = stretchIn(choosing, roomTokens)
   const tail = tailOf(choosing, kept, whole)
   if (kept.size >= sized.length - 1) return wholeResults(choosing, tail, roomTokens)
   if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
-  return task.choices.entry.showsPart === true ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
+  const showsPart = task.choices.entry.showsPart === true && !(plan.isTight && uses === "all room")
+  return showsPart ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
 }
 
 /** Groups that stay, results of theirs that stay whole though they are long, and: do the other results come before any older group? */
@@ -277,7 +280,9 @@ function withPartOfNext(
   const { kept, micro } = tail
   const next = sized.findLastIndex(({ tokens }, at) => !kept.has(at) && tokens > 0)
   const group = scene.groups[next]
-  const isOwn = group?.type === "tool-round" || (group?.type === "assistant" && uses === "all room")
+  // Last words that stand at the end of a request are what the model goes on from: in part they would be others.
+  const isAnswer = group?.type === "assistant" && next < sized.length - 1 && uses === "all room"
+  const isOwn = group?.type === "tool-round" || isAnswer
   if (group === undefined || !isOwn || kept.size + 1 >= sized.length) return tail
   const messages = scene.conversation.slice(group.start, group.end)
   const room = roomTokens - tail.tokens
@@ -286,10 +291,6 @@ function withPartOfNext(
   const tokens = tail.tokens + shown.reduce((sum, message) => sum + task.meter.message(message), 0)
   return tokens > roomTokens ? tail : { kept: new Set([...kept, next]), micro: [...micro, ...partly], tokens }
 }
-
-/** What shortenings take off. */
-export const savedBy = (edits: readonly Edit[]): number =>
-  edits.reduce((sum, edit) => sum + (isShortening(edit) ? edit.beforeTokens - edit.afterTokens : 0), 0)
 
 /** If all of them are to stay: without the oldest that may go. */
 function withoutOldest(sized: readonly SizedGroup[], kept: ReadonlySet<number>): ReadonlySet<number> {

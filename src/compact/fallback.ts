@@ -107,6 +107,7 @@ async function installLast(
       reason: "fallback",
       ...present({ mostTokens }),
       micro: [...micro, ...more],
+      isTight: true,
       mayKeepAll: false,
     })
     await task.pause?.()

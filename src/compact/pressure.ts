@@ -8,10 +8,10 @@ import { shareOut } from "./stages/marker.ts"
 import {
   fitResults,
   fitTexts,
-  longTexts,
   microSteps,
   type ResultBudget,
   type TextBudget,
+  tokensBesideTexts,
 } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
@@ -95,7 +95,7 @@ export function* microEditSteps(
 
 type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
 
-export const isShortening = (edit: Edit): edit is Shortening =>
+const isShortening = (edit: Edit): edit is Shortening =>
   edit.type === "result-shortened" || edit.type === "part-replaced"
 
 /** May a shortening be taken back? What a later result says again stays out. */
@@ -148,8 +148,9 @@ function showMore(
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
 }
 
-/** Of what could be shown in part, the least that is worth showing. */
+/** Of what could be shown in part, the least that is worth showing: much while something else could use the room, little where nothing else does. */
 const leastPart = 0.5
+const leastOfUnused = 0.05
 
 /**
  * One group's results, and where asked for the long texts of its calls and of the assistant's words, made so short that the group takes no more than there
@@ -170,7 +171,7 @@ export function showPart(
   const texts = withTexts ? textsIn(shown, task) : []
   const needed = sumOf([...results, ...texts].map(({ tokens }) => tokens))
   const room = roomTokens - (sumOf(shown.map((message) => task.meter.message(message))) - needed)
-  if (room < needed * leastPart) return edits
+  if (room < needed * (withTexts ? leastOfUnused : leastPart)) return edits
   const shares = shareOut(
     [...results, ...texts].map(({ tokens }) => tokens),
     room,
@@ -206,10 +207,11 @@ function fewerIn(texts: readonly LongText[], roomTokens: number): readonly TextB
 const textsIn = (messages: Transcript, { meter }: CompactTask): readonly LongText[] =>
   messages.flatMap(({ id: messageId, role, parts }) =>
     (role === "assistant" ? parts : []).flatMap((part, n) => {
-      const all = meter.part(part)
-      const long = part.type === "tool-call" ? sumOf(longTexts(part, meter.text).map(({ tokens }) => tokens)) : all
-      const isLong = (part.type === "tool-call" || part.type === "text") && long > smallResult
-      return isLong ? [{ messageId, part: n, tokens: Math.min(long, all), besideTokens: Math.max(0, all - long) }] : []
+      if (part.type !== "tool-call" && part.type !== "text") return []
+      const besideTokens =
+        part.type === "text" ? 0 : tokensBesideTexts(part, { count: meter.text, partTokens: meter.part })
+      const tokens = meter.part(part) - besideTokens
+      return tokens <= smallResult ? [] : [{ messageId, part: n, tokens, besideTokens }]
     }),
   )
 
@@ -247,14 +249,17 @@ export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number, l
   const results = unreadResults(scene).map((result) => budgetOf(result, task))
   const texts = unreadTexts(task, scene)
   const [ofResults, ofTexts] = [sumOf(results.map(({ tokens }) => tokens)), sumOf(texts.map(({ tokens }) => tokens))]
-  const left = Math.max(roomTokens - ofResults, Math.min(ofTexts, texts.length * smallResult))
   const options = { ...fitting(task, scene), reason: "no-room" as const }
-  const wanted = budgetsIn(results, roomTokens - Math.min(ofTexts, left), leastTokens)
-  return [
-    ...fitTexts(scene.conversation, fewerIn(texts, left), options),
-    ...fitResults(scene.conversation, wanted, { ...options, advice }),
-  ]
+  const wanted = budgetsIn(results, roomTokens - Math.min(ofTexts, texts.length * smallResult), leastTokens)
+  const shortened = fitResults(scene.conversation, wanted, { ...options, advice })
+  // What is kept of results is a little less than they may take: it goes to the texts.
+  const left = roomTokens - ofResults + savedBy(shortened)
+  return [...fitTexts(scene.conversation, fewerIn(texts, left), options), ...shortened]
 }
+
+/** What shortenings take off. */
+export const savedBy = (edits: readonly Edit[]): number =>
+  edits.reduce((sum, edit) => sum + (isShortening(edit) ? edit.beforeTokens - edit.afterTokens : 0), 0)
 
 /** The long texts of the last tool round that the model has not answered, but for those of calls that wait. */
 function unreadTexts(task: CompactTask, { conversation, unanswered, unread, waiting }: Scene): readonly LongText[] {

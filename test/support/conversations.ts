@@ -68,7 +68,10 @@ const userTurn: Arbitrary<Turn> = spoken.map((text) => () => [{ role: "user", co
 const answerTurn: Arbitrary<Turn> = spoken.map((text) => () => [{ role: "assistant", content: say(text) }])
 const roundTurn: Arbitrary<Turn> = fc
   .record({
-    calls: fc.array(fc.tuple(fc.constantFrom(...tools), spoken), { minLength: 1, maxLength: 4 }),
+    calls: fc.array(fc.tuple(fc.constantFrom(...tools), spoken, fc.option(spoken, { freq: 4 })), {
+      minLength: 1,
+      maxLength: 4,
+    }),
     lead: fc.boolean(),
     orphan: fc.integer({ min: 0, max: 30 }).map((n) => n === 0),
   })
@@ -76,10 +79,17 @@ const roundTurn: Arbitrary<Turn> = fc
     {
       role: "assistant",
       content: lead ? "Let me look." : null,
-      tool_calls: calls.map(([name, { seed }], at) => ({
+      tool_calls: calls.map(([name, { seed }, written], at) => ({
         id: `call_${n}_${at}`,
         type: "function",
-        function: { name, arguments: JSON.stringify({ path: `src/file${seed}.ts`, order: `ORD-${seed}` }) },
+        function: {
+          name,
+          arguments: JSON.stringify({
+            path: `src/file${seed}.ts`,
+            order: `ORD-${seed}`,
+            ...(written === null ? {} : { content: say(written) }),
+          }),
+        },
       })),
     },
     ...calls.slice(orphan ? 1 : 0).map(([name, text], at): ChatMessage => {

@@ -263,7 +263,10 @@ function fitText(part: Part, budget: number, shorten: ShortenTo, { count, partTo
   if (part.type === "text") return withText(part, shorten(part.text, { tokens: partTokens(part), budget }, "web"))
   if (part.type !== "tool-call") return undefined
   const texts = longTexts(part, count)
-  const room = budget - (partTokens(part) - texts.reduce((sum, { tokens }) => sum + tokens, 0))
+  const besideTokens = tokensBesideTexts(part, { count, partTokens })
+  const told = texts.reduce((sum, { tokens }) => sum + tokens, 0)
+  // Within JSON a text takes more tokens than by itself.
+  const room = ((budget - besideTokens) * told) / Math.max(1, partTokens(part) - besideTokens)
   const shares = shareOut(
     texts.map(({ tokens }) => tokens),
     room,
@@ -277,13 +280,19 @@ function fitText(part: Part, budget: number, shorten: ShortenTo, { count, partTo
   return { ...part, input: withTexts(part.input, shorter) }
 }
 
+/** What a call takes without its long texts. */
+export function tokensBesideTexts(part: ToolCallPart, { count, partTokens }: Counting): number {
+  const none = new Map(longTexts(part, count).map(({ text }) => [text, ""]))
+  return none.size === 0 ? partTokens(part) : partTokens({ ...part, input: withTexts(part.input, none) })
+}
+
 /** Tokens; a shorter text of a call says what was done rather than being its material. */
 const longText = 64
 /** Characters; no shorter text takes so many tokens. */
 const longLength = 64
 
 /** The texts in a call's input that are long enough to be shown in part, each once. Only the client's own calls are ever changed. */
-export function longTexts(
+function longTexts(
   { kind, input }: ToolCallPart,
   count: (text: string) => number,
 ): readonly { readonly text: string; readonly tokens: number }[] {
