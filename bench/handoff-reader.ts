@@ -169,7 +169,11 @@ const say = (message: ChatMessage): string =>
   ].join("\n")
 
 /** Read a compacted context as whoever has to continue from it, given the history that it stands for. */
-export function readHandoff(history: readonly ChatMessage[], context: readonly ChatMessage[]): Reading {
+export function readHandoff(
+  history: readonly ChatMessage[],
+  context: readonly ChatMessage[],
+  budgetTokens: number,
+): Reading {
   const own = context.find(({ role, content }) => role === "user" && content?.startsWith(digestStart) === true)
   const digest = own?.content ?? ""
   const shown = context.filter((message) => message.role !== "system" && message !== own)
@@ -208,7 +212,7 @@ export function readHandoff(history: readonly ChatMessage[], context: readonly C
     mixed,
     bare,
     facts,
-    unread: unreadOf(history, context),
+    unread: unreadOf(history, context, budgetTokens),
     digestTokens: countO200k(digest),
   }
 }
@@ -242,9 +246,15 @@ function stopOf(history: readonly ChatMessage[], text: string): Count {
   return { found: isThere || (said === "" && called.length === 0) ? 1 : 0, of: 1 }
 }
 
-function unreadOf(history: readonly ChatMessage[], context: readonly ChatMessage[]): Count {
+/** Results that the model has not read, where they fit the budget with the calls that asked for them and the latest words of the user. */
+function unreadOf(history: readonly ChatMessage[], context: readonly ChatMessage[], budgetTokens: number): Count {
   const last = history.findLastIndex(({ role }) => role === "assistant")
-  const unread = history.slice(last + 1).filter(({ role }) => role === "tool")
+  const round = history.slice(Math.max(0, last))
+  const unread = round.filter(({ role }) => role === "tool")
+  const words = history.slice(0, Math.max(0, last)).findLast(({ role }) => role === "user")
+  const stays = [...round, ...(words === undefined ? [] : [words])]
+  if (stays.reduce((sum, message) => sum + countMessage(message, countO200k), 0) > budgetTokens)
+    return { found: 0, of: 0 }
   const shown = new Set(context.filter(({ role }) => role === "tool").map(({ content }) => content))
   return { found: unread.filter(({ content }) => shown.has(content)).length, of: unread.length }
 }

@@ -131,8 +131,12 @@ function joined(one: Figures, other: Figures): Figures {
 }
 
 /** What is left of one history; a refusal counts as all lost. */
-function figuresOf({ history, probes, later }: Case, context: readonly ChatMessage[] | undefined): Figures {
-  const { digestTokens, ...reading } = readHandoff(history, context ?? [])
+function figuresOf(
+  { history, probes, later }: Case,
+  context: readonly ChatMessage[] | undefined,
+  budgetTokens: number,
+): Figures {
+  const { digestTokens, ...reading } = readHandoff(history, context ?? [], budgetTokens)
   const text = context === undefined ? "" : textOf(context)
   const kept = (value: string): boolean => text.includes(value)
   return {
@@ -150,8 +154,9 @@ async function measure(cases: readonly Case[], compacting: Compacting, at: reado
     for (const share of at) {
       let figures = empty
       for (const one of own) {
-        const context = await compacting(one.history, Math.floor(share * sizeOf(one.history)))
-        figures = joined(figures, figuresOf(one, context))
+        const budgetTokens = Math.floor(share * sizeOf(one.history))
+        const context = await compacting(one.history, budgetTokens)
+        figures = joined(figures, figuresOf(one, context, budgetTokens))
       }
       rows.push({ source, share, cases: own.length, figures })
     }

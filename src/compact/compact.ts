@@ -159,8 +159,8 @@ async function installDigest(
     ...(choices.digest === "none" ? { digestShare: bareDigestShare } : {}),
     ...(micro === usual && unread.length === 0 ? {} : { mostTokens: least }),
     reason: choices.strategy,
-    micro: [...micro, ...unread],
-    isTight: unread.length > 0,
+    micro,
+    ...(unread.length > 0 ? { unread } : {}),
     mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
   const draft = await draftDigest(task, scene, known, plan)

@@ -7,7 +7,17 @@ import { type Composed, digestComposer } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
 import { defaultShares, digestReserve, mostDigestTokens } from "./plan/share.ts"
-import { editsIn, mayRelax, relaxEdits, savedBy, showPart, usualPressure } from "./pressure.ts"
+import {
+  editsIn,
+  fitUnread,
+  mayRelax,
+  relaxEdits,
+  savedBy,
+  showPart,
+  smallResult,
+  unreadTokens,
+  usualPressure,
+} from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
@@ -36,8 +46,11 @@ type DraftPlan = {
   readonly mostTokens?: number
   readonly reason: string
   readonly micro: readonly Edit[]
-  /** Is what the model has not read shortened? Then no room goes to a part of anything older: a larger budget shows more of it first. */
-  readonly isTight: boolean
+  /**
+   * Shortenings of what the model has not read, where there is no room for it whole. Then nothing older is shown in part: room that is
+   * left over goes to these.
+   */
+  readonly unread?: readonly Edit[]
   /** Is it enough that all groups fit once results are shortened? Otherwise there is a digest in any case. */
   readonly mayKeepAll: boolean
 }
@@ -99,7 +112,9 @@ function* draftSteps(
   plan: DraftPlan,
 ): Steps<CompactionDraft | undefined> {
   const { meter } = task
-  const pressed = applyEdits(scene.conversation, plan.micro)
+  const unread = plan.unread ?? []
+  const micro = [...plan.micro, ...unread]
+  const pressed = applyEdits(scene.conversation, micro)
   const carried = messagesOf(scene, pressed, "digests")
   const sized = sizeGroups(task, scene, pressed)
   const pins = pinEdits(task, scene)
@@ -127,7 +142,7 @@ function* draftSteps(
   }
   yield
   const chosen = yield* choose({
-    ...{ task, scene, sized, free, plan },
+    ...{ task, scene, sized, free, plan: { ...plan, micro } },
     reserve: Math.min(mostTokens, reserve),
     mostTokens,
     mayKeepAll: scene.held || plan.mayKeepAll,
@@ -137,8 +152,13 @@ function* draftSteps(
   })
   if (chosen === undefined) return undefined
   yield
+  const left = free - chosen.tokens - (chosen.composed?.tokens ?? 0)
+  const refitted =
+    unread.length === 0 ? [] : fitUnread(task, scene, unreadTokens(task, scene) - savedBy(unread) + left, smallResult)
+  const edits =
+    unread.length === 0 ? chosen.micro : [...chosen.micro.filter((edit) => !unread.includes(edit)), ...refitted]
   return {
-    edits: [...pins, ...editsOf(task, scene, chosen, plan)],
+    edits: [...pins, ...editsOf(task, scene, { ...chosen, micro: edits }, plan)],
     ...present({ digest: chosen.composed?.digest }),
   }
 }
@@ -152,7 +172,7 @@ export const addedTokens = (pins: readonly Edit[], meter: Meter): number =>
 
 /** Groups that stay and the shortenings in them, with what they take beside the mandatory groups as these are pressed. */
 type Tail = { readonly kept: ReadonlySet<number>; readonly micro: readonly Edit[]; readonly tokens: number }
-type Chosen = Omit<Tail, "tokens"> & { readonly composed?: Composed }
+type Chosen = Tail & { readonly composed?: Composed }
 
 type Choosing = {
   readonly task: CompactTask
@@ -216,7 +236,7 @@ function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "al
   const tail = tailOf(choosing, kept, whole)
   if (kept.size >= sized.length - 1) return wholeResults(choosing, tail, roomTokens)
   if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
-  const showsPart = task.choices.entry.showsPart === true && !(plan.isTight && uses === "all room")
+  const showsPart = task.choices.entry.showsPart === true && !(plan.unread !== undefined && uses === "all room")
   return showsPart ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
 }
 

@@ -42,20 +42,29 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
   const isAct = scene.conversation.slice(scene.unanswered).some(({ parts }) => parts.some(isCall))
   const leastAfter = isAct ? least : undefined
   const fitted = async (): Promise<Compacted | undefined> =>
-    (await installLast(attempt, knowledge, () => barest, least)) ??
-    (await installLast(answered, knowledge, () => [], leastAfter)) ??
-    (await installLast(attempt, knowledge, async () => [...barest, ...(await fitWords(task, scene, barest))], least))
+    (await installLast(attempt, knowledge, () => ({ unread: barest }), least)) ??
+    (await installLast(answered, knowledge, () => ({}), leastAfter)) ??
+    (await installLast(
+      attempt,
+      knowledge,
+      async () => ({ unread: barest, words: await fitWords(task, scene, barest) }),
+      least,
+    ))
   const last = (): Promise<Compacted | undefined> =>
-    installLast(answered, knowledge, () => fitWords(task, answered.scene, []), leastAfter)
+    installLast(answered, knowledge, async () => ({ words: await fitWords(task, answered.scene, []) }), leastAfter)
+  const fitting = (): Shortened => ({ unread: unreadFitting(attempt, hardTokens, barestDigestTokens) })
   const whole =
-    (await installLast(attempt, knowledge, () => [], least)) ??
-    (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens), least))
+    (await installLast(attempt, knowledge, () => ({}), least)) ??
+    (await installLast(attempt, knowledge, fitting, least))
   if (whole !== undefined) return whole
   // Calls without their results are worth their room only while they are small: a digest says in a line what they were.
   const calls =
     mandatoryTokens(task, scene, applyEdits(scene.conversation, barest)) - mandatoryTokens(task, answered.scene)
   return calls > hardTokens * mostOfCalls ? ((await last()) ?? fitted()) : ((await fitted()) ?? last())
 }
+
+/** What has no room whole: of what the model has not read, and of the latest words of the user. */
+type Shortened = { readonly unread?: readonly Edit[]; readonly words?: readonly Edit[] }
 
 const isCall = ({ type }: Part): boolean => type === "tool-call"
 
@@ -73,7 +82,7 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
   const free = hardTokens - mandatoryTokens(task, scene, applyEdits(scene.conversation, unread))
   const mostTokens = leastRecordTokens(hardTokens)
   const words = free < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
-  return words.length === 0 ? undefined : installLast(attempt, knowledge, () => [...unread, ...words], mostTokens)
+  return words.length === 0 ? undefined : installLast(attempt, knowledge, () => ({ unread, words }), mostTokens)
 }
 
 /** So often a draft that came out too large is made again for that much less. */
@@ -88,12 +97,12 @@ const redraftShare = 0.06
 async function installLast(
   attempt: Attempt,
   knowledge: Knowledge,
-  moreOf: () => readonly Edit[] | Promise<readonly Edit[]>,
+  moreOf: () => Shortened | Promise<Shortened>,
   mostTokens?: number,
 ): Promise<Compacted | undefined> {
   const { task, scene, events } = attempt
   await task.pause?.()
-  const more = await moreOf()
+  const { unread = [], words = [] } = await moreOf()
   await task.pause?.()
   const { hardTokens } = task.limits
   const known = task.choices.digest === "none" ? withoutContent(knowledge) : knowledge
@@ -106,8 +115,8 @@ async function installLast(
       digestShare: 0.5,
       reason: "fallback",
       ...present({ mostTokens }),
-      micro: [...micro, ...more],
-      isTight: true,
+      micro: [...micro, ...words],
+      unread,
       mayKeepAll: false,
     })
     await task.pause?.()

@@ -253,7 +253,7 @@ export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number, l
   const wanted = budgetsIn(results, roomTokens - Math.min(ofTexts, texts.length * smallResult), leastTokens)
   const shortened = fitResults(scene.conversation, wanted, { ...options, advice })
   // What is kept of results is a little less than they may take: it goes to the texts.
-  const left = roomTokens - ofResults + savedBy(shortened)
+  const left = Math.max(roomTokens - ofResults + savedBy(shortened), Math.min(ofTexts, texts.length * smallResult))
   return [...fitTexts(scene.conversation, fewerIn(texts, left), options), ...shortened]
 }
 
