@@ -79,9 +79,9 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
   const { task, scene } = attempt
   const { hardTokens } = task.limits
   const unread = fitUnread(task, scene, 0, smallResult)
-  const free = hardTokens - mandatoryTokens(task, scene, applyEdits(scene.conversation, unread))
+  const free = freeTokens(attempt, hardTokens, unread)
   const mostTokens = leastRecordTokens(hardTokens)
-  const words = free < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
+  const words = free + framingTokens < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
   return words.length === 0 ? undefined : installLast(attempt, knowledge, () => ({ unread, words }), mostTokens)
 }
 
