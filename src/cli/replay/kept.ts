@@ -1,3 +1,4 @@
+import { sentencesIn } from "../../language/sentences.ts"
 import { type Message, type Transcript, textOf } from "../../message/message.ts"
 import { ownWords } from "../../rules/own-words.ts"
 
@@ -41,15 +42,15 @@ function leavesOf(input: unknown): readonly string[] {
 /** A shorter sentence ("yes", "go on") stands in any text by chance. */
 const leastSentence = 12
 
-/** The user's own sentences, pastes left out, with blanks made one. A text without an end of a sentence counts line by line. */
+/** The user's own sentences, pastes left out, each with its white space collapsed. */
 export function userSentences(messages: Transcript, isTyped: (message: Message) => boolean): readonly string[] {
   const texts = messages
     .filter((message) => message.role === "user" && isTyped(message))
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
   const sentences = texts.flatMap((text) =>
     ownWords(text)
-      .flatMap(({ start, end }) => text.slice(start, end).split(/\n|(?<=[.!?。！？])\s+/))
-      .map(oneBlank)
+      .flatMap((own) => sentencesIn(text, own))
+      .map(({ start, end }) => oneBlank(text.slice(start, end)))
       .filter(({ length }) => length >= leastSentence),
   )
   return [...new Set(sentences)]
