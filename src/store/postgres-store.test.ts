@@ -1,4 +1,5 @@
 import "../../test/support/property.ts"
+import { randomBytes } from "node:crypto"
 import { afterAll } from "vitest"
 import { describeStore } from "../../test/contracts/store/describe-store.ts"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
@@ -15,21 +16,26 @@ await describePostgres("PostgreSQL", (server) => {
   afterAll(async () => {
     for (const store of opened) await store.close()
   })
-  describeStore("a store in PostgreSQL", async (now) => {
-    database ??= server.createDatabase()
-    const url = await database
-    schemas += 1
-    const schema = `store_${schemas}`
-    const open = async (): Promise<Store> => {
-      const store = await openPostgresStore({ url, schema, now, pool })
-      opened.push(store)
-      return store
-    }
-    const store = await open()
-    const reopen = async (): Promise<Store> => {
-      await store.close()
-      return open()
-    }
-    return { store, reopen }
-  })
+  describeIn("a store in PostgreSQL", {})
+  describeIn("an encrypted store in PostgreSQL", { key: randomBytes(32) })
+
+  function describeIn(name: string, encryption: { readonly key?: Uint8Array }): void {
+    describeStore(name, async (now) => {
+      database ??= server.createDatabase()
+      const url = await database
+      schemas += 1
+      const schema = `store_${schemas}`
+      const open = async (): Promise<Store> => {
+        const store = await openPostgresStore({ url, schema, now, pool, ...encryption })
+        opened.push(store)
+        return store
+      }
+      const store = await open()
+      const reopen = async (): Promise<Store> => {
+        await store.close()
+        return open()
+      }
+      return { store, reopen }
+    })
+  }
 })
