@@ -31,8 +31,8 @@ import {
 } from "./stream.ts"
 
 /**
- * What one chunk says. This wire never says that a part is over, and calls may alternate: all of them end with the
- * `finish_reason`. Choices but the first are relayed unread.
+ * Read one chunk. This format never marks the end of a part, and deltas of several calls may alternate: all parts end with the
+ * `finish_reason`. All choices but the first are relayed unread.
  */
 export function readChunk(state: DecodeState, sse: SseEvent): Read {
   if (sse.data.trim() === "[DONE]") {
@@ -55,7 +55,7 @@ export function readChunk(state: DecodeState, sse: SseEvent): Read {
   ])
 }
 
-/** Chunks without choices are tolerated: some servers send their usage, or nothing at all, in such. */
+/** The first choice of a chunk. Some servers send usage, or nothing at all, in chunks without choices. */
 export function choiceOf(chunk: Json): Json | undefined {
   const choices = member(chunk, "choices")
   return choices === undefined
@@ -76,7 +76,7 @@ function chain(state: DecodeState, readers: readonly Reader[]): Read {
   return [now, all]
 }
 
-/** The answer begins with the first chunk that has an id or a choice: a server may send filter results or pings before it. */
+/** The response starts with the first chunk that has an id or a choice: a server may send filter results or pings before it. */
 function readStart(state: DecodeState, chunk: Json): Read {
   const id = stringIn(chunk, "id") || undefined
   if (state.started || (id === undefined && choiceOf(chunk) === undefined)) return [state, []]
@@ -84,7 +84,7 @@ function readStart(state: DecodeState, chunk: Json): Read {
   return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
 }
 
-/** Some servers say "" while they have not finished. */
+/** Some servers send `finish_reason: ""` until they have finished. */
 function readFinish(state: DecodeState, reason: string | undefined): Read {
   if (reason === undefined || reason === "") return [state, []]
   const ends = [...state.open.values()].map(({ start }): StreamStatement => ({ type: "part-end", index: start.index }))
@@ -92,7 +92,7 @@ function readFinish(state: DecodeState, reason: string | undefined): Read {
   return [next, pieces(...ends, stop)]
 }
 
-/** Fields of a delta that have an event of their own, and padding that says nothing. */
+/** Fields of a delta that become events, and padding without content. */
 export const knownFields: ReadonlySet<string> = new Set([
   "role",
   "content",
@@ -120,7 +120,7 @@ function readDelta(state: DecodeState, delta: Json): Read {
   ])
 }
 
-/** Does it say anything in fields that are not these? */
+/** Whether any field outside `known` has content. */
 export function hasMore(json: Json, known: ReadonlySet<string>): boolean {
   const isEmpty = (value: unknown) => value === null || value === "" || (Array.isArray(value) && value.length === 0)
   return isObject(json.value) && Object.entries(json.value).some(([name, value]) => !known.has(name) && !isEmpty(value))
@@ -134,14 +134,14 @@ function readText(state: DecodeState, part: "text" | "reasoning", text: string |
   return [next, open === undefined ? pieces(start, delta) : pieces(delta)]
 }
 
-/** Fields of a tool call that have an event of their own. */
+/** Fields of a tool call that become events. */
 export const knownCallFields: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"])
 
 function readCall(state: DecodeState, call: Json, slot: number): Read {
   const key = keyOfCall(state, requireObject(call))
   const custom = callMember(call, "custom")
   const own = callMember(call, "function")
-  // One that says both could be checked as one call and run as the other.
+  // A call with both could be judged as one and run as the other.
   if (custom !== undefined && own !== undefined) throw invalid(state, "either function or custom", "both")
   const inner = custom ?? own
   const [opened, [start]] = openCall(state, key, call, inner)
@@ -153,15 +153,15 @@ function readCall(state: DecodeState, call: Json, slot: number): Read {
   return [next, (said.length > 0 ? said : [{ type: "other", index } as const]).map((one) => ({ said: one, slot }))]
 }
 
-/** Some servers write out the member that a call does not have as null. */
+/** A member of a call; some servers send null for the one that is not used. */
 function callMember(call: Json, name: "function" | "custom"): Json | undefined {
   const inner = member(call, name)
   return inner === undefined || inner.value === null ? undefined : inner
 }
 
 /**
- * What a delta adds to the input of a call. Some servers send the arguments as the JSON value itself: then that is all of them, since
- * clients differ in what they make of such a value beside any other piece.
+ * Append a delta to the input of a call. Some servers send the arguments as a JSON value instead of text. Then nothing else may come for
+ * that call, because clients disagree on how to combine such a value with further deltas.
  */
 function feedInput(
   state: DecodeState,
@@ -179,7 +179,7 @@ function feedInput(
   return [{ ...state, open: new Map(state.open).set(key, { ...open, fed: true, input }) }, input]
 }
 
-/** Calls go by their index; a server that leaves it out means a new call if it names one, otherwise the last. */
+/** The key of a call: its index. Without an index, a delta with a new id opens a call, and any other continues the last one. */
 function keyOfCall(state: DecodeState, call: Json): string {
   const index = countIn(call, "index")
   if (index !== undefined) return `call ${index}`
@@ -190,7 +190,7 @@ function keyOfCall(state: DecodeState, call: Json): string {
   return (id === undefined ? calls.at(-1)?.[0] : undefined) ?? `call ${state.parts}`
 }
 
-/** A call keeps the id and name that it began with: one that changes them could pass a check as one tool and run as another. */
+/** Throws if a later delta changes the id or name of a call: it could be judged as one tool and run as another. */
 function openCall(
   state: DecodeState,
   key: string,

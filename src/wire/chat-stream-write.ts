@@ -6,7 +6,7 @@ import { type Fields, overlay, write, writeList, writeObject } from "./json-writ
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import { type EncodeState, indexOf, type StreamEvent, type WrittenEvent, type WrittenPart } from "./stream.ts"
 
-/** Keep of the chunk what is left: calls numbered anew, the stop that holds, the id that the answer began with. */
+/** Write what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
 export function rewriteChunk(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const sse = kept[0]?.wire?.sse
   if (sse === undefined) return [state, []]
@@ -23,7 +23,7 @@ export function rewriteChunk(state: EncodeState, kept: readonly StreamEvent[]): 
   return [state, [replaceData(sse, overlay(wireOf(chunk), fields))]]
 }
 
-/** Parts end without a word on this wire, and an answer begins once. */
+/** This format has no event for the end of a part, and a response starts once. */
 function isLeft(state: EncodeState, event: StreamEvent): boolean {
   if (event.type === "part-end") return false
   if (event.type === "response-start") return event === state.start
@@ -129,7 +129,7 @@ function writePartEvent(state: EncodeState, part: WrittenPart, event: StreamEven
   return [chunkOf(state, { tool_calls: [{ index, ...inner }] })]
 }
 
-/** A chunk in the envelope that the answer began with. */
+/** A chunk with the id, model and date of the first one. */
 function envelope({ start }: EncodeState, fields: Fields): SseEvent {
   if (start?.wire !== undefined) {
     const began = wireOf(readJson(start.wire.sse.data, "response"))

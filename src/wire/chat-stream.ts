@@ -6,7 +6,7 @@ import { elements, isObject, type Json, member, readJson, stringIn, wireOf } fro
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { type Collected, endOf, isClientPart, type PartDraft, type StreamCodec, type StreamEvent } from "./stream.ts"
 
-/** One assistant message: its texts joined, its calls in order, and every field that we do not know put together. */
+/** One assistant message: its text, its calls in order, and all unknown fields merged over the deltas. */
 function assemble({ parts, others }: Collected): ModelResponse {
   const texts = parts.filter(({ start }) => start.part === "text")
   const thoughts = parts.filter(({ start }) => start.part === "reasoning")
@@ -27,7 +27,7 @@ function assemble({ parts, others }: Collected): ModelResponse {
 
 const joined = (drafts: readonly PartDraft[]): string => drafts.map(({ text }) => text).join("")
 
-/** The field that the server itself uses for reasoning. */
+/** The name that this server uses for reasoning. */
 function reasoningName(thoughts: readonly PartDraft[]): string {
   const delta = thoughts[0] === undefined ? undefined : deltaOf(thoughts[0].start)
   return stringIn(delta, "reasoning_content") === undefined && stringIn(delta, "reasoning") !== undefined
@@ -68,7 +68,7 @@ function callOf(event: StreamEvent): Json | undefined {
   return calls === undefined ? undefined : elements(calls)[event.wire?.slot ?? 0]
 }
 
-/** Fields that have no event of their own, gathered over all deltas. */
+/** The fields outside `known`, merged over all deltas. */
 function unknownFields(deltas: readonly (Json | undefined)[], known: ReadonlySet<string>): Fields {
   const all: Record<string, unknown> = {}
   for (const delta of deltas) {
@@ -80,7 +80,7 @@ function unknownFields(deltas: readonly (Json | undefined)[], known: ReadonlySet
   return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, write(value)]))
 }
 
-/** The rule that the vendor's own clients follow: texts are joined, list elements with the same `index` are one, objects go field by field. */
+/** Merge as the vendor's SDKs do: strings are concatenated, list elements with the same `index` are merged, objects field by field. */
 function gather(before: unknown, more: unknown): unknown {
   if (typeof before === "string" && typeof more === "string") return before + more
   if (Array.isArray(before) && Array.isArray(more)) return more.reduce(gatherElement, before)
@@ -101,7 +101,7 @@ function gatherElement(list: readonly unknown[], element: unknown): readonly unk
   return at < 0 ? [...list, element] : list.with(at, gather(list[at], element))
 }
 
-/** Chat Completions with `stream: true`. The `finish_reason` completes the answer: servers that send no `[DONE]` after it are taken at their word. */
+/** Chat Completions with `stream: true`. A response is complete at its `finish_reason`: some servers send no `[DONE]` after it. */
 export const chatStream: StreamCodec = {
   format: "openai-chat",
   read: readChunk,

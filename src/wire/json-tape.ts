@@ -1,15 +1,15 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { Steps } from "../message/steps.ts"
 
-/** Characters that are parsed or laid out in one step: a few milliseconds. */
+/** Characters scanned or parsed in one step: a few milliseconds. */
 export const unitsAtOnce = 500_000
 
-/** Deeper JSON is refused: no model API nests a tenth as deep, and every walk over it would have to fear for its stack. */
+/** Deeper JSON is refused, so that recursion over it cannot overflow the stack. No model API nests a tenth as deep. */
 export const maxJsonDepth = 512
 
 /**
- * Where each value of a valid JSON text stands, found in one pass: value n is `text.slice(starts[n], ends[n])`, and the first
- * value after it and all it contains is `next[n]`. A container's children follow it directly; an object's are key, value, key, value.
+ * The positions of all values of a valid JSON text, found in one pass: value n is `text.slice(starts[n], ends[n])`, and `next[n]` is the
+ * first value behind it and everything inside it. A container is followed by its children; an object's are key, value, key, value.
  */
 export type Tape = {
   readonly starts: readonly number[]
@@ -26,12 +26,12 @@ const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
 
-/** Quotes and escapes that are near are found character by character: a search for each of them would take fifty times as long. */
+/** The first characters of a string are scanned one by one: most strings are short, and `indexOf` on each would take fifty times as long. */
 const nearUnits = 64
 
 /**
- * The position after the string that `from` stands in, or, where it does not end before `until`, the complement of the place to go on from.
- * Long stretches without a quote are crossed by a native search.
+ * The position behind the string that `start` is in. If the string does not end before `until`: the bitwise complement of the position to
+ * continue from. Long runs without a quote are skipped with `indexOf`.
  */
 function endWithin(text: string, start: number, until: number): number {
   let from = start
@@ -52,12 +52,12 @@ function endWithin(text: string, start: number, until: number): number {
   return from >= text.length ? text.length : ~from
 }
 
-/** The position after the string that opens at `start`. */
+/** The position behind the string that opens at `start`. */
 const endOfString = (text: string, start: number): number => endWithin(text, start + 1, text.length)
 
 const isGap = (code: number): boolean => code === comma || code === colon || code <= 0x20
 
-/** A tape while it is laid: how far, whether a string goes on there, the containers that are open, and whether all closed that opened. */
+/** A tape under construction: the position reached, whether it is inside a string, the open containers, and whether brackets matched so far. */
 type Laying = {
   readonly tape: { readonly starts: number[]; readonly ends: number[]; readonly next: number[] }
   readonly open: number[]
@@ -74,7 +74,7 @@ const startLaying = (): Laying => ({
   isWhole: true,
 })
 
-/** Lay out `text` up to a place or somewhat behind it. Nothing is validated here. */
+/** Extend the tape to position `until` or a little behind it. Does not validate the JSON. */
 function layUntil(text: string, laying: Laying, until: number): void {
   const { tape, open } = laying
   const { starts, ends, next } = tape
@@ -109,7 +109,7 @@ function layUntil(text: string, laying: Laying, until: number): void {
   laying.at = at
 }
 
-/** Go on in the string that is the newest value; it may go on behind the place. */
+/** Continue in the newest value, a string, which may end behind `until`. */
 function endString(text: string, laying: Laying, from: number, until: number): number {
   const { ends, next } = laying.tape
   const end = endWithin(text, from, until)
@@ -120,14 +120,14 @@ function endString(text: string, laying: Laying, from: number, until: number): n
   return end
 }
 
-/** Lay out `text`, which must have been parsed successfully before. */
+/** The tape of a text that is known to be valid JSON. */
 export function layTape(text: string): Tape {
   const laying = startLaying()
   layUntil(text, laying, text.length)
   return laying.tape
 }
 
-/** The same, some hundred kilobytes at a time, for any text: it may turn out that it is no JSON. */
+/** The same in steps, for any text; `isWhole` is false if its brackets or quotes do not match. */
 export function* layTapeSteps(text: string, most: number): Steps<{ readonly tape: Tape; readonly isWhole: boolean }> {
   const laying = startLaying()
   while (laying.at < text.length) {
@@ -137,7 +137,7 @@ export function* layTapeSteps(text: string, most: number): Steps<{ readonly tape
   return { tape: laying.tape, isWhole: laying.isWhole && laying.open.length === 0 && !laying.inString }
 }
 
-/** The position after the number or word that starts at `start`. */
+/** The position behind the number or keyword that starts at `start`. */
 function endOfBare(text: string, start: number): number {
   let at = start + 1
   for (; at < text.length; at++) {
@@ -147,7 +147,7 @@ function endOfBare(text: string, start: number): number {
   return at
 }
 
-/** Where the list closes that `at` stands in, or the end of a text that is broken off: whoever parses the rest will say so. */
+/** The position of the bracket that closes the list around `from`; the end of the text if it is cut off, which the parser reports. */
 export function closeOfList(text: string, from: number): number {
   let depth = 0
   let at = from
@@ -167,13 +167,13 @@ export function closeOfList(text: string, from: number): number {
   return at
 }
 
-/** Messages stand in a list of the body, and their parts in a list of theirs. */
+/** Nesting depth of messages in a body, and of their parts. */
 const messageDepth = 3
 const partDepth = 5
 
 /**
- * Has a body more than `limit` messages and parts? Told without parsing it, and no further than it takes: of a flood of them only the first
- * are looked at. Tools count too, which are few.
+ * Whether a body has more than `limit` messages and parts, without parsing it. Stops as soon as the limit is exceeded. Tools count too,
+ * but are few.
  */
 export function* hasMorePieces(text: string, limit: number, most = unitsAtOnce): Steps<boolean> {
   let depth = 0

@@ -2,15 +2,15 @@ import { type Wire, wireText } from "../message/message.ts"
 import type { Steps } from "../message/steps.ts"
 import { layTape, layTapeSteps, type Tape, unitsAtOnce } from "./json-tape.ts"
 
-/** What an object should say about the fields that we know: JSON text, or `undefined` for "not there". */
+/** Fields to write into an object, each as JSON text; `undefined` removes the field. */
 export type Fields = Readonly<Record<string, Wire | undefined>>
 
 export const write = (value: unknown): Wire => wireText(JSON.stringify(value) ?? "null")
 
-/** A list of values that are JSON text already. */
+/** A JSON array of values that are JSON text already. */
 export const writeList = (items: readonly Wire[]): Wire => wireText(`[${items.join(",")}]`)
 
-/** An object of fields that are JSON text already. */
+/** A JSON object of fields that are JSON text already. */
 export function writeObject(fields: Fields): Wire {
   return overlay(undefined, fields)
 }
@@ -19,7 +19,7 @@ function sameValue(one: string, other: string): boolean {
   if (one === other) return true
   const isText = one.startsWith('"')
   if (isText !== other.startsWith('"') || (isText && differsPlainly(one, other))) return false
-  // Without these escapes there is but one way to write a text, and `other` is written by us.
+  // Without these escapes a string has only one JSON form, and `other` was written by us.
   if (isText && !one.includes("\\u") && !one.includes("\\/") && one.isWellFormed()) return false
   const [value, wanted]: readonly [unknown, unknown] = [JSON.parse(one), JSON.parse(other)]
   return isText ? value === wanted : JSON.stringify(value) === JSON.stringify(wanted)
@@ -27,18 +27,18 @@ function sameValue(one: string, other: string): boolean {
 
 const comparedAtOnce = 4096
 
-/** Do two texts in quotes differ first in signs that cannot mean the same? Told without looking at what follows. */
+/** Whether two JSON strings differ for sure at their first differing character, without parsing them. */
 function differsPlainly(one: string, other: string): boolean {
   let at = 0
   while (at < one.length && one.slice(at, at + comparedAtOnce) === other.slice(at, at + comparedAtOnce))
     at += comparedAtOnce
   while (at < one.length && one[at] === other[at]) at++
   const written = one[at] === "\\" ? one[at + 1] : other[at] === "\\" ? other[at + 1] : undefined
-  // Of what is written as an escape, only these can be written without one.
+  // Only these escapes stand for characters that may also be written plainly.
   return !isInEscape(one, at) && written !== "u" && written !== "/"
 }
 
-/** Does a place in a text in quotes stand within an escape, behind its first sign? */
+/** Whether a position is inside an escape sequence, behind its backslash. */
 function isInEscape(text: string, at: number): boolean {
   if (isEscaped(text, at)) return true
   for (let start = Math.max(0, at - 5); start < at - 1; start++)
@@ -46,21 +46,21 @@ function isInEscape(text: string, at: number): boolean {
   return false
 }
 
-/** Is the sign at a place the one that a backslash before it speaks of? */
+/** Whether the character at a position is escaped by a backslash before it. */
 function isEscaped(text: string, at: number): boolean {
   let slashes = 0
   while (text[at - 1 - slashes] === "\\") slashes++
   return slashes % 2 === 1
 }
 
-/** One member of an object as it stands: `"name": value`. */
+/** The positions of one member of an object: `"name": value`. */
 type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
 
-/** The members of the newest long objects: a long message that has to be written again is written several times. */
+/** Cache of the members of long objects, newest first: a long message that is rewritten is rewritten several times. */
 let longObjects: readonly { readonly text: string; readonly members: readonly Member[] }[] = []
 const maxLongUnits = 16_000_000
 
-/** Lay out an object some hundred kilobytes at a time before fields are written over it. Short ones need not be. */
+/** Find the members of a long object in steps, before `overlay` is called on it. Short objects need no preparation. */
 export function* layMembers(text: string): Steps<void> {
   if (text.length <= unitsAtOnce || longObjects.some((known) => known.text === text)) return
   const { tape } = yield* layTapeSteps(text, unitsAtOnce)
@@ -87,8 +87,8 @@ function membersOn(text: string, { starts, ends, next }: Tape): readonly Member[
 }
 
 /**
- * Lay our fields over the object that was read: a field that says the same keeps its very text, one that differs is replaced in
- * place, one that is new comes last, and all that we do not know stays as it stood. Nothing changed means the same text.
+ * Write fields over the JSON object that was read. A field with the same value keeps its original text, a changed one is replaced in
+ * place, a new one is appended, and all other fields keep their text. If no field changes, the result is the same text.
  */
 export function overlay(wire: Wire | undefined, fields: Fields): Wire {
   const text = wire ?? "{}"

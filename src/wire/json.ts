@@ -6,12 +6,12 @@ import { layTape, layTapeSteps, maxJsonDepth, type Tape, unitsAtOnce } from "./j
 /** Larger bodies are refused before they are parsed: the largest that any model API takes is a third of it (Anthropic: 32 MB). */
 export const maxBodyLength = 100_000_000
 
-/** Whose fault it is when a value is not what it should be. */
+/** Whether a malformed value is reported as an invalid request or an invalid response. */
 type Origin = "request" | "response"
 
 type Source = { readonly text: string; readonly tape: Tape; readonly origin: Origin }
 
-/** A value of a JSON text together with where it stands. Reading goes by value, copying by place. */
+/** A value of a JSON text together with its position: read it by `value`, copy its text by position. */
 export type Json = {
   readonly value: unknown
   readonly source: Source
@@ -20,10 +20,10 @@ export type Json = {
   readonly key?: string | number
 }
 
-/** Parse a whole JSON text; what is not JSON is a Problem that says where. */
+/** Parse a JSON text. Throws a Problem with the offset if it is invalid. */
 export const readJson = (text: string, origin: Origin): Json => runSteps(readJsonSteps(text, origin))
 
-/** The same, a long text some hundred kilobytes at a time. */
+/** The same in steps of at most `most` characters, for long texts. */
 export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce): Steps<Json> {
   if (typeof text !== "string")
     throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
@@ -33,7 +33,7 @@ export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce)
   if (text.length <= most) return { value: parse(text), source: { text, tape: layTape(text), origin }, at: 0 }
   const { tape, isWhole } = yield* layTapeSteps(text, most)
   const value = isWhole ? yield* parseSteps({ text, tape, most }) : undefined
-  // Only a whole reading can say where it went wrong.
+  // Parsing in pieces cannot tell the offset of an error.
   return { value: value === undefined ? parse(text) : value, source: { text, tape, origin }, at: 0 }
 }
 
@@ -41,10 +41,10 @@ const jsonBlank = /^[ \t\n\r]*$/
 const jsonComma = /^[ \t\n\r]*,[ \t\n\r]*$/
 const jsonColon = /^[ \t\n\r]*:[ \t\n\r]*$/
 
-/** A text, where its values stand, and how much of it is parsed in one step. */
+/** A text, the positions of its values, and how many characters are parsed in one step. */
 type LaidText = { readonly text: string; readonly tape: Tape; readonly most: number }
 
-/** Parse a laid out text in pieces; undefined if it is no JSON. */
+/** Parse a text in pieces; undefined if it is not valid JSON. */
 function* parseSteps(laid: LaidText): Steps<unknown> {
   const { text, tape } = laid
   const { starts, ends } = tape
@@ -65,7 +65,7 @@ function* parseAt(laid: LaidText, at: number): Steps<unknown> {
   return isObject ? yield* parseMembers(laid, at) : yield* parseElements(laid, at)
 }
 
-/** Runs of elements are parsed together, a long one by itself. */
+/** Short elements are parsed several at a time, a long one by itself. */
 function* parseElements(laid: LaidText, at: number): Steps<unknown> {
   const { text, tape, most } = laid
   const { starts, ends, next } = tape
@@ -109,7 +109,7 @@ function* parseMembers(laid: LaidText, at: number): Steps<unknown> {
     if (typeof name !== "string" || !isPlaced || !isNamed) return undefined
     const value = yield* parseAt(laid, key + 1)
     if (value === undefined) return undefined
-    // Not by assignment: that would take `__proto__` for something else.
+    // Assigning to `__proto__` would set the prototype.
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
     before = ends[key + 1] ?? 0
   }
@@ -127,7 +127,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Parse text that may or may not be JSON, such as the arguments of a half-written call. What nests too deep is none. */
+/** Parse text that may not be JSON, such as the arguments of an unfinished call; undefined if it is not, or nests too deep. */
 export function tryParse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -159,12 +159,12 @@ export function wireOf(json: Json): Wire {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What the member of that name says, without asking where it stands. */
+/** The value of a member, without its position. */
 export function valueIn({ value }: Json, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** The member of that name, if the value is an object that has one. Of repeated names the last counts, as JSON.parse has it. */
+/** A member of an object, if there is one. Of repeated names the last counts, as in JSON.parse. */
 export function member(json: Json, name: string): Json | undefined {
   if (!isObject(json.value) || !Object.hasOwn(json.value, name)) return undefined
   const at = memberAt(json, name)
@@ -193,7 +193,7 @@ function isKey(text: string, { starts, ends }: Tape, key: number, name: string):
   )
 }
 
-/** The first of these members that is there: some APIs take a name in two spellings. */
+/** The first of these members that exists: some APIs accept two spellings of a name. */
 export function memberOf(json: Json, names: readonly string[]): Json | undefined {
   for (const name of names) {
     const found = member(json, name)
@@ -202,7 +202,7 @@ export function memberOf(json: Json, names: readonly string[]): Json | undefined
   return undefined
 }
 
-/** The elements of an array; none for anything else. */
+/** The elements of an array; an empty list for any other value. */
 export function elements(json: Json): readonly Json[] {
   const { value, source } = json
   if (!Array.isArray(value)) return []
@@ -214,7 +214,7 @@ export function elements(json: Json): readonly Json[] {
   })
 }
 
-/** The way to a value as one would write it in code: `messages[3].content[0].text`. */
+/** The path of a value as in code: `messages[3].content[0].text`. */
 export function pathOf({ parent, key }: Json): string {
   if (parent === undefined || key === undefined) return ""
   const before = pathOf(parent)
@@ -222,7 +222,7 @@ export function pathOf({ parent, key }: Json): string {
   return before === "" ? key : `${before}.${key}`
 }
 
-/** What stands there, in a word or two that never quote the content. */
+/** The type of a value in words, without its content. */
 function nameOf(value: unknown): string {
   if (value === undefined) return "nothing"
   if (value === null) return "null"
@@ -230,7 +230,7 @@ function nameOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`
 }
 
-/** Refuse with the path, what was expected and what is there. */
+/** Throws a Problem with the path, what was expected and what was found. */
 export function refuseJson(json: Json, expected: string, name?: string): never {
   const found = nameOf(name === undefined ? json.value : valueIn(json, name))
   const at = pathOf(json)
@@ -252,7 +252,7 @@ export function requireElements(json: Json, name: string): readonly Json[] {
   return list !== undefined && Array.isArray(list.value) ? elements(list) : refuseJson(json, "an array", name)
 }
 
-/** A string where there is one; anything else reads as absent. For what we only look at and never rewrite. */
+/** A member that is a string; undefined for anything else. For fields that we read and never rewrite. */
 export function stringIn(json: Json | undefined, name: string): string | undefined {
   const value = json === undefined ? undefined : valueIn(json, name)
   return typeof value === "string" ? value : undefined
@@ -263,7 +263,7 @@ export function numberIn(json: Json | undefined, name: string): number | undefin
   return typeof value === "number" ? value : undefined
 }
 
-/** A count where there is a whole number of zero or more; anything else reads as absent. */
+/** A member that is a whole number of zero or more; undefined for anything else. */
 export function countIn(json: Json | undefined, name: string): number | undefined {
   const value = numberIn(json, name)
   return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
@@ -273,7 +273,7 @@ export function isTrue(json: Json, name: string): boolean {
   return valueIn(json, name) === true
 }
 
-/** The text that a part came in, for parts that we relay and could not write from what we know of them. */
+/** The original JSON of a part that we relay and cannot write ourselves. Throws a Problem if the part has none. */
 export function requireWire({ wire, type }: Part, format: Format): Wire {
   if (wire === undefined) throw new HoldfastError({ code: "part-unwritable", part: type, format })
   return wire

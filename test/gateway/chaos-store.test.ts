@@ -74,7 +74,7 @@ describe.each(faults)("a store with $code, $when", ({ code, when }) => {
     }
   })
 
-  test("from any call on until it is mended, a turn is answered or refused for now, and what was answered is in the log in the end", async () => {
+  test("while every store call from any one on fails, a turn is answered or refused with 503, and all answered turns are in the log once it works again", async () => {
     for (const at of [1, 2, 3, 5, 8, 13, 21, 34]) {
       const failing = createFailingStore(createMemoryStore())
       const fault = () => failing.set({ at, code, when, lasting: true })
@@ -104,7 +104,7 @@ test.each([1, 12])(
   30_000,
 )
 
-test("a store that is closed under its feet leaves the answers coming", async () => {
+test("requests are still answered after the store was closed", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-closed-"))
   const store = await openSqliteStore({ path: join(directory, "sessions.db") })
   const gateway = await startTestGateway(model.url, { store })
