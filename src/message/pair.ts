@@ -62,14 +62,13 @@ export function findParted(messages: Transcript, adjacent: Adjacency): (pair: Pa
     strange.push((strange[at] ?? 0) + (isAnswers(message) || calls ? 0 : 1))
     restarts.push((restarts[at] ?? 0) + (calls && before !== undefined && isAnswers(before) ? 1 : 0))
   }
-  const between = (sums: readonly number[], from: number, to: number): number =>
-    (sums[to] ?? 0) - (sums[Math.min(from, to)] ?? 0)
+  const between = (sums: readonly number[], from: number, to: number): number => (sums[to] ?? 0) - (sums[from] ?? 0)
   return ({ call, result }) => {
     if (call.message === result.message) return false
     const before = messages[result.message]?.parts.slice(0, result.part) ?? []
     if (before.some(({ type }) => type !== "tool-result")) return true
     const first = call.message + 1
-    return between(strange, first, result.message) > 0 || between(restarts, first + 1, result.message) > 0
+    return between(strange, first, result.message) > 0 || between(restarts, first, result.message) > 0
   }
 }
 
