@@ -7,9 +7,10 @@ import { parseSync } from "vite"
 
 /**
  * How many files a reader has to open to follow a request: for each of the three paths through the gateway, the files and functions that a
- * request of a conversation enters before it is sent upstream, and how often the next function is in another file. Functions of a
- * module are counted; those within a function are read where they stand. `--files` lists the files by functions entered, `--pairs` the
- * pairs of files between which it changes most.
+ * request of a conversation enters before it is sent upstream, and how often the next function is in another file: counted over all calls,
+ * and over first calls alone, because a reader does not open `present` or `tokens` a second time. Functions of a module are counted;
+ * those within a function are read where they stand. `--files` lists the files by functions entered, `--pairs` the pairs of files between
+ * which it changes most.
  */
 
 const src = fileURLToPath(new URL("../src/", import.meta.url))
@@ -162,13 +163,19 @@ function tally<Key>(keys: readonly Key[]): readonly (readonly [Key, number])[] {
   return [...counts].toSorted(([, one], [, other]) => other - one)
 }
 
+const changesIn = (files: readonly string[]): readonly string[] =>
+  files.flatMap((file, n) => (n > 0 && file !== files[n - 1] ? [`${files[n - 1]} > ${file}`] : []))
+
 const wants = (option: string): boolean => process.argv.includes(option)
 for (const [path, options] of Object.entries(paths)) {
   const seen = await follow(path, options)
   const files = seen.map(({ file }) => file)
-  const changes = files.flatMap((file, n) => (n > 0 && file !== files[n - 1] ? [`${files[n - 1]} > ${file}`] : []))
-  const names = new Set(seen.map(({ file, name }) => `${file} ${name}`))
-  process.stdout.write(`${path}: ${new Set(files).size} files, ${names.size} functions, ${changes.length} switches\n`)
+  const changes = changesIn(files)
+  const first = new Map(seen.map((one) => [`${one.file} ${one.name}`, one.file]))
+  const firstChanges = changesIn([...first.values()])
+  process.stdout.write(
+    `${path}: ${new Set(files).size} files, ${first.size} functions, ${changes.length} switches, ${firstChanges.length} at first calls\n`,
+  )
   if (wants("--files")) for (const [file, count] of tally(files)) process.stdout.write(`  ${count} ${file}\n`)
   if (wants("--pairs"))
     for (const [pair, count] of tally(changes).slice(0, 40)) process.stdout.write(`  ${count} ${pair}\n`)

@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -40,40 +41,68 @@ const run = (command: string, args: readonly string[], cwd = project): string =>
     stdio: ["ignore", "pipe", "pipe"],
   })
 
-type Ran = { readonly opened: readonly string[]; readonly printed: string }
-
-/** What Node prints while it runs this, and every file that it opens as a module, by its address. */
-const watchNode = (args: readonly string[]): Ran => {
-  const hook = join(project, "opened.mjs")
-  const list = join(project, "opened.json")
+/** A hook that prints, when Node ends, which file imported which; what Node starts with is imported by "". */
+const watchImports = (): string => {
+  const hook = join(project, "imports.mjs")
   writeFileSync(
     hook,
     `import { registerHooks } from "node:module"
-import { writeFileSync } from "node:fs"
-const opened = []
-registerHooks({ load: (url, context, next) => { opened.push(url); return next(url, context) } })
-process.on("exit", () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(opened)))
+const imports = []
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const found = next(specifier, context)
+    imports.push([context.parentURL ?? "", found.url])
+    return found
+  },
+})
+process.on("exit", () => console.log(JSON.stringify(imports)))
 `,
   )
-  const printed = run("node", ["--import", hook, ...args])
-  return { opened: [...new Set(JSON.parse(readFileSync(list, "utf8")) as readonly string[])], printed }
+  return hook
+}
+
+type Imports = readonly (readonly [importer: string, imported: string])[]
+
+/** Every file that is opened as a module when this one is, itself included. */
+function openedBy(entry: string, imports: Imports): readonly string[] {
+  const opened = new Set([entry])
+  for (const file of opened) for (const [importer, imported] of imports) if (importer === file) opened.add(imported)
+  return [...opened]
 }
 
 type Door = { readonly names: readonly string[]; readonly opened: readonly string[]; readonly own: readonly string[] }
 
-const looks = new Map<string, Door>()
+/** What each door offers and opens. They are imported one after the other by one program. */
+function lookAtDoors(options: readonly string[]): ReadonlyMap<string, Door> {
+  const script = `const doors = {}
+for (const door of ${JSON.stringify(doors)}) {
+  const name = door.replace(".", "holdfast")
+  doors[name] = { url: import.meta.resolve(name), names: Object.keys(await import(name)).sort() }
+}
+console.log(JSON.stringify(doors))`
+  const printed = run("node", [...options, "--import", watchImports(), "--input-type=module", "-e", script])
+  const [found = "", imports = ""] = printed.trim().split("\n")
+  const edges = JSON.parse(imports) as Imports
+  const seen = JSON.parse(found) as Readonly<
+    Record<string, { readonly url: string; readonly names: readonly string[] }>
+  >
+  return new Map(
+    Object.entries(seen).map(([door, { url, names }]) => {
+      const opened = openedBy(url, edges)
+      return [door, { names, opened, own: opened.filter((path) => path.includes("/node_modules/holdfast/")) }]
+    }),
+  )
+}
 
-/** What a door offers and opens, looked at once. */
-const lookAt = (door: string, options: readonly string[] = []): Door => {
-  const key = [door, ...options].join(" ")
-  const known = looks.get(key)
-  if (known !== undefined) return known
-  const script = `console.log(JSON.stringify(Object.keys(await import("${door}")).sort()))`
-  const { opened, printed } = watchNode([...options, "--input-type=module", "-e", script])
-  const own = opened.filter((path) => path.includes("/node_modules/holdfast/"))
-  const look = { names: JSON.parse(printed) as readonly string[], opened, own }
-  looks.set(key, look)
-  return look
+const looks = new Map<string, ReadonlyMap<string, Door>>()
+
+function lookAt(door: string, options: readonly string[] = []): Door {
+  const key = options.join(" ")
+  const all = looks.get(key) ?? lookAtDoors(options)
+  looks.set(key, all)
+  const found = all.get(door)
+  if (found === undefined) throw new Error(`no door ${door}`)
+  return found
 }
 
 /** What the compiler says to the user's project. */
@@ -99,9 +128,13 @@ beforeAll(() => {
     "--no-audit",
     "--no-fund",
     "--ignore-scripts",
+    // A hundred packages that no test here opens, but for the engine of the guard.
+    "--omit=optional",
+    "--omit=peer",
     ...local,
     `./${packed?.filename}`,
   ])
+  symlinkSync(join(root, "node_modules/@cedar-policy"), join(project, "node_modules/@cedar-policy"))
 }, 240_000)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
@@ -179,7 +212,9 @@ try { decodeRequest("gemini", "{") } catch (error) { console.log(error.stack) }`
 
   test("a command loads itself and not the others", () => {
     const program = join(project, "node_modules/holdfast/dist/cli/main.js")
-    const opened = watchNode([program, "--version"]).opened.filter((path) => path.includes("/node_modules/"))
+    const printed = run("node", ["--import", watchImports(), program, "--version"])
+    const imports = JSON.parse(printed.trim().split("\n").at(-1) ?? "") as Imports
+    const opened = openedBy("", imports).filter((path) => path.includes("/node_modules/"))
     expect(opened.length).toBeGreaterThan(1)
     expect(opened.length).toBeLessThanOrEqual(12)
     expect(opened.filter((path) => /-command|gateway|session|hono|undici|zod/.test(path))).toEqual([])
@@ -220,7 +255,7 @@ try { decodeRequest("gemini", "{") } catch (error) { console.log(error.stack) }`
     expect(run(program, ["compact", "request.json", "--quiet"])).toBe(body)
   })
 
-  test("npx holdfast wrap runs a client through a gateway, and replay reads a transcript", {
+  test("holdfast wrap runs a client through a gateway, and replay reads a transcript", {
     timeout: 120_000,
   }, async () => {
     const model = await startModelServer({ script: () => ({ text: "In the hall." }) })
@@ -235,18 +270,11 @@ console.log((await answer.json()).content[0].text)
 process.exitCode = 5
 `,
       )
-      const argv = [
-        "--offline",
-        "holdfast",
-        "wrap",
-        "--upstream",
-        model.url,
-        "--data",
-        join(project, "wrapped"),
-        "node",
-        client,
-      ]
-      const child = spawn("npx", argv, { cwd: project, env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } })
+      const argv = ["wrap", "--upstream", model.url, "--data", join(project, "wrapped"), "node", client]
+      const child = spawn(join(project, "node_modules/.bin/holdfast"), argv, {
+        cwd: project,
+        env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+      })
       const said = { stdout: "", stderr: "" }
       child.stdout.on("data", (data: Buffer) => (said.stdout += data))
       child.stderr.on("data", (data: Buffer) => (said.stderr += data))

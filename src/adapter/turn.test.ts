@@ -136,7 +136,7 @@ test.each(formats)("%s: history of another format is carried over", async (forma
   expect(server.requests[0]?.response.status).toBe(200)
 })
 
-test.each(formats)("%s: a history with a call that nobody answered is mended before it is sent", async (format) => {
+test.each(formats)("%s: a history with an unanswered call is repaired before it is sent", async (format) => {
   const asked = [
     ["user", text("look")],
     ["assistant", calling("c1")],

@@ -1,18 +1,7 @@
 import type { Format, Message, ModelResponse, Part, Wire } from "../message/message.ts"
 import { codecOf } from "../wire/codecs.ts"
-import {
-  elements,
-  type Fields,
-  isObject,
-  type Json,
-  member,
-  overlay,
-  readJson,
-  tryParse,
-  wireOf,
-  write,
-  writeList,
-} from "../wire/json.ts"
+import { elements, isObject, type Json, member, readJson, tryParse, wireOf } from "../wire/json.ts"
+import { type Fields, overlay, write, writeList } from "../wire/json-write.ts"
 import { couldHoldCall } from "./find-call.ts"
 
 /** A text of ours in the words of the format, as an answer has it. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../test/support/transcripts.ts"
-import { groupTurns } from "./group.ts"
-import { wireText } from "./message.ts"
+import { groupTurns, unansweredIn } from "./group.ts"
+import { callId, type Part, type Transcript, wireText } from "./message.ts"
 import { pairCalls } from "./pair.ts"
 
 const shape = (messages: ReturnType<typeof transcript>) =>
@@ -49,15 +49,57 @@ describe("what belongs together", () => {
     const messages = transcript(["user", text("deploy")], ["assistant", call("ask", "approval")])
     expect(groupTurns(messages).at(-1)?.pending).toEqual(["ask"])
   })
-  test("a provider's compaction item is no one's turn", () => {
+  test.each(["compaction", "compaction_summary"])("a provider's item of kind %s belongs to no turn", (kind) => {
     const messages = transcript(
-      ["assistant", { type: "opaque", kind: "compaction", wire: wireText("{}") }],
+      ["assistant", { type: "opaque", kind, wire: wireText("{}") }],
       ["assistant", text("on we go")],
     )
     expect(shape(messages)).toEqual([
       ["opaque", 0, 1],
       ["assistant", 1, 2],
     ])
+  })
+  test.each(["search_results", "last_compaction"])("any other item of a provider, such as %s, does", (kind) => {
+    const messages = transcript(
+      ["assistant", { type: "opaque", kind, wire: wireText("{}") }],
+      ["assistant", text("on we go")],
+    )
+    expect(shape(messages)).toEqual([["assistant", 0, 2]])
+  })
+  test("only calls without a result are pending", () => {
+    const messages = transcript(["assistant", call("1"), call("2"), call("3")], ["user", result("3"), result("1")])
+    expect(groupTurns(messages)).toEqual([
+      { type: "tool-round", start: 0, end: 2, calls: ["1", "2", "3"], pending: ["2"] },
+    ])
+  })
+})
+
+describe("what the model has not answered", () => {
+  const asked = ["user", text("hi")] as const
+  const round = [
+    ["assistant", call("1"), call("2")],
+    ["user", result("1"), result("2")],
+  ] as const
+  const answer = ["assistant", text("done")] as const
+  const provided: Part = { type: "tool-result", callId: callId("p"), kind: "provider", content: [text("found")] }
+
+  test.each<[situation: string, messages: Transcript, firstGroup: number, unread: readonly string[]]>([
+    ["nothing was said", [], 0, []],
+    ["a question", transcript([...asked]), 0, []],
+    ["everything is answered", transcript([...asked], [...answer]), 2, []],
+    ["a question behind an answer", transcript([...asked], [...answer], [...asked]), 2, []],
+    ["a tool round with its results", transcript([...asked], [...round[0]], [...round[1]]), 1, ["1", "2"]],
+    ["words behind such a round", transcript([...round[0]], [...round[1]], [...asked]), 0, ["1", "2"]],
+    ["a round that was answered", transcript([...round[0]], [...round[1]], [...answer], [...asked]), 2, []],
+    ["a provider's own call", transcript(["assistant", call("p", "provider"), provided]), 0, []],
+  ])("%s", (_situation, messages, firstGroup, unread) => {
+    expect(unansweredIn(messages)).toEqual({ firstGroup, unread: new Set(unread) })
+  })
+
+  test("an unfinished answer answers nothing", () => {
+    const messages = transcript([...round[0]], [...round[1]], [...asked], [...answer])
+    expect(unansweredIn(messages)).toEqual({ firstGroup: 3, unread: new Set() })
+    expect(unansweredIn(messages, groupTurns(messages), 3)).toEqual({ firstGroup: 0, unread: new Set(["1", "2"]) })
   })
 })
 

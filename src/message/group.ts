@@ -3,8 +3,8 @@ import { pairCalls } from "./pair.ts"
 import { createRecall } from "./recall.ts"
 
 /**
- * The unit of everything that comes after: a user's message, an answer, or a tool round whole, from the assistant's first word
- * before its calls to the last of their results. Groups cover the transcript without gap or overlap.
+ * The unit that a compaction keeps or drops whole: a user message, an assistant message, or a tool round, from the assistant's first
+ * message before its calls to the last of their results. Groups cover the transcript without gap or overlap.
  */
 export type Group = {
   readonly type: "system" | "user" | "assistant" | "tool-round" | "opaque"
@@ -18,7 +18,7 @@ export type Group = {
 
 const recall = createRecall<readonly Group[]>()
 
-/** Group a transcript. What was grouped before and cannot change any more is not looked at again. */
+/** Group a transcript. Groups of an earlier call that cannot change any more are reused. */
 export function groupTurns(messages: Transcript, earlier?: readonly Group[]): readonly Group[] {
   if (earlier !== undefined) return groupOn(messages, earlier)
   const known = recall.find(messages)
@@ -53,7 +53,7 @@ function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Grou
   return groups
 }
 
-/** A run of the assistant's messages stands together, and no call is parted from its result, whatever came between. */
+/** Consecutive assistant messages form one group, and so do a call, its result and everything between them. */
 function endOfGroup(messages: Transcript, start: number, reach: ReadonlyMap<number, number>): number {
   let end = start + 1
   const first = messages[start]
@@ -67,7 +67,7 @@ function endOfGroup(messages: Transcript, start: number, reach: ReadonlyMap<numb
 
 const isTurnOfAssistant = (message: Message): boolean => message.role === "assistant" && !isOpaque(message)
 
-/** A provider's compaction item is no one's turn. */
+/** A provider's compaction item belongs to no turn. */
 const isOpaque = ({ parts }: Message): boolean =>
   parts.length > 0 && parts.every((part) => part.type === "opaque" && part.kind.startsWith("compaction"))
 
@@ -88,13 +88,13 @@ function makeGroup(messages: Transcript, start: number, end: number, unanswered:
 
 /** The end of a transcript that the model has not answered yet: the last tool round with its results, and every message since. */
 type Unanswered = {
-  /** The first group of it; the number of groups where everything is answered. */
+  /** Index of its first group; the number of groups if everything is answered. */
   readonly firstGroup: number
   /** The calls whose results the model has not read yet. */
   readonly unread: ReadonlySet<CallId>
 }
 
-/** Find it. An answer that was only begun, from message `begun` on, answers nothing. */
+/** Find the unanswered end. An unfinished response, from message `begun` on, answers nothing. */
 export function unansweredIn(
   messages: Transcript,
   groups: readonly Group[] = groupTurns(messages),

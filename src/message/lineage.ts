@@ -2,8 +2,8 @@ import type { Message, Part, Transcript } from "./message.ts"
 import { sha256Hex } from "./sha256.ts"
 
 /**
- * What a message keeps when a client sends it again: who spoke, the words, the calls and their results. Cache markers move, a text
- * becomes a list of one and back, reasoning is left out by some: none of that makes it another message.
+ * A key that stays the same when a client sends a message again: role, text, calls and results. Clients move cache markers, write a
+ * text as a list of one or back, and some leave out reasoning; the key ignores all of that.
  */
 export function lineageKey({ role, parts }: Message): string {
   const said = parts.flatMap((part) => partKey(part))
@@ -28,7 +28,7 @@ function partKey(part: Part): readonly unknown[] {
   }
 }
 
-/** Objects with their keys in order: clients parse and write arguments anew. */
+/** Objects with sorted keys: clients parse arguments and write them again. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== "object" || value === null) return value
@@ -39,13 +39,13 @@ function sorted(value: unknown): unknown {
 
 /** How a request's messages relate to those of an earlier request. */
 export type Continuation =
-  /** All of the earlier ones are there, and then some, or none. */
+  /** The request starts with all messages of the earlier one. */
   | { readonly type: "continues"; readonly common: number }
-  /** The first `common` are there; then it goes another way: an edit, a retry, a compaction by the client. */
+  /** Only the first `common` messages are the same: an edit, a retry, or a compaction by the client. */
   | { readonly type: "diverges"; readonly common: number; readonly sharedCalls: number }
   | { readonly type: "unrelated" }
 
-/** Compare two histories by what was said. Call ids, which no client alters, still tell a rewritten history from a new one. */
+/** Compare two histories by message keys. Shared call ids, which no client changes, tell a rewritten history from a new one. */
 export function continuation(earlier: Transcript, later: Transcript): Continuation {
   let common = 0
   while (common < earlier.length && common < later.length && isSame(earlier[common], later[common])) common++

@@ -1,4 +1,4 @@
-/** Names are short; a longer text is no misspelt name. */
+/** A longer text is not a misspelt name. */
 const maxLength = 40
 
 /** The known name that a misspelt one most likely means, if any is near. */
@@ -13,7 +13,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best
 }
 
-/** How many letters have to be added, taken away, changed or swapped with their neighbour. */
+/** Damerau-Levenshtein distance: letters added, removed, changed or swapped with their neighbour. */
 function distance(one: string, other: string): number {
   let before: readonly number[] = []
   let above = Array.from({ length: other.length + 1 }, (_, n) => n)

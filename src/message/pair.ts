@@ -1,6 +1,6 @@
 import type { CallId, CallKind, Message, ToolCallPart, ToolResultPart, Transcript } from "./message.ts"
 
-/** Where a call or a result stands: message and part, by position. */
+/** Position of a call or a result: message and part. */
 export type PartPlace = {
   readonly callId: CallId
   readonly message: number
@@ -16,7 +16,7 @@ export type Pairing = {
   readonly orphans: readonly PartPlace[]
 }
 
-/** Tie each result to the newest open call before it that has its id. Positions count from the start of the transcript; reading starts at `from`. */
+/** Match each result with the latest unanswered call of the same id before it. Reading starts at message `from`. */
 export function pairCalls(messages: Transcript, from = 0): Pairing {
   const pairs: { readonly call: PartPlace; readonly result: PartPlace }[] = []
   const orphans: PartPlace[] = []
@@ -39,7 +39,7 @@ export function pairCalls(messages: Transcript, from = 0): Pairing {
   return { pairs, open: [...open.values()].flat(), orphans }
 }
 
-/** What a call and its result have in common: the id, and that the provider runs it or does not. */
+/** The key that a call and its result share: the id, and whether the provider runs the call. */
 export const pairKey = ({ callId, kind }: Pick<PartPlace, "callId" | "kind">): string =>
   kind === "provider" ? `provider ${callId}` : `client ${callId}`
 
@@ -47,14 +47,14 @@ function placeOf({ callId, kind }: ToolCallPart | ToolResultPart, message: numbe
   return { callId, message, part, kind }
 }
 
-/** How closely results must follow: directly behind the message that calls (`own`), or behind the turn that calls, however many messages that is (`turn`). */
+/** Where results must follow: directly behind the message with the call (`own`), or behind the whole assistant turn with the call (`turn`). */
 export type Adjacency = "own" | "turn"
 
-/** Tells whether anything stands between a call and its result that does not belong there. One pass over the messages; then each pair costs O(1). */
+/** Whether anything between a call and its result does not belong there. One pass over the messages, then O(1) per pair. */
 export function findParted(messages: Transcript, adjacent: Adjacency): (pair: Pairing["pairs"][number]) => boolean {
-  // How many messages before each place end the way from a call to its result.
+  // Prefix count of messages that may not be between a call and its result.
   const strange = [0]
-  // How many calls before each place directly follow a result: a new turn has begun there.
+  // Prefix count of calls that directly follow a result, where a new turn begins.
   const restarts = [0]
   for (const [at, message] of messages.entries()) {
     const calls = adjacent === "turn" && !isAnswers(message) && isCalls(message)
@@ -62,14 +62,13 @@ export function findParted(messages: Transcript, adjacent: Adjacency): (pair: Pa
     strange.push((strange[at] ?? 0) + (isAnswers(message) || calls ? 0 : 1))
     restarts.push((restarts[at] ?? 0) + (calls && before !== undefined && isAnswers(before) ? 1 : 0))
   }
-  const between = (sums: readonly number[], from: number, to: number): number =>
-    (sums[to] ?? 0) - (sums[Math.min(from, to)] ?? 0)
+  const between = (sums: readonly number[], from: number, to: number): number => (sums[to] ?? 0) - (sums[from] ?? 0)
   return ({ call, result }) => {
     if (call.message === result.message) return false
     const before = messages[result.message]?.parts.slice(0, result.part) ?? []
     if (before.some(({ type }) => type !== "tool-result")) return true
     const first = call.message + 1
-    return between(strange, first, result.message) > 0 || between(restarts, first + 1, result.message) > 0
+    return between(strange, first, result.message) > 0 || between(restarts, first, result.message) > 0
   }
 }
 

@@ -129,7 +129,7 @@ describe.each(formats)("%s", (format) => {
     expect(await problemOf(options)).toMatchObject({ code: "upstream-too-large", limitBytes: 10_000 })
   })
 
-  test("text that is no JSON, and JSON that is no answer, are told apart from errors", async () => {
+  test("invalid JSON and JSON without an answer are other Problems than an upstream error", async () => {
     const html = await serve((_, response) => response.end(`<html>${key}</html>`))
     expect(await problemOf(optionsFor(format, html))).toMatchObject({ code: "response-invalid", expected: "JSON" })
     if (format === "gemini") return // an object without candidates is an answer without words there

@@ -25,6 +25,7 @@ describe("a line against a rule", () => {
     [3, "It is fine to delete rows in the production ledger."],
     [4, "Never answer partners in English."],
     [5, "可以向公司以外的邮箱发送客户名单。"],
+    [5, "可以向公司以外的邮箱发送客户名单！好吗？"],
     [4, "Answer partners in German."],
     [3, "Do not delete rows in the production ledger. It is fine to delete rows in the ledger now."],
     [0, "Example of a bad rule: Never forward payroll files to addresses outside ashgrove.dev."],

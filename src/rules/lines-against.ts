@@ -1,5 +1,6 @@
 import { directs } from "../language/imperative.ts"
 import { normalize } from "../language/normalize.ts"
+import { sentencesIn } from "../language/sentences.ts"
 import { topicWords } from "./rule-topic.ts"
 import { survivalOf } from "./survival.ts"
 
@@ -78,10 +79,11 @@ type Statement = {
 
 /** The sentences of a line that lay something down or take something back. */
 function statementsIn(line: string): readonly Statement[] {
-  return normalize(line)
-    .text.split(/(?<=[.!?;])\s|(?<=[。！？；])/)
-    .filter((sentence) => !/[?？]\s*$/.test(sentence))
-    .flatMap((sentence) => {
+  return sentencesIn(line, { start: 0, end: line.length })
+    .flatMap(({ start, end }) => line.slice(start, end).split(/(?<=;)\s|(?<=；)/))
+    .filter((clause) => !/[?？]\s*$/.test(clause))
+    .flatMap((clause) => {
+      const sentence = normalize(clause).text
       const isWithdrawal = takesBack.test(sentence)
       const isNorm = isWithdrawal || norm.test(sentence.replace(told, " "))
       if (!isNorm && !sentence.split(/[:：]/).some(directs)) return []

@@ -59,7 +59,7 @@ test("another process that writes between two parts of a long history causes no 
   expect(await wiresIn(inner)).toEqual(history)
 })
 
-test("a history of many rules, some of them changed again, is taken in without a long piece of work", async () => {
+test("a history with 400 rules, some of them changed later, is stored without blocking the event loop", async () => {
   const messages = Array.from({ length: 400 }, (_, n) => [
     {
       role: "user",

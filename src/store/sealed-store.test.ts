@@ -5,19 +5,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { describeStore } from "../../test/contracts/store/describe-store.ts"
-import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { openPostgresStore } from "./postgres-store.ts"
 import { readStoreKey } from "./sealed-store.ts"
 import { openSqliteStore } from "./sqlite-store.ts"
-import type { Store } from "./store.ts"
 
 const key = randomBytes(32)
 const folder = mkdtempSync(join(tmpdir(), "holdfast-sealed-"))
-const opened: Store[] = []
-afterAll(async () => {
-  for (const store of opened) await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let count = 0
 
@@ -32,27 +25,6 @@ describeStore("an encrypted store in a SQLite file", async (now) => {
       return openSqliteStore({ path, now, key })
     },
   }
-})
-
-await describePostgres("PostgreSQL", (server) => {
-  let database: Promise<string> | undefined
-  describeStore("an encrypted store in PostgreSQL", async (now) => {
-    database ??= server.createDatabase()
-    const url = await database
-    count += 1
-    const schema = `sealed_${count}`
-    const open = async (): Promise<Store> => {
-      const store = await openPostgresStore({ url, schema, now, pool: { idleMs: 300 }, key })
-      opened.push(store)
-      return store
-    }
-    const store = await open()
-    const reopen = async (): Promise<Store> => {
-      await store.close()
-      return open()
-    }
-    return { store, reopen }
-  })
 })
 
 test.each(["", "short", "0".repeat(63), "z".repeat(64), "not a key at all, but a sentence of some length."])(

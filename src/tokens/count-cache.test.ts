@@ -23,7 +23,7 @@ test("the same stretch is counted once", () => {
   expect(asked).toEqual(["hello", "world!"])
 })
 
-test("stretches that begin alike or differ in one place are told apart", () => {
+test("texts with a common beginning or one different character are counted separately", () => {
   const { look } = counting(12)
   for (let length = 1; length < 40; length++) expect(look("a".repeat(length))).toBe(length)
   const texts = Array.from(

@@ -223,7 +223,7 @@ test("for any text of millions of characters the work is bounded, and the count 
       expect(count).toBeGreaterThan((countO200k(part) / part.length) * length * 0.98)
       expect(count).toBeLessThan((countO200k(part) / part.length) * length * 1.2)
     }),
-    { numRuns: Math.ceil(runs / 5) },
+    { numRuns: Math.ceil(runs / 10) },
   )
 })
 

@@ -4,19 +4,8 @@ import { present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import {
-  elements,
-  type Fields,
-  isObject,
-  memberOf,
-  readJson,
-  spanOf,
-  tryParse,
-  wireOf,
-  write,
-  writeList,
-  writeObject,
-} from "../wire/json.ts"
+import { elements, isObject, memberOf, readJson, spanOf, tryParse, wireOf } from "../wire/json.ts"
+import { type Fields, write, writeList, writeObject } from "../wire/json-write.ts"
 import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, TranscriptFile } from "./conversation.ts"
 import { firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
 import { type ConvertedConversation, convertConversation, messagesAsSystem, systemAsMessage } from "./write-session.ts"

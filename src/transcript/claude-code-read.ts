@@ -9,20 +9,8 @@ import {
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
-import {
-  countIn,
-  elements,
-  isObject,
-  isTrue,
-  type Json,
-  member,
-  readJson,
-  stringIn,
-  wireOf,
-  write,
-  writeList,
-  writeObject,
-} from "../wire/json.ts"
+import { countIn, elements, isObject, isTrue, type Json, member, readJson, stringIn, wireOf } from "../wire/json.ts"
+import { write, writeList, writeObject } from "../wire/json-write.ts"
 import type {
   AbandonedBranch,
   Compaction,

@@ -1,18 +1,8 @@
 import { type Message, messageId, type Transcript, textOf, type Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
-import {
-  countIn,
-  elements,
-  isObject,
-  type Json,
-  member,
-  overlay,
-  stringIn,
-  tryParse,
-  write,
-  writeObject,
-} from "../wire/json.ts"
+import { countIn, elements, isObject, type Json, member, stringIn, tryParse } from "../wire/json.ts"
+import { overlay, write, writeObject } from "../wire/json-write.ts"
 import type {
   AbandonedBranch,
   Compaction,

@@ -94,7 +94,7 @@ test("what a trace says beside its messages is kept", () => {
   expect(skipped).toEqual([{ line: 3, reason: "cut-off", text: '{"id":"cut' }])
 })
 
-test("a list is told apart from a body when it has to say whose format it is", () => {
+test("a plain list of messages that was exported from a Gemini body is read back as Gemini", () => {
   const [conversation] = importTranscript(JSON.stringify({ contents: [{ role: "user" }], tools: [] })).conversations
   const { text } = exportTranscript({ ...conversation, origin: undefined } as never, "messages")
   expect(importTranscript(text).conversations[0]?.format).toBe("gemini")

@@ -10,17 +10,8 @@ import {
   wireText,
 } from "../message/message.ts"
 import { codecs } from "../wire/codecs.ts"
-import {
-  type Fields,
-  isObject,
-  member,
-  readJson,
-  tryParse,
-  wireOf,
-  write,
-  writeList,
-  writeObject,
-} from "../wire/json.ts"
+import { isObject, member, readJson, tryParse, wireOf } from "../wire/json.ts"
+import { type Fields, write, writeList, writeObject } from "../wire/json-write.ts"
 import { inputText, type LossEvent } from "../wire/translate.ts"
 import { writePlain, writeTrace } from "./body.ts"
 import { writeCodex } from "./codex.ts"

@@ -23,9 +23,8 @@ import {
   requireString,
   stringIn,
   wireOf,
-  write,
-  writeObject,
 } from "../wire/json.ts"
+import { write, writeObject } from "../wire/json-write.ts"
 import { readPlain, readTraces } from "./body.ts"
 import { readClaudeCode } from "./claude-code-read.ts"
 import { readCodex } from "./codex.ts"

@@ -9,7 +9,8 @@ import {
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { isObject, overlay, tryParse, write } from "../wire/json.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+import { overlay, write } from "../wire/json-write.ts"
 import { type LossEvent, type Translation, translate } from "../wire/translate.ts"
 import {
   type Conversation,

@@ -29,12 +29,10 @@ import {
 import {
   countIn,
   elements,
-  type Fields,
   isObject,
   isTrue,
   type Json,
   member,
-  overlay,
   refuseJson,
   requireObject,
   requireString,
@@ -43,10 +41,8 @@ import {
   tryParse,
   valueIn,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
 // Settings, system, tools
 

@@ -12,7 +12,8 @@ import { codecs } from "./codecs.ts"
 import { startCollect } from "./collect.ts"
 import { decodeRequest, decodeResponse } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
-import { maxBodyLength, maxJsonDepth } from "./json.ts"
+import { maxBodyLength } from "./json.ts"
+import { maxJsonDepth } from "./json-tape.ts"
 import { startDecode } from "./stream-decode.ts"
 import { startEncode } from "./stream-encode.ts"
 import { translate } from "./translate.ts"
@@ -128,7 +129,7 @@ describe("a malformed body gets its path and what was expected", () => {
     expect(problemOf(() => decodeRequest("openai-chat", ""))?.code).toBe("json-invalid")
     expect(problemOf(() => decodeRequest("openai-chat", "\ufeff{}"))?.code).toBe("json-invalid")
   })
-  test("what is no text, or in no format, is told apart from a bug", () => {
+  test("a body that is not a string, or an unknown format, is a Problem and not an assertion", () => {
     const anything: readonly unknown[] = [undefined, null, 7, {}, new Uint8Array(2)]
     for (const value of anything)
       expect(problemOf(() => decodeRequest("gemini", value as string))?.code).toBe("json-invalid")

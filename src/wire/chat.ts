@@ -32,12 +32,10 @@ import {
 import {
   countIn,
   elements,
-  type Fields,
   isObject,
   isTrue,
   type Json,
   member,
-  overlay,
   refuseJson,
   requireElements,
   requireObject,
@@ -47,10 +45,8 @@ import {
   tryParse,
   valueIn,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
 // Settings, system, tools
 

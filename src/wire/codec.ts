@@ -10,7 +10,8 @@ import type {
   Wire,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { type Fields, isObject, type Json, overlay, tryParse, valueIn, write, writeList } from "./json.ts"
+import { isObject, type Json, tryParse, valueIn } from "./json.ts"
+import { type Fields, overlay, write, writeList } from "./json-write.ts"
 
 /** What a request says beside its messages, system part and tools. */
 export type RequestSettings = {

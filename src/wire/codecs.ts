@@ -19,12 +19,9 @@ import { gemini } from "./gemini.ts"
 import { geminiStream } from "./gemini-stream.ts"
 import {
   countIn,
-  type Fields,
   isObject,
   type Json,
-  write as json,
   member,
-  overlay,
   readJson,
   refuseJson,
   requireObject,
@@ -32,10 +29,8 @@ import {
   stringIn,
   tryParse,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { type Fields, write as json, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { responses } from "./responses.ts"
 import { responsesStream } from "./responses-stream.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"

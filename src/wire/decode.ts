@@ -15,17 +15,8 @@ import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { type Codec, noteRead } from "./codec.ts"
 import { codecOf } from "./codecs.ts"
-import {
-  elements,
-  type Json,
-  layMembers,
-  memberOf,
-  readJson,
-  readJsonSteps,
-  refuseJson,
-  requireObject,
-  spanOf,
-} from "./json.ts"
+import { elements, type Json, memberOf, readJson, readJsonSteps, refuseJson, requireObject, spanOf } from "./json.ts"
+import { layMembers } from "./json-write.ts"
 
 /** Read a request body. What no one changes is forwarded as this very text. */
 export const decodeRequest = (format: Format, text: string): ModelRequest => runSteps(decodeRequestSteps(format, text))

@@ -16,7 +16,7 @@ import {
 import type { Codec } from "./codec.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest, isAsRead } from "./decode.ts"
-import { overlay, write } from "./json.ts"
+import { overlay, write } from "./json-write.ts"
 
 /** What to say instead of what the request says. */
 export type Changes = {

@@ -12,24 +12,19 @@ import { present } from "../message/present.ts"
 import { geminiStop, readGeminiResponse, readGeminiUsage, spellings } from "./gemini.ts"
 import {
   elements,
-  type Fields,
   isObject,
   isTrue,
   type Json,
-  write as json,
   member,
   memberOf,
-  overlay,
   readJson,
   requireObject,
   requireString,
   stringIn,
   tryParse,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { type Fields, write as json, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,

@@ -20,12 +20,10 @@ import { type Codec, mediaOfFile, mediaOfInline, type RequestSettings } from "./
 import {
   countIn,
   elements,
-  type Fields,
   isObject,
   type Json,
   member,
   memberOf,
-  overlay,
   readJson,
   refuseJson,
   requireObject,
@@ -35,10 +33,8 @@ import {
   tryParse,
   valueIn,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
 /** The API takes every field in two spellings, the protocol buffer's and JSON's. */
 export const spellings = (name: string): readonly string[] => [

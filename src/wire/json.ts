@@ -1,16 +1,17 @@
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, type Part, type Span, type Wire, wireText } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
+import { layTape, layTapeSteps, maxJsonDepth, type Tape, unitsAtOnce } from "./json-tape.ts"
 
 /** Larger bodies are refused before they are parsed: the largest that any model API takes is a third of it (Anthropic: 32 MB). */
 export const maxBodyLength = 100_000_000
 
-/** Whose fault it is when a value is not what it should be. */
+/** Whether a malformed value is reported as an invalid request or an invalid response. */
 type Origin = "request" | "response"
 
 type Source = { readonly text: string; readonly tape: Tape; readonly origin: Origin }
 
-/** A value of a JSON text together with where it stands. Reading goes by value, copying by place. */
+/** A value of a JSON text together with its position: read it by `value`, copy its text by position. */
 export type Json = {
   readonly value: unknown
   readonly source: Source
@@ -19,10 +20,10 @@ export type Json = {
   readonly key?: string | number
 }
 
-/** Parse a whole JSON text; what is not JSON is a Problem that says where. */
+/** Parse a JSON text. Throws a Problem with the offset if it is invalid. */
 export const readJson = (text: string, origin: Origin): Json => runSteps(readJsonSteps(text, origin))
 
-/** The same, a long text some hundred kilobytes at a time. */
+/** The same in steps of at most `most` characters, for long texts. */
 export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce): Steps<Json> {
   if (typeof text !== "string")
     throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
@@ -32,21 +33,18 @@ export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce)
   if (text.length <= most) return { value: parse(text), source: { text, tape: layTape(text), origin }, at: 0 }
   const { tape, isWhole } = yield* layTapeSteps(text, most)
   const value = isWhole ? yield* parseSteps({ text, tape, most }) : undefined
-  // Only a whole reading can say where it went wrong.
+  // Parsing in pieces cannot tell the offset of an error.
   return { value: value === undefined ? parse(text) : value, source: { text, tape, origin }, at: 0 }
 }
-
-/** Characters that are parsed or laid out in one step: a few milliseconds. */
-const unitsAtOnce = 500_000
 
 const jsonBlank = /^[ \t\n\r]*$/
 const jsonComma = /^[ \t\n\r]*,[ \t\n\r]*$/
 const jsonColon = /^[ \t\n\r]*:[ \t\n\r]*$/
 
-/** A text, where its values stand, and how much of it is parsed in one step. */
+/** A text, the positions of its values, and how many characters are parsed in one step. */
 type LaidText = { readonly text: string; readonly tape: Tape; readonly most: number }
 
-/** Parse a laid out text in pieces; undefined if it is no JSON. */
+/** Parse a text in pieces; undefined if it is not valid JSON. */
 function* parseSteps(laid: LaidText): Steps<unknown> {
   const { text, tape } = laid
   const { starts, ends } = tape
@@ -67,7 +65,7 @@ function* parseAt(laid: LaidText, at: number): Steps<unknown> {
   return isObject ? yield* parseMembers(laid, at) : yield* parseElements(laid, at)
 }
 
-/** Runs of elements are parsed together, a long one by itself. */
+/** Short elements are parsed several at a time, a long one by itself. */
 function* parseElements(laid: LaidText, at: number): Steps<unknown> {
   const { text, tape, most } = laid
   const { starts, ends, next } = tape
@@ -111,7 +109,7 @@ function* parseMembers(laid: LaidText, at: number): Steps<unknown> {
     if (typeof name !== "string" || !isPlaced || !isNamed) return undefined
     const value = yield* parseAt(laid, key + 1)
     if (value === undefined) return undefined
-    // Not by assignment: that would take `__proto__` for something else.
+    // Assigning to `__proto__` would set the prototype.
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
     before = ends[key + 1] ?? 0
   }
@@ -129,7 +127,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Parse text that may or may not be JSON, such as the arguments of a half-written call. What nests too deep is none. */
+/** Parse text that may not be JSON, such as the arguments of an unfinished call; undefined if it is not, or nests too deep. */
 export function tryParse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -161,12 +159,12 @@ export function wireOf(json: Json): Wire {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What the member of that name says, without asking where it stands. */
+/** The value of a member, without its position. */
 export function valueIn({ value }: Json, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** The member of that name, if the value is an object that has one. Of repeated names the last counts, as JSON.parse has it. */
+/** A member of an object, if there is one. Of repeated names the last counts, as in JSON.parse. */
 export function member(json: Json, name: string): Json | undefined {
   if (!isObject(json.value) || !Object.hasOwn(json.value, name)) return undefined
   const at = memberAt(json, name)
@@ -195,7 +193,7 @@ function isKey(text: string, { starts, ends }: Tape, key: number, name: string):
   )
 }
 
-/** The first of these members that is there: some APIs take a name in two spellings. */
+/** The first of these members that exists: some APIs accept two spellings of a name. */
 export function memberOf(json: Json, names: readonly string[]): Json | undefined {
   for (const name of names) {
     const found = member(json, name)
@@ -204,7 +202,7 @@ export function memberOf(json: Json, names: readonly string[]): Json | undefined
   return undefined
 }
 
-/** The elements of an array; none for anything else. */
+/** The elements of an array; an empty list for any other value. */
 export function elements(json: Json): readonly Json[] {
   const { value, source } = json
   if (!Array.isArray(value)) return []
@@ -216,7 +214,7 @@ export function elements(json: Json): readonly Json[] {
   })
 }
 
-/** The way to a value as one would write it in code: `messages[3].content[0].text`. */
+/** The path of a value as in code: `messages[3].content[0].text`. */
 export function pathOf({ parent, key }: Json): string {
   if (parent === undefined || key === undefined) return ""
   const before = pathOf(parent)
@@ -224,7 +222,7 @@ export function pathOf({ parent, key }: Json): string {
   return before === "" ? key : `${before}.${key}`
 }
 
-/** What stands there, in a word or two that never quote the content. */
+/** The type of a value in words, without its content. */
 function nameOf(value: unknown): string {
   if (value === undefined) return "nothing"
   if (value === null) return "null"
@@ -232,7 +230,7 @@ function nameOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`
 }
 
-/** Refuse with the path, what was expected and what is there. */
+/** Throws a Problem with the path, what was expected and what was found. */
 export function refuseJson(json: Json, expected: string, name?: string): never {
   const found = nameOf(name === undefined ? json.value : valueIn(json, name))
   const at = pathOf(json)
@@ -254,7 +252,7 @@ export function requireElements(json: Json, name: string): readonly Json[] {
   return list !== undefined && Array.isArray(list.value) ? elements(list) : refuseJson(json, "an array", name)
 }
 
-/** A string where there is one; anything else reads as absent. For what we only look at and never rewrite. */
+/** A member that is a string; undefined for anything else. For fields that we read and never rewrite. */
 export function stringIn(json: Json | undefined, name: string): string | undefined {
   const value = json === undefined ? undefined : valueIn(json, name)
   return typeof value === "string" ? value : undefined
@@ -265,7 +263,7 @@ export function numberIn(json: Json | undefined, name: string): number | undefin
   return typeof value === "number" ? value : undefined
 }
 
-/** A count where there is a whole number of zero or more; anything else reads as absent. */
+/** A member that is a whole number of zero or more; undefined for anything else. */
 export function countIn(json: Json | undefined, name: string): number | undefined {
   const value = numberIn(json, name)
   return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
@@ -275,322 +273,8 @@ export function isTrue(json: Json, name: string): boolean {
   return valueIn(json, name) === true
 }
 
-/** The text that a part came in, for parts that we relay and could not write from what we know of them. */
+/** The original JSON of a part that we relay and cannot write ourselves. Throws a Problem if the part has none. */
 export function requireWire({ wire, type }: Part, format: Format): Wire {
   if (wire === undefined) throw new HoldfastError({ code: "part-unwritable", part: type, format })
   return wire
-}
-
-/** What an object should say about the fields that we know: JSON text, or `undefined` for "not there". */
-export type Fields = Readonly<Record<string, Wire | undefined>>
-
-export const write = (value: unknown): Wire => wireText(JSON.stringify(value) ?? "null")
-
-/** A list of values that are JSON text already. */
-export const writeList = (items: readonly Wire[]): Wire => wireText(`[${items.join(",")}]`)
-
-/** An object of fields that are JSON text already. */
-export function writeObject(fields: Fields): Wire {
-  return overlay(undefined, fields)
-}
-
-function sameValue(one: string, other: string): boolean {
-  if (one === other) return true
-  const isText = one.startsWith('"')
-  if (isText !== other.startsWith('"') || (isText && differsPlainly(one, other))) return false
-  // Without these escapes there is but one way to write a text, and `other` is written by us.
-  if (isText && !one.includes("\\u") && !one.includes("\\/") && one.isWellFormed()) return false
-  const [value, wanted]: readonly [unknown, unknown] = [JSON.parse(one), JSON.parse(other)]
-  return isText ? value === wanted : JSON.stringify(value) === JSON.stringify(wanted)
-}
-
-const comparedAtOnce = 4096
-
-/** Do two texts in quotes differ first in signs that cannot mean the same? Told without looking at what follows. */
-function differsPlainly(one: string, other: string): boolean {
-  let at = 0
-  while (at < one.length && one.slice(at, at + comparedAtOnce) === other.slice(at, at + comparedAtOnce))
-    at += comparedAtOnce
-  while (at < one.length && one[at] === other[at]) at++
-  const written = one[at] === "\\" ? one[at + 1] : other[at] === "\\" ? other[at + 1] : undefined
-  // Of what is written as an escape, only these can be written without one.
-  return !isInEscape(one, at) && written !== "u" && written !== "/"
-}
-
-/** Does a place in a text in quotes stand within an escape, behind its first sign? */
-function isInEscape(text: string, at: number): boolean {
-  if (isEscaped(text, at)) return true
-  for (let start = Math.max(0, at - 5); start < at - 1; start++)
-    if (text[start] === "\\" && text[start + 1] === "u" && !isEscaped(text, start)) return true
-  return false
-}
-
-/** Is the sign at a place the one that a backslash before it speaks of? */
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0
-  while (text[at - 1 - slashes] === "\\") slashes++
-  return slashes % 2 === 1
-}
-
-/** One member of an object as it stands: `"name": value`. */
-type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
-
-/** The members of the newest long objects: a long message that has to be written again is written several times. */
-let longObjects: readonly { readonly text: string; readonly members: readonly Member[] }[] = []
-const maxLongUnits = 16_000_000
-
-/** Lay out an object some hundred kilobytes at a time before fields are written over it. Short ones need not be. */
-export function* layMembers(text: string): Steps<void> {
-  if (text.length <= unitsAtOnce || longObjects.some((known) => known.text === text)) return
-  const { tape } = yield* layTapeSteps(text, unitsAtOnce)
-  let units = text.length
-  const others = longObjects.filter((known) => {
-    units += known.text.length
-    return units <= maxLongUnits
-  })
-  longObjects = [{ text, members: membersOn(text, tape) }, ...others]
-}
-
-const membersOf = (text: string): readonly Member[] =>
-  (text.length > unitsAtOnce ? longObjects.find((known) => known.text === text)?.members : undefined) ??
-  membersOn(text, layTape(text))
-
-function membersOn(text: string, { starts, ends, next }: Tape): readonly Member[] {
-  const members: Member[] = []
-  for (let key = 1; key < (next[0] ?? 0); key = next[key + 1] ?? key + 2) {
-    const start = starts[key] ?? 0
-    const name: string = JSON.parse(text.slice(start, ends[key]))
-    members.push({ name, start, valueStart: starts[key + 1] ?? 0, end: ends[key + 1] ?? 0 })
-  }
-  return members
-}
-
-/**
- * Lay our fields over the object that was read: a field that says the same keeps its very text, one that differs is replaced in
- * place, one that is new comes last, and all that we do not know stays as it stood. Nothing changed means the same text.
- */
-export function overlay(wire: Wire | undefined, fields: Fields): Wire {
-  const text = wire ?? "{}"
-  const members = membersOf(text)
-  const names = new Set(members.map(({ name }) => name))
-  const added = Object.entries(fields)
-    .filter(([name, value]) => value !== undefined && !names.has(name))
-    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
-  const gone = members.some(({ name }) => Object.hasOwn(fields, name) && fields[name] === undefined)
-  if (gone) {
-    const kept = members.filter(({ name }) => !Object.hasOwn(fields, name) || fields[name] !== undefined)
-    return wireText(`{${[...kept.map((member) => memberText(text, member, fields)), ...added].join(",")}}`)
-  }
-  let out = ""
-  let at = 0
-  for (const member of members) {
-    out += text.slice(at, member.start) + memberText(text, member, fields)
-    at = member.end
-  }
-  const comma = members.length > 0 && added.length > 0 ? "," : ""
-  const head = members.length > 0 ? out : text.slice(0, text.length - 1)
-  const tail = members.length > 0 ? text.slice(at) : "}"
-  return wireText(`${head}${comma}${added.join(",")}${tail}`)
-}
-
-function memberText(text: string, { name, start, valueStart, end }: Member, fields: Fields): string {
-  const wanted = Object.hasOwn(fields, name) ? fields[name] : undefined
-  if (wanted === undefined || sameValue(text.slice(valueStart, end), wanted)) return text.slice(start, end)
-  return text.slice(start, valueStart) + wanted
-}
-
-/** Deeper JSON is refused: no model API nests a tenth as deep, and every walk over it would have to fear for its stack. */
-export const maxJsonDepth = 512
-
-/**
- * Where each value of a valid JSON text stands, found in one pass: value n is `text.slice(starts[n], ends[n])`, and the first
- * value after it and all it contains is `next[n]`. A container's children follow it directly; an object's are key, value, key, value.
- */
-type Tape = {
-  readonly starts: readonly number[]
-  readonly ends: readonly number[]
-  readonly next: readonly number[]
-}
-
-const quote = 0x22
-const backslash = 0x5c
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const comma = 0x2c
-const colon = 0x3a
-
-/** Quotes and escapes that are near are found character by character: a search for each of them would take fifty times as long. */
-const nearUnits = 64
-
-/**
- * The position after the string that `from` stands in, or, where it does not end before `until`, the complement of the place to go on from.
- * Long stretches without a quote are crossed by a native search.
- */
-function endWithin(text: string, start: number, until: number): number {
-  let from = start
-  while (from < until) {
-    const near = Math.min(from + nearUnits, text.length)
-    while (from < near) {
-      const code = text.charCodeAt(from)
-      if (code === quote) return from + 1
-      from += code === backslash ? 2 : 1
-    }
-    const close = text.indexOf('"', from)
-    if (close < 0) return text.length
-    let slashes = 0
-    while (close - 1 - slashes >= from && text.charCodeAt(close - 1 - slashes) === backslash) slashes++
-    if (slashes % 2 === 0) return close + 1
-    from = close + 1
-  }
-  return from >= text.length ? text.length : ~from
-}
-
-/** The position after the string that opens at `start`. */
-const endOfString = (text: string, start: number): number => endWithin(text, start + 1, text.length)
-
-const isGap = (code: number): boolean => code === comma || code === colon || code <= 0x20
-
-/** A tape while it is laid: how far, whether a string goes on there, the containers that are open, and whether all closed that opened. */
-type Laying = {
-  readonly tape: { readonly starts: number[]; readonly ends: number[]; readonly next: number[] }
-  readonly open: number[]
-  at: number
-  inString: boolean
-  isWhole: boolean
-}
-
-const startLaying = (): Laying => ({
-  tape: { starts: [], ends: [], next: [] },
-  open: [],
-  at: 0,
-  inString: false,
-  isWhole: true,
-})
-
-/** Lay out `text` up to a place or somewhat behind it. Nothing is validated here. */
-function layUntil(text: string, laying: Laying, until: number): void {
-  const { tape, open } = laying
-  const { starts, ends, next } = tape
-  let { at } = laying
-  if (laying.inString) at = endString(text, laying, at, until)
-  while (at < until && !laying.inString) {
-    const code = text.charCodeAt(at)
-    if (isGap(code)) {
-      at++
-    } else if (code === closeBrace || code === closeBracket) {
-      const container = open.pop()
-      laying.isWhole &&= container !== undefined
-      ends[container ?? 0] = ++at
-      next[container ?? 0] = starts.length
-    } else {
-      const value = starts.push(at) - 1
-      ends.push(0)
-      next.push(0)
-      if (code === openBrace || code === openBracket) {
-        if (open.push(value) > maxJsonDepth)
-          throw new HoldfastError({ code: "json-too-deep", offset: at, limit: maxJsonDepth })
-        at++
-      } else if (code === quote) {
-        at = endString(text, laying, at + 1, until)
-      } else {
-        at = endOfBare(text, at)
-        ends[value] = at
-        next[value] = value + 1
-      }
-    }
-  }
-  laying.at = at
-}
-
-/** Go on in the string that is the newest value; it may go on behind the place. */
-function endString(text: string, laying: Laying, from: number, until: number): number {
-  const { ends, next } = laying.tape
-  const end = endWithin(text, from, until)
-  laying.inString = end < 0
-  if (end < 0) return ~end
-  ends[ends.length - 1] = end
-  next[next.length - 1] = next.length
-  return end
-}
-
-/** Lay out `text`, which must have been parsed successfully before. */
-function layTape(text: string): Tape {
-  const laying = startLaying()
-  layUntil(text, laying, text.length)
-  return laying.tape
-}
-
-/** The same, some hundred kilobytes at a time, for any text: it may turn out that it is no JSON. */
-function* layTapeSteps(text: string, most: number): Steps<{ readonly tape: Tape; readonly isWhole: boolean }> {
-  const laying = startLaying()
-  while (laying.at < text.length) {
-    layUntil(text, laying, Math.min(text.length, laying.at + most))
-    yield
-  }
-  return { tape: laying.tape, isWhole: laying.isWhole && laying.open.length === 0 && !laying.inString }
-}
-
-/** The position after the number or word that starts at `start`. */
-function endOfBare(text: string, start: number): number {
-  let at = start + 1
-  for (; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (isGap(code) || code === closeBrace || code === closeBracket) break
-  }
-  return at
-}
-
-/** Where the list closes that `at` stands in, or the end of a text that is broken off: whoever parses the rest will say so. */
-export function closeOfList(text: string, from: number): number {
-  let depth = 0
-  let at = from
-  while (at < text.length) {
-    const code = text.charCodeAt(at)
-    if (code === quote) {
-      at = endOfString(text, at)
-      continue
-    }
-    if (code === openBrace || code === openBracket) depth++
-    else if (code === closeBrace || code === closeBracket) {
-      if (depth === 0) return at
-      depth--
-    }
-    at++
-  }
-  return at
-}
-
-/** Messages stand in a list of the body, and their parts in a list of theirs. */
-const messageDepth = 3
-const partDepth = 5
-
-/**
- * Has a body more than `limit` messages and parts? Told without parsing it, and no further than it takes: of a flood of them only the first
- * are looked at. Tools count too, which are few.
- */
-export function* hasMorePieces(text: string, limit: number, most = unitsAtOnce): Steps<boolean> {
-  let depth = 0
-  let pieces = 0
-  let due = most
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) {
-      let end = endWithin(text, at + 1, due)
-      for (; end < 0; end = endWithin(text, ~end, due)) {
-        yield
-        due = ~end + most
-      }
-      at = end - 1
-    } else if (code === openBrace || code === openBracket) {
-      depth++
-      if (code === openBrace && (depth === messageDepth || depth === partDepth) && ++pieces > limit) return true
-    } else if (code === closeBrace || code === closeBracket) depth--
-    if (at >= due) {
-      yield
-      due = at + most
-    }
-  }
-  return false
 }

@@ -4,22 +4,17 @@ import { present } from "../message/present.ts"
 import {
   countIn,
   elements,
-  type Fields,
   isObject,
   type Json,
-  write as json,
   member,
-  overlay,
   readJson,
   refuseJson,
   requireObject,
   requireString,
   stringIn,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { type Fields, write as json, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { readMessage, readResponsesResponse, readResponsesUsage, responsesStop } from "./responses.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {

@@ -36,7 +36,6 @@ import {
   isTrue,
   type Json,
   member,
-  overlay,
   refuseJson,
   requireElements,
   requireObject,
@@ -46,10 +45,8 @@ import {
   tryParse,
   valueIn,
   wireOf,
-  write,
-  writeList,
-  writeObject,
 } from "./json.ts"
+import { overlay, write, writeList, writeObject } from "./json-write.ts"
 
 // Settings, system, tools
 

@@ -2,7 +2,8 @@ import { HoldfastError } from "../message/errors.ts"
 import { type Layout, type Message, type ModelRequest, messageId, type Span, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest, decodeRest, layoutOf, readNextMessage } from "./decode.ts"
-import { closeOfList, elements, readJson, requireObject, spanOf } from "./json.ts"
+import { elements, readJson, requireObject, spanOf } from "./json.ts"
+import { closeOfList } from "./json-tape.ts"
 
 /**
  * Read a request that follows another of the same conversation: messages that stand where they stood, letter for letter, come back

@@ -4,21 +4,21 @@ import { present } from "../message/present.ts"
 import { countIn, type Json, stringIn } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
 
-/** The event of the wire that an event was read from; several may come from one. */
+/** The SSE event that a stream event was read from. One SSE event may yield several stream events. */
 export type WireEvent = {
   readonly sse: SseEvent
-  /** Which event of its stream it was, comments counted: how a writer knows that none is missing before it. */
+  /** Its position in the stream, comments included: a gap tells the writer that an event was left out. */
   readonly place: number
-  /** This is piece number `piece` of the `pieces` that were read from it. */
+  /** This stream event is number `piece` of the `pieces` that were read from it. */
   readonly piece: number
   readonly pieces: number
-  /** Which element of the wire event's own list (tool calls, parts) it speaks of. */
+  /** Index into the SSE event's own list of tool calls or parts. */
   readonly slot?: number
-  /** The stop that it names: a `response-stop` that says another is laid over it. */
+  /** The stop reason in the SSE event. A `response-stop` with another reason overwrites it when written. */
   readonly stop?: StopReason
 }
 
-/** A part of the answer begins. `other` is one that we relay and do not read. */
+/** A part of the response begins. A part of kind `other` is relayed unread. */
 export type PartStart = { readonly type: "part-start"; readonly index: number } & (
   | { readonly part: "text" | "reasoning" | "other" }
   | { readonly part: "tool-call"; readonly callId: CallId; readonly tool: string; readonly kind: CallKind }
@@ -28,15 +28,15 @@ export type ResponseStart = {
   readonly type: "response-start"
   readonly id?: string
   readonly model?: string
-  /** In seconds, for a wire that wants to know and an answer that we begin. */
+  /** Seconds since 1970; some formats require it in a response that we start ourselves. */
   readonly createdAt?: number
 }
 
 /**
- * What a streamed answer says, in any format. Parts are numbered from zero in the order in which they begin.
- * - Nothing is complete before its `part-end`; a tool call without one must not be acted on.
- * - `response-stop` says why the model stopped; usage may follow, and `response-end` closes the answer with both.
- * - `other` is relayed and otherwise left alone; with an `index` it belongs to that part.
+ * A streamed response in terms that all formats share. Parts are numbered from zero in the order in which they begin.
+ * - A part is complete at its `part-end`; do not act on a tool call without one.
+ * - `response-stop` has the stop reason; usage may follow, and `response-end` closes the response with both.
+ * - `other` is relayed unread; with an `index` it belongs to that part.
  */
 export type StreamStatement =
   | ResponseStart
@@ -44,10 +44,10 @@ export type StreamStatement =
   | { readonly type: "text-delta"; readonly index: number; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly index: number; readonly text: string }
   | { readonly type: "signature-delta"; readonly index: number; readonly signature: string }
-  /** A piece of the input's text: JSON, or for a custom tool whatever it takes. */
+  /** A fragment of the tool input: JSON text, or free text for a custom tool. */
   | { readonly type: "input-delta"; readonly index: number; readonly text: string }
   | { readonly type: "part-end"; readonly index: number }
-  /** All of the usage so far; the last one counts. */
+  /** Cumulative usage; the last one counts. */
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "response-stop"; readonly stop: StopReason }
   | { readonly type: "response-end"; readonly stop: StopReason; readonly usage?: Usage }
@@ -55,93 +55,93 @@ export type StreamStatement =
   | { readonly type: "other"; readonly index?: number }
 
 /**
- * An event of a streamed answer. With `wire` it is written as what it was read from, and only numbers, ids and the stop are laid
- * over that; to say something else, leave `wire` out. A part is wholly the upstream's or wholly ours, and events that were held
- * go on in the order in which they came.
+ * An event of a streamed response. With `wire`, the original SSE event is written, with only numbers, ids and the stop reason changed;
+ * to change anything else, leave `wire` out. A part is either all from upstream or all our own, and held events are released in their
+ * original order.
  */
 export type StreamEvent = StreamStatement & { readonly wire?: WireEvent }
 
-/** The event without its wire: for another format, or to be written anew. */
+/** The event without its SSE original, so that it is written from scratch or in another format. */
 export function withoutWire(event: StreamEvent): StreamEvent {
   const { wire: _, ...said } = event
   return said
 }
 
-/** The part that an event speaks of, if it speaks of one: all that share it are held, dropped or let go together. */
+/** The part that an event belongs to, if any. All events of a part are held, dropped or released together. */
 export const indexOf = (event: StreamEvent): number | undefined => ("index" in event ? event.index : undefined)
 
-/** A part that has begun and not ended, as the reader sees it. */
+/** An unfinished part while a stream is read. */
 export type OpenPart = {
   readonly start: PartStart
-  /** Have pieces of its content come? */
+  /** Whether any of its content has arrived. */
   readonly fed: boolean
-  /** The input that stood in its beginning, for a server that streams none. */
+  /** The tool input given in the opening event, by servers that do not stream it. */
   readonly input?: Wire
 }
 
-/** Where the reading of a stream stands. One shape for every format; each uses what it needs. */
+/** State of reading a stream, the same type for every format. */
 export type DecodeState = {
   readonly format: Format
-  /** How many events of the wire were read. */
+  /** Number of SSE events read. */
   readonly count: number
-  /** The last of them, by name: where a cut happened. */
+  /** Name of the last one, for the error message if the stream breaks off. */
   readonly after: string
   readonly started: boolean
-  /** How many parts have begun, and how many of them were calls that the client runs. */
+  /** Number of parts begun, and how many of them are tool calls that the client runs. */
   readonly parts: number
   readonly calls: number
-  /** The parts that are open, by the wire's own name for them. */
+  /** Unfinished parts by the name that the format gives them. */
   readonly open: ReadonlyMap<string, OpenPart>
   readonly usage?: Usage
-  /** The wire's own usage so far, where later events complete it. */
+  /** The provider's usage object so far, for formats that send it in several events. */
   readonly usageWire?: Wire
   readonly stop?: StopReason
-  /** Nothing more is due: the closing event came, or an error took its place. */
+  /** The closing event or an error has arrived. */
   readonly closed: boolean
 }
 
-/** Something that an event of the wire says, and which element of its list says it. */
+/** One statement of an SSE event, and the index in its list that it was read from. */
 export type WireStatement = { readonly said: StreamStatement; readonly slot?: number }
 export type Read = readonly [DecodeState, readonly WireStatement[]]
 
-/** A part that has begun and not ended, as the writer sees it. */
+/** An unfinished part while a stream is written. */
 export type WrittenPart = {
   readonly start: StreamEvent & PartStart
-  /** Its number, and among calls its number, in the stream that goes out. */
+  /** Its number in the outgoing stream, and its number among the tool calls there. */
   readonly index: number
   readonly call: number
-  /** What it said so far, kept only for a part of our own. */
+  /** Its content so far, kept only for parts that we write ourselves. */
   readonly text: string
   readonly input: string
   readonly signature?: string
 }
 
-/** Where the writing of a stream stands. */
+/** State of writing a stream. */
 export type EncodeState = {
   readonly format: Format
-  /** Everything so far was relayed as it came, and none of it left out. */
+  /** Everything so far was relayed unchanged and complete. */
   readonly intact: boolean
   readonly count: number
-  /** Pieces of one wire event that wait for the rest of it. */
+  /** Stream events of one SSE event that wait for the others of it. */
   readonly held: readonly StreamEvent[]
   readonly start?: StreamEvent & ResponseStart
   readonly parts: number
   readonly calls: number
-  /** By the number that each part came with. */
+  /** Unfinished parts by their number in the incoming stream. */
   readonly open: ReadonlyMap<number, WrittenPart>
-  /** The parts that have ended: the event that ended each, or what it came to if it is ours. */
+  /** Finished parts: the SSE event that ended each, or the finished JSON of a part of our own. */
   readonly ended: readonly (SseEvent | Wire)[]
   readonly usage?: Usage
   readonly stop?: StopReason
-  /** The last numbered event of the wire that was relayed while everything was intact. */
+  /** The last SSE event with a sequence number that was relayed while `intact`. */
   readonly last?: SseEvent
-  /** The next sequence number, once they are ours to give. */
+  /** The next sequence number, once we have to assign them. */
   readonly sequence?: number
 }
 
 export type WrittenEvent = readonly [EncodeState, readonly SseEvent[]]
 
-/** A list that grows at its end without a copy. */
+/** A persistent list: appending copies nothing. */
 export type LinkedList<Item> = { readonly item: Item; readonly before: LinkedList<Item> } | undefined
 
 export function listOf<Item>(chain: LinkedList<Item>): readonly Item[] {
@@ -150,21 +150,21 @@ export function listOf<Item>(chain: LinkedList<Item>): readonly Item[] {
   return items.reverse()
 }
 
-/** A part that was collected. */
+/** A part put together from its events. */
 export type PartDraft = {
   readonly start: StreamEvent & PartStart
   readonly text: string
   readonly input: string
   readonly signature?: string
-  /** What came for it that has no field of its own. */
+  /** Events of the part that no field above has. */
   readonly others: readonly StreamEvent[]
   readonly end?: StreamEvent
 }
 
-/** All that a stream said, put together but not yet in the format's own shape. */
+/** A whole stream put together, not yet in the shape of its format. */
 export type Collected = {
   readonly start?: StreamEvent & ResponseStart
-  /** In the order in which they began; a call that did not end is not among them. */
+  /** In the order in which they began, without unfinished tool calls. */
   readonly parts: readonly PartDraft[]
   readonly others: readonly StreamEvent[]
   readonly stop: StopReason
@@ -172,28 +172,28 @@ export type Collected = {
   readonly end?: StreamEvent
 }
 
-/** One wire format's way to stream. The files of every format have the same functions. */
+/** How one format streams. The file of every format has these functions. */
 export type StreamCodec = {
   readonly format: Format
-  /** What an event says; what cannot be read is thrown as a Problem, and becomes an `error` event that keeps its wire. */
+  /** Read an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
   readonly read: (state: DecodeState, sse: SseEvent) => Read
-  /** What a stream that stops here has said by that; only asked when nothing closed it. */
+  /** What the end of the connection means, if no closing event came before it. */
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
-  /** Write those pieces of one wire event that are left, laid over it. The state has counted them already. */
+  /** Write what is kept of one SSE event over its original text. The state already includes these events. */
   readonly rewrite: (state: EncodeState, kept: readonly StreamEvent[]) => WrittenEvent
-  /** Write an event of our own. The state has counted it already. */
+  /** Write an event of our own. The state already includes it. */
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
-  /** Put together what a client would send back in its next request. */
+  /** Build the response as a client would send it back in its next request. */
   readonly assemble: (collected: Collected) => ModelResponse
-  /** Can a part of our own be said on this wire so that the client does with it what it should? */
+  /** Whether a part of our own can be written in this format so that clients handle it correctly. */
   readonly canWrite: (start: PartStart) => boolean
-  /** Does the event carry a number of its place in the stream? */
+  /** Whether the SSE event has a sequence number. */
   readonly isNumbered: (sse: SseEvent) => boolean
-  /** Which `other` events are needed to put the answer together. */
+  /** Which `other` events `assemble` needs. */
   readonly collectsOthers: "none" | "of-parts" | "all"
 }
 
-/** A part as a format's reader announces it: its number is given here. */
+/** A part as a format's reader opens it; `openPart` assigns its number. */
 export type Begun =
   | { readonly part: "text" | "reasoning" | "other" }
   | Omit<Extract<PartStart, { readonly part: "tool-call" }>, "type" | "index">
@@ -220,19 +220,19 @@ export function closePart(state: DecodeState, key: string): DecodeState {
   return { ...state, open }
 }
 
-/** Note that content has come, so that what stood in the part's beginning is not taken for it. */
+/** Record that content has arrived, so that the input of the opening event is not used instead. */
 export function feedPart(state: DecodeState, key: string, part: OpenPart): DecodeState {
   return part.fed ? state : { ...state, open: new Map(state.open).set(key, { ...part, fed: true }) }
 }
 
-/** The open part of that name; a delta for any other is a Problem. */
+/** The open part of that name. Throws a Problem if there is none. */
 export function requirePart(state: DecodeState, key: string): OpenPart {
   const part = state.open.get(key)
   if (part === undefined) throw invalid(state, "a part that has begun", "one that has not")
   return part
 }
 
-/** On most wires only calls that the client runs can be told as ours: those of a provider come with the provider's own results. */
+/** In most formats we can write only tool calls that the client runs: a provider's own calls come with the provider's results. */
 export const isClientPart = (start: PartStart): boolean =>
   start.part === "tool-call" ? start.kind === "function" || start.kind === "custom" : start.part !== "other"
 

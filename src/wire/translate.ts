@@ -15,7 +15,8 @@ import {
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, codecs } from "./codecs.ts"
-import { isObject, type Json, memberOf, readJson, tryParse, wireOf, write, writeObject } from "./json.ts"
+import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
+import { write, writeObject } from "./json-write.ts"
 
 /** A part that did not make it whole into the other format, and why. */
 export type LossEvent = {

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { describePostgres } from "../support/postgres-suite.ts"
+import { isLongRun } from "../support/property.ts"
 import { serveTogether } from "./serve-together.ts"
+
+const turns = isLongRun ? 40 : 16
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-together-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -12,7 +15,7 @@ test("two processes on one SQLite file serve the same sessions: nothing is lost,
   annotate,
 }) => {
   const place = join(folder, "shared.db")
-  const served = await serveTogether({ place, processes: 2, turns: 40, questions: join(folder, "sqlite") })
+  const served = await serveTogether({ place, processes: 2, turns, questions: join(folder, "sqlite") })
   await annotate(JSON.stringify(served))
   expect(served.checkpoints).toBeGreaterThan(4)
   expect(served.stored).toBeGreaterThan(0)
@@ -21,7 +24,7 @@ test("two processes on one SQLite file serve the same sessions: nothing is lost,
 await describePostgres("four processes on one PostgreSQL", (server) => {
   test("serve the same sessions: nothing is lost, doubled or asked twice", async ({ annotate }) => {
     const place = await server.createDatabase()
-    const served = await serveTogether({ place, processes: 4, turns: 40, questions: join(folder, "postgres") })
+    const served = await serveTogether({ place, processes: 4, turns, questions: join(folder, "postgres") })
     await annotate(JSON.stringify(served))
     expect(served.checkpoints).toBeGreaterThan(8)
     expect(served.stored).toBeGreaterThan(0)

@@ -172,7 +172,7 @@ test("a restart with the policy folder removed, empty or without its keys serves
   }
 })
 
-test("a policy folder that cannot be read at a restart is as good as gone", { timeout: 120_000 }, async (context) => {
+test("a policy folder that cannot be read at a restart counts as missing", { timeout: 120_000 }, async (context) => {
   const { code } = await run(tmpdir(), ["--help"], nobody)
   context.skip(code !== 0, "the checkout is in a folder that only root may read")
   const { folder, model } = await open()

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { measureStackSession, type StackSession } from "../../bench/stack-sessions.ts"
 import { type Format, formats } from "../../src/message/message.ts"
-import { diagonalOf } from "../support/property.ts"
+import { diagonalOf, sampleOf } from "../support/property.ts"
 
 const steps = 60
 /** Two sessions are simulated one after the other, each with a count of every request. */
@@ -32,10 +32,12 @@ test.each(diagonalOf(table, doors.length))(
   timeout,
 )
 
-test.each([
+const priced = [
   { format: "anthropic-messages", door: "gateway" },
   { format: "openai-chat", door: "library" },
-] as const)(
+] as const
+
+test.each(sampleOf(priced, priced.length))(
   "$format through the $door: fifty pages in the stack cost less than the same files read by tools",
   async ({ format, door }) => {
     const stack = await stackSession(format, door)

@@ -88,7 +88,7 @@ const refusal = (message: string): Failure => ({
 const isThinking = (block: Json): boolean => textAt(block, "type") === "thinking"
 const isOurs = (context: string): boolean => context.includes("holdfast")
 
-test("an upstream that minds reasoning of turns that are over gets none of it once the history was changed", async () => {
+test("an upstream that rejects reasoning of finished turns gets none of it once the history was changed", async () => {
   const { upstream, gateway } = await start({
     refuse: ({ json, context }) => {
       const messages = listAt(json, "messages")
@@ -114,7 +114,7 @@ test("an upstream that minds reasoning of turns that are over gets none of it on
   expect(gateway.faults).toEqual([])
 })
 
-test("an upstream that minds all of it gets none at all", async () => {
+test("an upstream that rejects all reasoning gets none at all", async () => {
   const { upstream, gateway } = await start({
     refuse: ({ context }) =>
       isOurs(context) && context.includes('"type":"thinking"')

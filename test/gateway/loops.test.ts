@@ -1,3 +1,5 @@
+import { expect, test } from "vitest"
+import { connectedHosts } from "../sdk/connected-hosts.ts"
 import { describeLoops } from "../sdk/describe-loops.ts"
 
 describeLoops(
@@ -7,3 +9,7 @@ describeLoops(
   },
 )
 describeLoops("so it does when the stream is cut inside events and characters", { gateway: {}, chunkBytes: 37 })
+
+test("no SDK connected to anything but this machine", () => {
+  expect([...connectedHosts()]).toEqual(["127.0.0.1"])
+})

@@ -17,7 +17,7 @@ const step = fc.record({
   session: fc.constantFrom("ledger", "ledger-2"),
   bypass: fc.constantFrom(false, false, false, true),
   /** Before it, the replica is killed and another one begins in its place. */
-  killed: fc.constantFrom(false, false, false, true),
+  killed: fc.constantFrom(...Array.from({ length: 4 }, () => false), true),
 })
 
 const limit = 100

@@ -167,7 +167,7 @@ test.each([0, 1])(
   30_000,
 )
 
-test("PostgreSQL stops and comes back in the midst of a conversation: every turn is answered, and all of it is there in the end", async () => {
+test("PostgreSQL stops and comes back during a conversation: every turn is answered, and all of it is stored once it is back", async () => {
   if (postgres.restart === undefined) return
   const talk = startTalk(() => replicas[0].url, { session: "restarting", system: `You help. ${rule}` })
   const told = [await talk.say("Question one.")]
@@ -184,7 +184,7 @@ test("PostgreSQL stops and comes back in the midst of a conversation: every turn
   await checkLog(told[0]?.session ?? "", talk.said().slice(1, -1))
 }, 60_000)
 
-test("PostgreSQL hangs in the midst of a conversation: no turn waits for long, and all of it is there in the end", async () => {
+test("PostgreSQL hangs during a conversation: no turn waits for long, and all of it is stored once it answers", async () => {
   const line = await startLine(databaseUrl)
   const replica = await startReplica(line.url, model.url)
   const talk = startTalk(() => replica.url, { session: "hanging", system: `You help. ${rule}` })

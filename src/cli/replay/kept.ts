@@ -1,7 +1,8 @@
+import { sentencesIn } from "../../language/sentences.ts"
 import { type Message, type Transcript, textOf } from "../../message/message.ts"
 import { ownWords } from "../../rules/own-words.ts"
 
-/** How long a value is that counts whole; a longer argument counts for the names in it. */
+/** Lengths of values that are compared whole; of a longer argument only the names in it are compared. */
 const shortest = 4
 const longest = 120
 
@@ -38,29 +39,29 @@ function leavesOf(input: unknown): readonly string[] {
   return typeof input === "object" && input !== null ? Object.values(input).flatMap(leavesOf) : []
 }
 
-/** A shorter sentence ("yes", "go on") stands in any text by chance. */
+/** A shorter sentence ("yes", "go on") is in any text by chance. */
 const leastSentence = 12
 
-/** The user's own sentences, pastes left out, with blanks made one. A text without an end of a sentence counts line by line. */
+/** The user's own sentences, pastes left out, each with its white space collapsed. */
 export function userSentences(messages: Transcript, isTyped: (message: Message) => boolean): readonly string[] {
   const texts = messages
     .filter((message) => message.role === "user" && isTyped(message))
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
   const sentences = texts.flatMap((text) =>
     ownWords(text)
-      .flatMap(({ start, end }) => text.slice(start, end).split(/\n|(?<=[.!?。！？])\s+/))
-      .map(oneBlank)
+      .flatMap((own) => sentencesIn(text, own))
+      .map(({ start, end }) => oneBlank(text.slice(start, end)))
       .filter(({ length }) => length >= leastSentence),
   )
   return [...new Set(sentences)]
 }
 
-/** Of the characters of these texts, the share whose text stands in a context verbatim; nothing where there are none. */
+/** The share of these texts, by characters, that is in a context verbatim; undefined if there are none. */
 export function shareStanding(texts: readonly string[], context: string): number | undefined {
   const whole = texts.reduce((sum, { length }) => sum + length, 0)
   const standing = texts.reduce((sum, text) => sum + (context.includes(text) ? text.length : 0), 0)
   return whole === 0 ? undefined : standing / whole
 }
 
-/** How blanks and line breaks are told apart says nothing of what was said. */
+/** Collapse white space, so that texts compare equal however they are wrapped. */
 export const oneBlank = (text: string): string => text.replace(/\s+/g, " ").trim()

@@ -4,7 +4,8 @@ import type { SessionGuarding } from "../../session/record.ts"
 import type { Session } from "../../session/session.ts"
 import { decodeRequest, decodeResponse } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
-import { isObject, overlay, tryParse } from "../../wire/json.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { overlay } from "../../wire/json-write.ts"
 import {
   compactWhole,
   type OwnAnswer,

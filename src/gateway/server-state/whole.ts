@@ -3,7 +3,8 @@ import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { type Format, type Message, type ModelRequest, wireText } from "../../message/message.ts"
 import { codecs } from "../../wire/codecs.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { isObject, overlay, tryParse, write } from "../../wire/json.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { overlay, write } from "../../wire/json-write.ts"
 import { bodyFields } from "../identity/identity.ts"
 
 /**

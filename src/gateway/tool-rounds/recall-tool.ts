@@ -11,8 +11,8 @@ import {
   readJson,
   spanOf,
   stringIn,
-  write,
 } from "../../wire/json.ts"
+import { write } from "../../wire/json-write.ts"
 
 /** The tool by which a model fetches text that was removed. The gateway offers it and answers its calls. */
 export const recallName = "holdfast_recall"

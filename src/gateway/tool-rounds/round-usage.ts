@@ -1,6 +1,7 @@
 import type { Format } from "../../message/message.ts"
 import { wireText } from "../../message/message.ts"
-import { isObject, overlay, tryParse, write } from "../../wire/json.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { overlay, write } from "../../wire/json-write.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"
 
 /**

@@ -1,6 +1,7 @@
 import { isStray } from "../../guard/find-call.ts"
 import type { Format } from "../../message/message.ts"
-import { elements, isObject, member, overlay, readJson, wireOf, writeList } from "../../wire/json.ts"
+import { elements, isObject, member, readJson, wireOf } from "../../wire/json.ts"
+import { overlay, writeList } from "../../wire/json-write.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
 import { isRecall } from "./round-results.ts"

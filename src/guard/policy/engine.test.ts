@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc, runs } from "../../../test/support/property.ts"
+import { fc, isLongRun } from "../../../test/support/property.ts"
 import { createGuard, type Guard } from "../guard.ts"
 
 const heads = [
@@ -48,7 +48,7 @@ test("many policies, asked some at a time, forbid what each of them forbids alon
         expect(forbiddenBy(createGuard(named(all)), asked)).toEqual(expected)
       },
     ),
-    { numRuns: Math.min(runs, 60) },
+    { numRuns: isLongRun ? 60 : 20 },
   )
 })
 

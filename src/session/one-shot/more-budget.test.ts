@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { bodyIn, type ChatMessage, conversation } from "../../../test/support/conversations.ts"
-import { fc, runs } from "../../../test/support/property.ts"
+import { fc, isLongRun, runs } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { formats } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
@@ -12,6 +12,9 @@ import { compactRequest } from "./compact-request.ts"
 const marks = /TOOLWORDS[-\w]*|item \d+-\d+|call_\d+_\d+|ORD-[-\w]+/g
 
 const shares = [0.1, 0.15, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+
+/** Each case is nine compactions. */
+const numRuns = isLongRun ? runs : 20
 
 /** Lines are of different lengths: the digest of a larger budget may end one value earlier, never more. */
 const mostLost = 1
@@ -31,11 +34,11 @@ test("for any conversation and format, no budget keeps fewer values than a small
         keptAt.set(share, (keptAt.get(share) ?? 0) + kept)
       }
     }),
-    { endOnFailure: true },
+    { endOnFailure: true, numRuns },
   )
   const kept = shares.map((share) => keptAt.get(share) ?? 0)
   expect(kept).toEqual(kept.toSorted((one, other) => one - other))
-  expect(kept[0]).toBeGreaterThan(runs)
+  expect(kept[0]).toBeGreaterThan(numRuns)
 })
 
 async function compactedTo(

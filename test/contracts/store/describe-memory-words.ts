@@ -1,7 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isHit, readQuery, searchTerms } from "../../../src/store/search-terms.ts"
-import type { Store } from "../../../src/store/store.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { clerk, row } from "./example-rows.ts"
 
@@ -111,28 +110,18 @@ const cases: [query: string, numbers: number[]][] = [
  */
 export function describeMemoryWords(open: OpenStore): void {
   describe("words", () => {
-    let opened: Promise<Store> | undefined
-    const filled = async (): Promise<Store> => {
+    test("each question finds the rows that have its words; one without a word finds the newest", async () => {
       const { store } = await open(clock)
       await store.memory.write(rows.map((line, at) => row(at, line)))
-      return store
-    }
-    test.each(cases)("%j", async (text, numbers) => {
-      opened ??= filled()
-      const store = await opened
-      const hits = await store.memory.search({ ...clerk, text })
-      expect(hits.map(({ row }) => row.id).toSorted()).toEqual(numbers.map((at) => `m${at}`).toSorted())
+      for (const [text, numbers] of cases) {
+        const found = (await store.memory.search({ ...clerk, text })).map(({ row }) => row.id).toSorted()
+        expect({ text, found }).toEqual({ text, found: numbers.map((at) => `m${at}`).toSorted() })
+      }
+      for (const text of ["", " ", "\n", "***", '"', '"" ""', "-", "、。", "()", "\0", "\ud800", "👍"]) {
+        const found = (await store.memory.search({ ...clerk, text, limit: 3 })).map(({ row }) => row.id)
+        expect({ text, found }).toEqual({ text, found: ["m12", "m11", "m10"] })
+      }
     })
-
-    test.each(["", " ", "\n", "***", '"', '"" ""', "-", "、。", "()", "\0", "\ud800", "👍"])(
-      "no word in %j: the newest come first",
-      async (text) => {
-        opened ??= filled()
-        const store = await opened
-        const hits = await store.memory.search({ ...clerk, text, limit: 3 })
-        expect(hits.map(({ row }) => row.id)).toEqual(["m12", "m11", "m10"])
-      },
-    )
 
     test("a question in plain words: the row with most of what it asks for comes first", async () => {
       const { store } = await open(clock)
