@@ -357,7 +357,7 @@ export type MemoryFound = {
   readonly sources: readonly string[]
 }
 
-/** A message that was found by words, by its best passage. */
+/** A message that was found by words, by its best excerpt. */
 export type FoundEntry = {
   readonly session: string
   readonly entry: string
