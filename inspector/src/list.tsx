@@ -227,15 +227,13 @@ function Today() {
         </dd>
       </div>
       <div>
-        <dt>{priced ? "Saved today" : "Left out today"}</dt>
+        <dt>{priced ? "Saved today" : "Not sent today"}</dt>
         <dd>
-          <b class="accent">{priced ? money(told.savedDollars) : short(told.removedTokens)}</b>
+          <b class="accent">{priced ? money(told.savedDollars) : short(told.savedTokens)}</b>
           {priced ? <small>estimate</small> : <small>tokens</small>}
         </dd>
         <dd class="note">
-          {priced
-            ? `against no compaction, ${pricesOf(told.prices ?? "")}`
-            : "by compactions, from every request since"}
+          {priced ? `against no compaction, ${pricesOf(told.prices ?? "")}` : "in requests after a compaction"}
         </dd>
       </div>
       <div>
