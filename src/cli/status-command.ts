@@ -126,6 +126,13 @@ function gatewayWords({ gateway, status }: GatewayState): string {
   return `${url} since ${moment(startedMs)} (UTC), version ${version}${whom}${load}${asked}`
 }
 
+/** What a gateway says that it is not ready for, in words. */
+const reasonWords: Readonly<Record<string, string>> = {
+  "store-full": "no room is left on the store's disk",
+  "store-unavailable": "the store cannot be reached or written; holdfast doctor says why",
+  "store-locked": "another program locks the store",
+}
+
 /** What stands in the way of serving, by what each gateway says of itself. */
 function degradedWords(gateways: readonly GatewayState[]): string {
   if (gateways.length === 0) return "nothing runs"
@@ -134,7 +141,10 @@ function degradedWords(gateways: readonly GatewayState[]): string {
     const told = Array.isArray(ready.reasons) ? ready.reasons.filter(isObject) : []
     const durability = isObject(status?.durability) ? status.durability : {}
     const unsaved = durability.durable === false ? ["the store does not take what is written"] : []
-    return [...told.map(({ part, code }) => `${String(part)}: ${String(code)}`), ...unsaved]
+    return [
+      ...told.map(({ part, code }) => reasonWords[String(code)] ?? `${String(part)}: ${String(code)}`),
+      ...unsaved,
+    ]
   })
   return reasons.length === 0 ? "no" : `yes: ${reasons.join("; ")}`
 }
