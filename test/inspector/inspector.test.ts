@@ -98,6 +98,22 @@ test("the demo's session is in the list, with its figures, and its row is live",
   expect(complaints).toEqual([])
 })
 
+test("the sums of the day follow the rows, and a problem of one page is gone on the next", async () => {
+  await go("#/")
+  const requests = async (): Promise<number> =>
+    Number((await page.locator(".figures .note", { hasText: "request" }).innerText()).replace(/\D/g, ""))
+  await page.locator(".figures").waitFor()
+  const before = await requests()
+  await (await house.ask("sums", [{ role: "user", content: "Good evening." }])).text()
+  await expect.poll(requests, { timeout: 8000 }).toBeGreaterThan(before)
+  await go("#/s/nosuch")
+  await page.getByText("There is no such session.").waitFor()
+  await go("#/")
+  await page.locator("a.row").first().waitFor()
+  expect(await page.locator(".notice").innerText()).not.toContain("nosuch")
+  complaints.length = 0
+})
+
 test("a session has its timeline with every compaction and the denied call, and a table of the same", async () => {
   await go(demoHash())
   await page.locator(".drop-mark").first().waitFor()
