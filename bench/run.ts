@@ -19,6 +19,7 @@ const names = [
   "cache",
   "inspector",
   "newcomer",
+  "replay",
 ] as const
 /** Options that a word of their own follows. */
 const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers", "--soak"])

@@ -192,6 +192,10 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
           ))}
         </section>
       )}
+      <p class="note signed">
+        Signed with the key in this browser, <code>{browserKey.value?.fingerprint.slice(0, 12)}…</code>, and kept in the
+        audit log. If you refuse, the agent reads the policy and your note, and goes on.
+      </p>
       <footer class="decide">
         {untrusted.value && (
           <p class="attn">
@@ -204,12 +208,7 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
         <div class="decide-buttons">
           <label class="refuse-note">
             <span class="hidden">What the agent should do instead, if you refuse</span>
-            <textarea
-              ref={field}
-              rows={1}
-              maxLength={1000}
-              placeholder="If you refuse: what the agent should do instead"
-            />
+            <textarea ref={field} rows={1} maxLength={1000} placeholder="Note to the agent, if you refuse" />
           </label>
           <button
             type="button"
@@ -228,10 +227,6 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
             Approve <Key>⇧A</Key>
           </button>
         </div>
-        <p class="note">
-          Signed with the key in this browser, <code>{browserKey.value?.fingerprint.slice(0, 12)}…</code>, and kept in
-          the audit log. If you refuse, the agent reads the policy and your note, and goes on.
-        </p>
       </footer>
     </article>
   )

@@ -57,18 +57,18 @@ export function CompactionPage({ session, id }: { readonly session: string; read
             class="button small"
             disabled={at <= 0}
             onClick={() => other(-1)}
-            aria-label="Compaction before"
+            aria-label="Earlier compaction"
           >
-            <Key>[</Key>
+            Earlier <Key>[</Key>
           </button>
           <button
             type="button"
             class="button small"
             disabled={at < 0 || at >= all.length - 1}
             onClick={() => other(1)}
-            aria-label="Next compaction"
+            aria-label="Later compaction"
           >
-            <Key>]</Key>
+            Later <Key>]</Key>
           </button>
         </span>
       </nav>

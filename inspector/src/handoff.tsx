@@ -116,7 +116,7 @@ function SourceCard({
       {sources.value?.map((source) => (
         <div key={source.entry} class="source">
           <p class="meta">
-            <code>{source.entry}</code> · <Speaker line={source.line} />, turn {source.turn}
+            <code>{source.entry}</code> · <Speaker line={source.line} /> · turn {source.turn}
             {source.pieces.some(({ isUsed }) => isUsed) && " · marked: word for word"}
           </p>
           <p class={source.line.who === "person" || source.line.who === "model" ? "said" : "machine"}>

@@ -227,15 +227,13 @@ function Today() {
         </dd>
       </div>
       <div>
-        <dt>{priced ? "Saved today" : "Left out today"}</dt>
+        <dt>{priced ? "Saved today" : "Not sent today"}</dt>
         <dd>
-          <b class="accent">{priced ? money(told.savedDollars) : short(told.removedTokens)}</b>
+          <b class="accent">{priced ? money(told.savedDollars) : short(told.savedTokens)}</b>
           {priced ? <small>estimate</small> : <small>tokens</small>}
         </dd>
         <dd class="note">
-          {priced
-            ? `against no compaction, ${pricesOf(told.prices ?? "")}`
-            : "by compactions, from every request since"}
+          {priced ? `against no compaction, ${pricesOf(told.prices ?? "")}` : "in requests after a compaction"}
         </dd>
       </div>
       <div>
@@ -308,6 +306,7 @@ function SessionRow({
         <span class={row.title === "" ? "title dim" : "title said"}>{titleOf(row)}</span>
         <span class="meta">
           {state === "unsaved" && <b class="bad">in memory only · </b>}
+          {row.denied > 0 && <b class="bad">{count(row.denied, "call")} denied · </b>}
           {meta.join(" · ")}
           {meta.length > 0 && " · "}
           <code>{shortId(row.id)}</code>
@@ -317,15 +316,11 @@ function SessionRow({
       <Spark row={row} />
       <span class="wide right">{row.rules === 0 ? <span class="dim">–</span> : row.rules}</span>
       <span class="cost right">
-        {row.cost === undefined ? <span class="dim">{count(row.turns, "turn")}</span> : money(row.cost.dollars)}
+        {row.cost === undefined ? <span class="dim">–</span> : money(row.cost.dollars)}
         <small>
           {row.cost === undefined
-            ? row.denied > 0
-              ? `${row.denied} denied`
-              : ""
-            : row.cost.savedDollars > 0
-              ? `saved ${money(row.cost.savedDollars)}`
-              : "–"}
+            ? row.turns > 0 && "no price known"
+            : row.cost.savedDollars > 0 && `saved ${money(row.cost.savedDollars)}`}
         </small>
       </span>
       <span class="last right dim">{row.inFlight > 0 ? "now" : ago(row.updatedMs, now)}</span>

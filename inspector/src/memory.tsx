@@ -57,11 +57,11 @@ export function MemoryPage({ query }: { readonly query: string }) {
                   {session === undefined ? shortId(row.session) : shortTitle(session)}
                 </a>{" "}
                 {row.sources.map((source) => (
-                  <a key={source} href={hrefTo("s", row.session, "e", source)}>
+                  <a key={source} class="source-link" href={hrefTo("s", row.session, "e", source)}>
                     <code>{source}</code>
                   </a>
                 ))}
-                {!row.trusted && " · not the user's words: told, never obeyed"}
+                {!row.trusted && " · not the user's words"}
               </p>
             </li>
           )

@@ -73,7 +73,7 @@ export function SessionPage({ id, entry }: { readonly id: string; readonly entry
       {row !== undefined && <Meta row={row} />}
       {turns.problem !== undefined && <ProblemBox problem={turns.problem} retry={turns.reload} />}
       {turns.told === undefined ? (
-        <Skeleton rows={4} />
+        turns.problem === undefined && <Skeleton rows={4} />
       ) : turns.told.total > 0 ? (
         <Suspense fallback={<div class="card timeline-space" />}>
           <Timeline turns={turns.told} onOpen={(compaction) => goTo("s", id, "c", compaction)} />

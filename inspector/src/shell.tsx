@@ -196,15 +196,24 @@ function StatusLine({ onHelp }: { readonly onHelp: () => void }) {
           </button>
         )}
       </span>
-      <a class="link keys-hint" href="/inspector/docs/" target="_blank" rel="noopener">
-        documents
+      <a class="link" href="/inspector/docs/" target="_blank" rel="noopener">
+        Documentation
       </a>
       <button type="button" class="link" onClick={onHelp}>
-        <Key>?</Key> all keys
+        All keys
       </button>
+      <Key>?</Key>
     </footer>
   )
 }
+
+/** As the buttons write it: W, ⌘K, ⇧T. */
+const keyWords = (key: string): string =>
+  key
+    .replace("mod+", "⌘")
+    .replace("shift+", "⇧")
+    .replace("Escape", "Esc")
+    .replace(/^[⌘⇧]?[a-z]$/, (one) => one.toUpperCase())
 
 function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
@@ -215,7 +224,7 @@ function KeyHelp({ onClose }: { readonly onClose: () => void }) {
           <div key={key}>
             <dt>
               {key.split(" ").map((part) => (
-                <Key key={part}>{part.replace("mod+", "⌘").replace("shift+", "⇧")}</Key>
+                <Key key={part}>{keyWords(part)}</Key>
               ))}
             </dt>
             <dd>{words}</dd>

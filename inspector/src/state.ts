@@ -66,7 +66,11 @@ export async function loadRows(path = "/admin/sessions?limit=100"): Promise<void
 
 const startOfDay = (): number => new Date().setHours(0, 0, 0, 0)
 
+/** Rows have changed since the sums of the day were asked for. */
+let sumsAreOld = false
+
 async function loadTotals(): Promise<void> {
+  sumsAreOld = false
   totals.value = await get<TotalsAnswer>(`/admin/totals?from=${startOfDay()}&days=7`)
 }
 
@@ -114,6 +118,7 @@ async function refreshDirty(): Promise<void> {
       for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)
       changes.value = counted
     })
+    sumsAreOld = true
   } catch {
     for (const id of ids) dirty.add(id)
   } finally {
@@ -129,7 +134,10 @@ export async function start(): Promise<void> {
   setInterval(() => {
     nowMs.value = Date.now()
   }, 1000)
-  setInterval(() => void loadTotals().catch(() => {}), 15_000)
+  // The sums of the day never stand long beside rows that say something else.
+  setInterval(() => {
+    if (sumsAreOld) void loadTotals().catch(() => {})
+  }, 2000)
   await listen(
     ({ name, data }) => {
       const session = typeof data.session === "string" ? data.session : undefined
@@ -174,6 +182,8 @@ function readRoute(): readonly string[] {
     .filter((word) => word !== "")
 }
 addEventListener("hashchange", () => {
+  // What went wrong on another page is no news here.
+  if (notice.value?.bad === true) notice.value = undefined
   route.value = readRoute()
 })
 export const hrefTo = (...words: readonly string[]): string => `#/${words.map(encodeURIComponent).join("/")}`

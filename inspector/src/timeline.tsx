@@ -24,10 +24,17 @@ type Marks = {
   readonly compactAt?: number
   readonly lane: string
   readonly width: number
+  /** Where the plot begins and how wide it is; on wide paper the names of the lines stand behind it. */
+  readonly left: number
+  readonly plotWidth: number
+  readonly isNamed: boolean
 }
 
 const laneHeight = 26
 const height = 230
+/** Room behind the plot for the names of the two lines. On narrower paper the legend has them: over the plot they would hide a drop. */
+const namesWidth = 132
+const namesFrom = 560
 
 /** A colour of the theme as a canvas takes it: the style sheet has one for light and one for dark. */
 export function cssColour(name: string): string {
@@ -102,6 +109,7 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
         </div>
       )}
       <p class="legend">
+        {marks.value?.isNamed === false && !asTable.value && <LineNames turns={turns} />}
         <span>
           <span class="drop-sample" aria-hidden="true">
             ▼
@@ -139,6 +147,22 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
   )
 }
 
+/** The names of the two lines, where there is no room for them behind the plot. */
+const LineNames = ({ turns: { windowTokens, compactAtTokens } }: { readonly turns: TurnSeries }) => (
+  <>
+    {windowTokens !== undefined && (
+      <span>
+        <span class="stroke window-stroke" aria-hidden="true" /> Window {short(windowTokens)}
+      </span>
+    )}
+    {compactAtTokens !== undefined && (
+      <span>
+        <span class="stroke dashed-stroke" aria-hidden="true" /> compacts at {short(compactAtTokens)}
+      </span>
+    )}
+  </>
+)
+
 /** Was something sent above the mark? Results that the model has not read are never cut to get below it. */
 const waitsAbove = ({ contextTokens, compactAtTokens = Number.POSITIVE_INFINITY }: TurnSeries): boolean =>
   contextTokens.some((tokens) => tokens > 1.02 * compactAtTokens)
@@ -162,7 +186,7 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
   const options: uPlot.Options = {
     width: element.clientWidth,
     height,
-    padding: [14, 20, 0, 0],
+    padding: [14, () => (isNamed(element.clientWidth) ? namesWidth : 20), 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6, fill: accent }, drag: { x: true, y: false } },
     scales: {
@@ -191,6 +215,8 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
   }
   return new uPlot(options, [xs, ys], element)
 }
+
+const isNamed = (width: number): boolean => width >= namesFrom
 
 /** The line falls straight down where a compaction was made: its two sizes stand at one place. */
 function withDrops({ turn, contextTokens, compactions }: TurnSeries): { readonly xs: number[]; readonly ys: number[] } {
@@ -240,6 +266,9 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
         ? ""
         : `${first.split(",")[0]},${laneHeight} ${lane.join(" ")} ${last.split(",")[0]},${laneHeight}`,
     width: u.width,
+    left: origin.left,
+    plotWidth: u.bbox.width / devicePixelRatio,
+    isNamed: isNamed(u.width),
     ...(windowTokens === undefined ? {} : { window: place(0, windowTokens).top }),
     ...(compactAtTokens === undefined ? {} : { compactAt: place(0, compactAtTokens).top }),
   }
@@ -286,19 +315,22 @@ function Overlay({
 }) {
   const { windowTokens, compactAtTokens } = turns
   const tiny = marks.drops.length * 24 > marks.width
-  // Two labels on top of one another are read by nobody.
-  const isBeside = Math.abs((marks.compactAt ?? 0) - (marks.window ?? -100)) < labelHeight
+  const { left: from, plotWidth } = marks
+  // Two names on top of one another are read by nobody.
+  const lower = Math.max(0, labelHeight - Math.abs((marks.compactAt ?? 0) - (marks.window ?? -100)))
   return (
     <>
       <div class="overlay">
         {marks.window !== undefined && (
-          <div class="hline" style={{ top: `${marks.window}px` }}>
-            <span>Window {short(windowTokens ?? 0)}</span>
+          <div class="hline" style={{ top: `${marks.window}px`, left: `${from}px`, width: `${plotWidth}px` }}>
+            {marks.isNamed && <span>Window {short(windowTokens ?? 0)}</span>}
           </div>
         )}
         {marks.compactAt !== undefined && (
-          <div class={`hline dashed ${isBeside ? "beside" : ""}`} style={{ top: `${marks.compactAt}px` }}>
-            <span>compacts at {short(compactAtTokens ?? 0)}</span>
+          <div class="hline dashed" style={{ top: `${marks.compactAt}px`, left: `${from}px`, width: `${plotWidth}px` }}>
+            {marks.isNamed && (
+              <span style={{ marginTop: `${lower}px` }}>compacts at {short(compactAtTokens ?? 0)}</span>
+            )}
           </div>
         )}
         {marks.drops.map(({ left, top, from, compaction }) => (

@@ -83,7 +83,7 @@ export function Welcome() {
       )}
       <p>
         <Icon name="live" class={isLive.value ? "accent" : "bad"} />{" "}
-        {isLive.value ? `Listening on ${location.host}. The first session opens here by itself.` : "Not connected."}
+        {isLive.value ? `Listening on ${location.host}. The first session appears here by itself.` : "Not connected."}
       </p>
       <Drawing />
       <dl class="ways-on">

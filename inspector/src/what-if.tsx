@@ -11,7 +11,7 @@ import type {
 } from "../../src/gateway/admin/answers.ts"
 import { get, sessionPath } from "./api.ts"
 import { count, money, share, short, shortId, shortTitle, whole } from "./format.ts"
-import { ProblemBox, useTold } from "./parts.tsx"
+import { ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, theme } from "./state.ts"
 import { cssColour } from "./timeline.tsx"
 
@@ -148,6 +148,7 @@ export function WhatIfPage({ session }: { readonly session: string }) {
           </fieldset>
         </form>
         <div class="stacked">
+          {told.value === undefined && problem.value === undefined && <Skeleton rows={5} />}
           {told.value !== undefined && <Courses told={told.value} window={chosen} />}
           {told.value !== undefined && <Table told={told.value} />}
           <p class="note" aria-live="polite">

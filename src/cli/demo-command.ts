@@ -1,7 +1,6 @@
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
 import { type Command, unusable } from "./command.ts"
-import { usualPort } from "./config/resolve-config.ts"
 import { jsonLine, sentenceOf } from "./output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 
@@ -51,7 +50,6 @@ the real one. Its session is kept in memory, and is gone at the end.
     const { playDemo } = await import("./demo/play-demo.ts")
     try {
       const outcome = await playDemo({
-        connectUrl: `http://127.0.0.1:${usualPort}`,
         ...{ store: createMemoryStore(), version: await readVersion(), now, signal },
         write: json ? async () => {} : stdout.write,
         colour: stdout.hasColour && !json,

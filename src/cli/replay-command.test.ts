@@ -116,6 +116,14 @@ describe("files and folders", () => {
     expect(stderr).toContain("notes.json")
   })
 
+  test("a file that is cut off is told apart from JSON in which nobody says anything", async () => {
+    const cut = join(many, "..", "cut.json")
+    writeFileSync(cut, body.slice(0, body.length >> 1))
+    const { exit, stderr } = await holdfast(["replay", cut])
+    expect({ exit, stderr }).toEqual({ exit: 1, stderr: expect.stringContaining("ends in the middle of it") })
+    expect((await holdfast(["replay", join(many, "notes.json")])).stderr).toContain("is JSON, but no transcript")
+  })
+
   test("a misspelt file is told with the one that was meant", async () => {
     const { exit, stderr } = await holdfast(["replay", join(many, "onee.json")])
     expect(exit).toBe(1)

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises"
+import { open, writeFile } from "node:fs/promises"
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
@@ -87,10 +87,24 @@ async function replay(args: Arguments, world: World): Promise<0 | CommandFailure
       "There is no transcript there.",
       "Files end in .json or .jsonl, packed or not: .jsonl.gz.",
     )
+  const page = args.valueOf("html")
+  const unwritten = page === undefined ? undefined : await whyUnwritable(page)
+  if (unwritten !== undefined) return unwritten
   const progress = createProgress(files, args.isOn("json"), world)
   const report = await replayFiles(files, choices, world, progress).finally(progress.end)
   if (isFailure(report)) return report
   return await tell({ ...report, notRead: found.length - files.length }, args, world)
+}
+
+/** A page that cannot be written is told before minutes of replaying, not behind them. */
+async function whyUnwritable(path: string): Promise<CommandFailure | undefined> {
+  try {
+    await (await open(path, "a")).close()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+    return unwritable(path, String(error.code))
+  }
 }
 
 async function findMine({ env }: World): Promise<readonly FoundFile[] | CommandFailure> {

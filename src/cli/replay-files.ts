@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib"
 import { describe, HoldfastError } from "../message/errors.ts"
 import type { TranscriptFile } from "../transcript/conversation.ts"
 import { importTranscript } from "../transcript/import.ts"
+import { tryParse } from "../wire/json.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import { maxInputBytes, readInput, unreadable } from "./read-input.ts"
 import type { World } from "./world.ts"
@@ -90,10 +91,24 @@ export async function readTranscript(path: string, world: World): Promise<Transc
     return importTranscript(typeof text === "string" ? text : text.text)
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
+    if (error.problem.code === "format-unknown") return unusable("format-unknown", ...notTranscript(path, text))
     const { sentence, next } = describe(error.problem)
     return unusable(error.problem.code, `${path}: ${sentence}`, next)
   }
 }
+
+/** A file that is cut off or no JSON at all is told apart from JSON in which nobody says anything. */
+function notTranscript(path: string, read: string | { readonly text: string }): readonly [string, string] {
+  const text = typeof read === "string" ? read : read.text
+  const [first = ""] = text.trimStart().split("\n", 1)
+  const isJson = tryParse(text) !== undefined || tryParse(first) !== undefined
+  return isJson
+    ? [`${path} is JSON, but no transcript.`, transcriptKinds]
+    : [`${path} is no JSON, or ends in the middle of it.`, transcriptKinds]
+}
+
+const transcriptKinds =
+  "Give a session file of Claude Code, Codex or pi, a request body, a list of messages, or JSON lines of them."
 
 async function unpacked(path: string): Promise<string | CommandFailure> {
   try {

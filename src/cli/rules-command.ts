@@ -1,6 +1,6 @@
 import type { PinScope } from "../rules/pin.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
-import { askSession, askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
+import { askSession, askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
 import { type Command, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./output.ts"
 
@@ -19,9 +19,13 @@ makes of the rule; holdfast rules why says why there is none.
       const row = await findSession(store, args.positionals[0] ?? "@last")
       if (isFailure(row)) return row
       const rules = await openSession(store, row).rules({ all: args.isOn("all") })
+      const name = sentenceOf(shortNames(await store.sessions())(row.id))
       return {
         json: { session: row.id, rules, total: rules.length },
-        text: (paper) => [`${count(rules.length, "rule")} of ${sentenceOf(row.id)}:`, ...ruleRows(rules, paper)],
+        text: (paper) =>
+          rules.length === 0
+            ? [`No rule was found in ${name} yet. holdfast rules add gives one; holdfast policy lists the operator's.`]
+            : [`${count(rules.length, "rule")} of ${name}:`, ...ruleRows(rules, paper)],
       }
     }),
 }
@@ -37,7 +41,6 @@ const columns = [
 ] as const
 
 function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly string[] {
-  if (rules.length === 0) return []
   const rows = rules.map(({ id, speaker, by, source, scope, state, policy, text }) => [
     id,
     by === "asked" ? `${speaker}, pinned` : speaker,

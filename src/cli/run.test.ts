@@ -8,7 +8,7 @@ import { type FileKind, fileKinds } from "../transcript/conversation.ts"
 import { exportTranscript } from "../transcript/export.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { maxInputBytes } from "./read-input.ts"
-import { run } from "./run.ts"
+import { fitHelp, run } from "./run.ts"
 import type { Sink, World } from "./world.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"))
@@ -308,5 +308,30 @@ describe("what is read", () => {
   test("what fits comes back as it was, byte for byte", async () => {
     const odd = `\n{ "messages" : [ {"role":"user", "content":"hi"} ],\t"n": 1.0 }\n\n`
     expect((await holdfast(["compact", "--quiet"], { stdin: odd })).stdout).toBe(odd)
+  })
+})
+
+describe("help on narrow paper", () => {
+  const text = `Do a thing
+
+Usage: holdfast thing [--other NAME] [--json]
+
+Options
+  --other NAME  ${"what it is for, in many words ".repeat(6).trim()}
+  --json        short
+
+${"A note of several words that goes on for more than one line. ".repeat(4).trim()}
+
+  holdfast thing --other "an example that is kept in one piece, whatever its length may be, to be copied"
+`
+  test.each([60, 80, 140])("%i columns: no line but an example is longer, and nothing is lost", (width) => {
+    const fitted = fitHelp(text, width)
+    const long = fitted.split("\n").filter((line) => line.length > width && !line.startsWith("  holdfast"))
+    expect(long).toEqual([])
+    expect(fitted.replace(/\s+/g, " ")).toBe(text.replace(/\s+/g, " "))
+  })
+
+  test("on wide paper it is as it was written", () => {
+    expect(fitHelp(text, Number.POSITIVE_INFINITY)).toBe(text)
   })
 })

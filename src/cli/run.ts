@@ -13,7 +13,8 @@ import {
   readArguments,
   tellFailure,
 } from "./command.ts"
-import { readVersion, type World } from "./world.ts"
+import { wrap } from "./output.ts"
+import { readVersion, type Sink, type World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
@@ -31,11 +32,11 @@ export async function run(argv: readonly string[], world: World): Promise<number
 async function dispatch([first, ...rest]: readonly string[], world: World): Promise<number | CommandFailure> {
   const { stdout, stderr } = world
   if (first === undefined) {
-    await stderr.write(programHelp(commands))
+    await writeHelp(stderr, programHelp(commands))
     return misuse("No command was given.", `Start with: holdfast ${[...commands.keys()].join(" | ")}`)
   }
   if (isHelp(first) || first === "help") {
-    await stdout.write(await helpFor(rest))
+    await writeHelp(stdout, await helpFor(rest))
     return 0
   }
   if (first === "--version" || first === "-v") {
@@ -69,14 +70,14 @@ async function choose(
 ): Promise<number | CommandFailure> {
   const [first, ...rest] = argv
   if (first !== undefined && isHelp(first)) {
-    await world.stdout.write(groupHelp(name, group))
+    await writeHelp(world.stdout, groupHelp(name, group))
     return 0
   }
   const known = [...group.commands.keys()]
   const usual = first === undefined || first.startsWith("-") ? group.commands.get(group.usual ?? "") : undefined
   if (usual !== undefined) return await perform(usual, argv, world)
   if (first === undefined) {
-    await world.stderr.write(groupHelp(name, group))
+    await writeHelp(world.stderr, groupHelp(name, group))
     return misuse(`It was not said what to do with ${name}.`, `Start with: holdfast ${name} ${known.join(" | ")}`)
   }
   const command = group.commands.get(first)
@@ -93,7 +94,7 @@ async function perform(command: Command, given: readonly string[], world: World)
   const argv = command.passesOn === true ? partedFromProgram(given, command.options) : given
   const end = argv.indexOf("--")
   if (argv.slice(0, end < 0 ? argv.length : end).some(isHelp)) {
-    await world.stdout.write(commandHelp(command))
+    await writeHelp(world.stdout, commandHelp(command))
     return 0
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
@@ -103,6 +104,31 @@ async function perform(command: Command, given: readonly string[], world: World)
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"
 
 const indent = "  "
+
+/** Help as wide as the terminal: a description goes on below its beginning, and a paragraph is filled anew. Examples stay as they are. */
+export function fitHelp(text: string, width: number): string {
+  const lines = text.split("\n")
+  const fitted: string[] = []
+  for (let n = 0; n < lines.length; n++) {
+    const line = lines[n] ?? ""
+    const [, left = ""] = /^( {2}.*? {2,})\S/.exec(line) ?? []
+    const isParagraph = line !== "" && !line.startsWith(" ")
+    if (isParagraph) {
+      let end = n + 1
+      while (/^\S/.test(lines[end] ?? "")) end++
+      const several = lines.slice(n, end)
+      fitted.push(...(several.some(({ length }) => length > width) ? wrap(several.join(" "), width) : several))
+      n = end - 1
+    } else if (line.length > width && left !== "" && left.length < width / 2) {
+      const [first = "", ...rest] = wrap(line.slice(left.length), width - left.length)
+      fitted.push(left + first, ...rest.map((more) => " ".repeat(left.length) + more))
+    } else fitted.push(line)
+  }
+  return fitted.join("\n")
+}
+
+const writeHelp = ({ columns = Number.POSITIVE_INFINITY, write }: Sink, text: string): Promise<void> =>
+  write(fitHelp(text, columns - 1))
 
 /** What the program is and what it can do. */
 function programHelp(commands: ReadonlyMap<string, Listed>): string {

@@ -74,7 +74,7 @@ describe("recall", () => {
     expect(other).toMatchObject({ exit: 1, stdout: "" })
   })
 
-  test("an entry, and lines or passages of it", async () => {
+  test("an entry, and lines or excerpts of it", async () => {
     const { found } = await askJson("search", '"Quay 64 of north"', "--session", "north", "--limit", "1")
     const [{ entry }] = found
     expect((await ask("recall", "@last", entry)).exit).toBe(0)

@@ -85,7 +85,7 @@ export const recallCommand: Command = {
   usage: "recall SESSION|@last eN|HANDLE [--lines 40-80] [--find WORDS] [--json]",
   options: {
     lines: { value: "A-B", help: "only these lines, counted from 1; 40- is all from line 40 on" },
-    find: { value: "WORDS", help: "only the passages with these words, each with its lines" },
+    find: { value: "WORDS", help: "only the excerpts with these words, each with its lines" },
     ...storeOptions,
   },
   maxPositionals: 2,
@@ -119,9 +119,9 @@ With --json: { "session", "entry", "text", "lines", "fromLine", "toLine", "chann
 
 function recalledHead({ entry, channel, tool, lines, fromLine, toLine }: Recalled, args: Arguments): string {
   const what = tool === undefined ? channel : `${channel}, ${tool}`
-  const part = args.valueOf("find") !== undefined ? "passages" : `lines ${number(fromLine)}-${number(toLine)}`
+  const part = args.valueOf("find") !== undefined ? "excerpts" : `lines ${number(fromLine)}-${number(toLine)}`
   const words =
-    fromLine === 1 && toLine === lines && part !== "passages" ? count(lines, "line") : `${part} of ${number(lines)}`
+    fromLine === 1 && toLine === lines && part !== "excerpts" ? count(lines, "line") : `${part} of ${number(lines)}`
   return `holdfast: ${sentenceOf(`${entry}, ${what}`)}, ${words}`
 }
 

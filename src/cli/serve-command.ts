@@ -140,6 +140,7 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
     }
     write(text).then(done, done)
   }
+  const isNews = createNews()
   const tell = (entry: ConsoleEntry): void => {
     if (logLevels.indexOf(entry.level) > most) return
     if (waiting >= maxWaiting) {
@@ -155,11 +156,28 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
     record: (record) => tell(recordEntry(record)),
     fault: (error) => tell(faultEntry(error, now())),
     sessionEvent: (event) => {
+      if (!isNews(event)) return
       const entry = sessionEntry(event)
       if (entry !== undefined) tell(entry)
     },
     operatorEvent: (event) => tell(operatorEntry(event)),
     pruned: (sessions) => tell(prunedEntry(sessions, now())),
+  }
+}
+
+/** While a store takes nothing, every message of every session says so: a session is told once a minute. */
+const toldAgainMs = 60_000
+const maxToldSessions = 10_000
+
+function createNews(): (event: SessionEvent) => boolean {
+  const told = new Map<string, number>()
+  return ({ type, session, atMs }) => {
+    if (type === "durability-restored") told.delete(session)
+    if (type !== "durability-degraded") return true
+    if (atMs - (told.get(session) ?? Number.NEGATIVE_INFINITY) < toldAgainMs) return false
+    if (told.size >= maxToldSessions) told.clear()
+    told.set(session, atMs)
+    return true
   }
 }
 

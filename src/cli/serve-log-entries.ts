@@ -1,10 +1,10 @@
 import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
 import type { OperatorEvent } from "../guard/operator/judge-command.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { SessionEvent } from "../session/events.ts"
 import type { LogLevel } from "./config/resolved-config.ts"
-import { clip, number } from "./output.ts"
+import { clip, count, number } from "./output.ts"
 
 /** Names that came in from outside are cut to this. */
 const maxName = 80
@@ -20,12 +20,12 @@ export type ConsoleEntry = {
   readonly fields: object
 }
 
-export const missedEntry = (count: number, atMs: number): ConsoleEntry => ({
+export const missedEntry = (lines: number, atMs: number): ConsoleEntry => ({
   atMs,
   level: "warn",
   event: "lines-left-out",
-  words: [`${count} lines were left out, as nobody read them`],
-  fields: { count },
+  words: [`${lines} lines were left out, as nobody read them`],
+  fields: { count: lines },
 })
 
 export const prunedEntry = (sessions: number, atMs: number): ConsoleEntry => ({
@@ -86,9 +86,18 @@ export function faultEntry(error: unknown, atMs: number): ConsoleEntry {
     atMs,
     level: "error",
     event: "fault",
-    words: [`fault: ${kind}`, at ?? ""],
+    words: [`fault: ${kind}`, at ?? "", ...storeWords(error)],
     fields: { kind, ...present({ at }) },
   }
+}
+
+/** What is wrong with a store, and what to do about it: its place and its own words, none of a conversation. */
+const storeWords = (error: unknown): readonly string[] =>
+  error instanceof HoldfastError && error.problem.code.startsWith("store-") ? [problemWords(error.problem)] : []
+
+function problemWords(problem: Problem): string {
+  const { sentence, next } = describe(problem)
+  return `${sentence} ${next}`
 }
 
 function kindOf(error: unknown): string {
@@ -115,7 +124,11 @@ export function sessionEntry(event: SessionEvent): ConsoleEntry | undefined {
     words: [`session ${name(session)}`, words],
     fields: { session, ...fields },
   })
-  if (type === "durability-degraded") return entry("warn", "the store does not take what is said; it waits in memory")
+  if (type === "durability-degraded") {
+    const { problem, unsaved } = event
+    const waiting = `${count(unsaved, "entry", "entries")} wait in memory and would be lost in a crash`
+    return entry("warn", `${waiting}. ${problemWords(problem)}`, { problem: problem.code, unsaved })
+  }
   if (type === "durability-restored") return entry("info", "the store has everything again")
   if (type === "stack-installed")
     return entry("info", `prompt stack ${event.hash.slice(0, 12)} is sent from here on (${event.reason})`, {

@@ -85,8 +85,31 @@ test("a fault is told by its kind and place, without its words", () => {
     /^00:00:00 error: fault: TypeError {2}serve-log\.test\.ts:\d+\n$/,
   )
   const problem = new HoldfastError({ code: "store-full", store: "sqlite" })
-  expect(logged((log) => log.fault(problem))).toBe("00:00:00 error: fault: store-full\n")
+  expect(logged((log) => log.fault(problem))).toMatch(
+    /^00:00:00 error: fault: store-full {2}.*no room left on its disk.* Free some space.*\n$/,
+  )
   expect(logged((log) => log.fault("what someone said"))).toBe("00:00:00 error: fault: a thrown string\n")
+})
+
+test("a store that takes nothing is told with its cause and the next step, once a minute for each session", () => {
+  const problem = { code: "store-full", store: "sqlite" } as const
+  const degraded = (session: string, atMs: number) =>
+    ({ type: "durability-degraded", session, atMs, problem, unsaved: 3 }) as const
+  const text = logged((log) => {
+    for (const atMs of [0, 1000, 59_999, 60_000]) log.sessionEvent(degraded("s", atMs))
+    log.sessionEvent(degraded("other", 1000))
+    log.sessionEvent({ type: "durability-restored", session: "s", atMs: 61_000, saved: 3 })
+    log.sessionEvent(degraded("s", 62_000))
+  })
+  const lines = text.trim().split("\n")
+  expect(lines.map((line) => line.slice(0, 14))).toEqual([
+    "00:00:00 warn:",
+    "00:01:00 warn:",
+    "00:00:01 warn:",
+    "00:01:01 sessi",
+    "00:01:02 warn:",
+  ])
+  expect(lines[0]).toMatch(/session s {2}3 entries wait in memory.*no room left on its disk.*Free some space/)
 })
 
 test("what happens beside requests is told where someone may have to act", () => {

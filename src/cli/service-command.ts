@@ -99,7 +99,9 @@ function runLines(lines: readonly (readonly string[])[], env: World["env"]): Com
       return unusable(
         "service-failed",
         `${line.join(" ")} failed: ${sentenceOf(said).slice(0, 300)}.`,
-        "Run it by hand to see more.",
+        /connect to bus|No medium found|not been booted/.test(said)
+          ? "No systemd of this user runs here, as in a container or after su: log in as that user, or run holdfast serve instead."
+          : "Run it by hand to see more.",
       )
   }
   return undefined

@@ -93,8 +93,9 @@ describe("nothing runs", () => {
 })
 
 test("what compactions took out counts for every later call, until it is undone", async () => {
+  const logs = createMemoryStore()
   const store = createHoldfast({
-    store: createMemoryStore(),
+    store: logs,
     format: "openai-chat",
     model: "gpt-5",
     windowTokens: 3000,
@@ -113,12 +114,14 @@ test("what compactions took out counts for every later call, until it is undone"
   for (let n = 0; n < 10; n++) await turn(n)
   const { checkpoints } = await session.overview()
   expect(checkpoints.length).toBeGreaterThan(0)
-  const tally = await tallyLogs([session], 0)
+  const rows = await logs.sessions()
+  const tallied = (several: typeof rows, sinceMs: number) => tallyLogs(logs, several, () => session, sinceMs)
+  const tally = await tallied(rows, 0)
   expect(tally).toMatchObject({ calls: 10, compactions: checkpoints.length })
   const least = checkpoints.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
   expect(tally.savedTokens).toBeGreaterThanOrEqual(least)
-  expect(await tallyLogs([session], Date.now() + 1000)).toMatchObject({ calls: 0, compactions: 0, savedTokens: 0 })
-  expect((await tallyLogs([session, session], 0)).savedTokens).toBe(2 * tally.savedTokens)
+  expect(await tallied(rows, Date.now() + 1000)).toMatchObject({ calls: 0, compactions: 0, savedTokens: 0 })
+  expect((await tallied([...rows, ...rows], 0)).savedTokens).toBe(2 * tally.savedTokens)
   await store.close()
 })
 

@@ -90,7 +90,7 @@ async function readStatus(
   const sinceMs = nowMs - (nowMs % dayMs)
   const today = rows.filter(({ updatedMs }) => updatedMs >= sinceMs)
   const opened = (row: SessionRow) => openSession(store, row)
-  const tally = await tallyLogs(today.slice(0, maxTallied).map(opened), sinceMs)
+  const tally = await tallyLogs(store, today.slice(0, maxTallied), opened, sinceMs)
   const latest = await listSessions(store, rows.slice(0, maxListed))
   return { place, gateways, sessions: rows.length, today: today.length, tally, latest }
 }
@@ -126,6 +126,13 @@ function gatewayWords({ gateway, status }: GatewayState): string {
   return `${url} since ${moment(startedMs)} (UTC), version ${version}${whom}${load}${asked}`
 }
 
+/** What a gateway says that it is not ready for, in words. */
+const reasonWords: Readonly<Record<string, string>> = {
+  "store-full": "no room is left on the store's disk",
+  "store-unavailable": "the store cannot be reached or written; holdfast doctor says why",
+  "store-locked": "another program locks the store",
+}
+
 /** What stands in the way of serving, by what each gateway says of itself. */
 function degradedWords(gateways: readonly GatewayState[]): string {
   if (gateways.length === 0) return "nothing runs"
@@ -134,7 +141,10 @@ function degradedWords(gateways: readonly GatewayState[]): string {
     const told = Array.isArray(ready.reasons) ? ready.reasons.filter(isObject) : []
     const durability = isObject(status?.durability) ? status.durability : {}
     const unsaved = durability.durable === false ? ["the store does not take what is written"] : []
-    return [...told.map(({ part, code }) => `${String(part)}: ${String(code)}`), ...unsaved]
+    return [
+      ...told.map(({ part, code }) => reasonWords[String(code)] ?? `${String(part)}: ${String(code)}`),
+      ...unsaved,
+    ]
   })
   return reasons.length === 0 ? "no" : `yes: ${reasons.join("; ")}`
 }
@@ -199,7 +209,8 @@ function eventLine(event: Fields, nowMs: number): string | undefined {
   if (words === undefined) return undefined
   const atMs = typeof event.atMs === "number" ? event.atMs : nowMs
   const time = new Date(atMs).toISOString().slice(11, 19)
-  const session = clip(textIn(event.session).replace(/^[A-Za-z0-9_-]{16,32}\./, ""), 14).padEnd(14)
+  const named = event.session ?? (isObject(event.approval) ? event.approval.session : "")
+  const session = clip(textIn(named).replace(/^[\w-]+\.~?/, ""), 14).padEnd(14)
   return `${time}  ${session}  ${sentenceOf(words)}\n`
 }
 
@@ -215,9 +226,9 @@ function eventWords(event: Fields): string | undefined {
           : [`${numberIn(receipt.contextTokens)} of ${numberIn(receipt.windowTokens)} tokens`]
       return [
         `${String(event.status)} ${textIn(event.model) || textIn(event.path)}`,
-        textIn(event.how),
+        textIn(event.how).replace("-", " "),
         ...size,
-        `${numberIn(event.totalMs)} ms`,
+        `${typeof event.totalMs === "number" ? number(Math.round(event.totalMs)) : "?"} ms`,
         ...denied,
       ].join(", ")
     }
@@ -229,6 +240,12 @@ function eventWords(event: Fields): string | undefined {
       return `${count(listLength(event.pins), "rule")} found and pinned`
     case "call-judged":
       return event.decision === "allow" ? undefined : `${textIn(event.decision)}: ${textIn(event.tool)}`
+    case "approval-asked":
+      return `waits for a person: ${textIn(isObject(event.approval) ? event.approval.tool : "")}; holdfast open answers it`
+    case "approval-settled":
+      return `the call that waited was ${textIn(event.outcome)}`
+    case "approval-turned-away":
+      return `refused: ${textIn(event.tool)}, because too many calls wait for a person`
     case "durability-degraded":
       return "the store does not take what is written; it is kept in memory"
     case "durability-restored":

@@ -110,12 +110,12 @@ const maxSessions = 200
 
 async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World): Promise<void> {
   const calls = await way.calls()
-  const sessions: Session[] = []
+  const sessions: SessionRow[] = []
   for (const id of [...new Set(calls.flatMap(({ session }) => session ?? []))].slice(0, maxSessions)) {
     const row = await way.store.session(id)
-    if (row !== undefined) sessions.push(way.sessionOf(row))
+    if (row !== undefined) sessions.push(row)
   }
-  const tally = { ...(await tallyLogs(sessions, sinceMs)), calls: calls.length }
+  const tally = { ...(await tallyLogs(way.store, sessions, way.sessionOf, sinceMs)), calls: calls.length }
   const failed = calls.filter(({ status }) => status >= 400).length
   for (const fault of way.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
   if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, failed }))

@@ -55,7 +55,7 @@ function recallTool({ z }: Sdk, source: McpSource, onFault: OnFault): (server: M
     handle: z.string().min(1).max(maxHandle).describe("The handle, as it was printed where the text was left out."),
     fromLine: z.int().min(1).max(maxCount).optional().describe("First line wanted, counted from 1."),
     toLine: z.int().min(1).max(maxCount).optional().describe("Last line wanted, included."),
-    find: z.string().max(1_000).optional().describe("Words: only the passages that have some of them."),
+    find: z.string().max(1_000).optional().describe("Words: only the excerpts that have some of them."),
     skipCharacters: z
       .int()
       .min(0)

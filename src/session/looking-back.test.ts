@@ -102,15 +102,15 @@ describe("the handle of a summary", () => {
     expect((await session.recall(handle)).text).toBe(text)
   })
 
-  test("with words to find, only the passages that have some of them, each with its lines", async () => {
+  test("with words to find, only the excerpts that have some of them, each with its lines", async () => {
     const session = open().session("s")
     const handle = await withSummary(session)
     const whole = (await session.recall(handle)).text.split("\n")
     const { text } = await session.recall(handle, { find: "What became of order A-2?" })
     expect(text).toContain(answerTo(2).content)
     expect(text.length).toBeLessThan(whole.join("\n").length)
-    for (const [, from, to, passage] of text.matchAll(/\[lines (\d+)-(\d+)\]\n([\s\S]*?)(?=\n\n\[lines |$)/g))
-      expect(whole.slice(Number(from) - 1, Number(to)).join("\n")).toBe(passage)
+    for (const [, from, to, excerpt] of text.matchAll(/\[lines (\d+)-(\d+)\]\n([\s\S]*?)(?=\n\n\[lines |$)/g))
+      expect(whole.slice(Number(from) - 1, Number(to)).join("\n")).toBe(excerpt)
     const none = await session.recall(handle, { find: "zeppelin" })
     expect(none.text).toContain("No line has a word of")
   })

@@ -57,29 +57,29 @@ export function linesIn(
   return { text, lines: lines.length, fromLine: first, toLine: last }
 }
 
-/** Lines of a passage that is looked through as one: a message of usual length, or a screen of a longer one. */
+/** Lines of an excerpt that is looked through as one: a message of usual length, or a screen of a longer one. */
 const passageLines = 24
-/** Passages that are shown, the best of them; who needs more asks in other words or for lines. */
+/** Excerpts that are shown, the best of them; who needs more asks in other words or for lines. */
 const maxPassages = 6
 
-/** The passages with the words of a question, in their order, each with its lines, so that more around it can be asked for. */
+/** The excerpts with the words of a question, in their order, each with its lines, so that more around it can be asked for. */
 function passagesAbout(lines: readonly string[], firstLine: number, find: string): string {
-  const passages: { readonly at: number; readonly text: string }[] = []
+  const excerpts: { readonly at: number; readonly text: string }[] = []
   let start = 0
   for (let at = 1; at <= lines.length; at++) {
     if (at < lines.length && at - start < passageLines && !messageStart.test(lines[at] ?? "")) continue
-    passages.push({ at: start, text: lines.slice(start, at).join("\n") })
+    excerpts.push({ at: start, text: lines.slice(start, at).join("\n") })
     start = at
   }
   const best = rankTexts(
-    passages.map(({ text }) => text),
+    excerpts.map(({ text }) => text),
     find,
   ).slice(0, maxPassages)
   if (best.length === 0)
     return `[No line has a word of ${JSON.stringify(find.slice(0, maxLabel))}. Ask in other words, or for lines.]`
   return best
     .toSorted((one, other) => one - other)
-    .flatMap((n) => passages[n] ?? [])
+    .flatMap((n) => excerpts[n] ?? [])
     .map(({ at, text }) => `[lines ${firstLine + at}-${firstLine + at + text.split("\n").length - 1}]\n${text}`)
     .join("\n\n")
 }
@@ -128,7 +128,7 @@ export type RecallArguments = {
   readonly toLine?: number | undefined
   /** Characters of the first line to skip, because an earlier page showed them. */
   readonly skipCharacters?: number | undefined
-  /** Only the passages with these words. */
+  /** Only the excerpts with these words. */
   readonly find?: string | undefined
 }
 

@@ -4,7 +4,7 @@ import { createMemoryStore } from "../store/memory-store.ts"
 import { isHit, readQuery, searchTerms } from "../store/search-terms.ts"
 import type { Store } from "../store/store.ts"
 import { createHoldfast } from "./holdfast.ts"
-import { passagesIn, searchLogs } from "./search-logs.ts"
+import { searchLogs, sectionsIn } from "./search-logs.ts"
 
 /** Words with forms, accents, other scripts, paths and numbers; a question and the texts are made of the same ones. */
 const word = fc.constantFrom(
@@ -46,18 +46,18 @@ test("every message that answers a question is found, in its session and entry, 
   )
 })
 
-test("passages are the whole text, and no longer than one word over their size", () => {
+test("sections are the whole text, and no longer than one word over their size", () => {
   const line = fc.oneof(
     fc.string({ maxLength: 60, unit: "grapheme" }),
     fc.integer({ min: 0, max: 6000 }).map((n) => "a b".repeat(n)),
   )
   fc.assert(
     fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
-      const passages = passagesIn(lines.join("\n"))
-      expect(passages.join("")).toBe(lines.join("\n"))
-      for (const passage of passages) {
-        expect(passage.length).toBeLessThanOrEqual(2201)
-        expect(passage.isWellFormed()).toBe(true)
+      const sections = sectionsIn(lines.join("\n"))
+      expect(sections.join("")).toBe(lines.join("\n"))
+      for (const section of sections) {
+        expect(section.length).toBeLessThanOrEqual(2201)
+        expect(section.isWellFormed()).toBe(true)
       }
     }),
     { numRuns: runs },

@@ -7,7 +7,7 @@ import { payloadsOf, readBody } from "./log/chain.ts"
 import { entryId } from "./log/entry.ts"
 import { thaw } from "./log/frozen.ts"
 
-/** A message whose words answer a question, by the passage of it that does so best. */
+/** A message whose words answer a question, by the excerpt of it that does so best. */
 export type FoundText = {
   readonly session: string
   readonly entry: string
@@ -16,7 +16,7 @@ export type FoundText = {
   /** What of the message was found: its words, a tool call, or a tool result. */
   readonly kind: "text" | "call" | "result"
   readonly tool?: string
-  /** The passage on one line, in pieces: words of the question told apart from the others. */
+  /** The excerpt on one line, in pieces: words of the question told apart from the others. */
   readonly pieces: readonly FoundPiece[]
 }
 
@@ -43,12 +43,12 @@ type LogStore = Pick<Store, "read" | "payloads">
 const usualCharacters = 60_000_000
 /** Entries that are read at once. */
 const pageEntries = 200
-/** A passage is looked through as one: some lines, or a screen of a text without line breaks. */
+/** A section is looked through as one: some lines, or a screen of a text without line breaks. */
 const passageLines = 20
 const passageCharacters = 2000
-/** Passages that are kept to be compared: those with more of the words, of equal ones the newest. */
+/** Sections that are kept to be compared: those with more of the words, of equal ones the newest. */
 const maxCandidates = 2000
-/** Characters of a passage in the answer. */
+/** Characters of an excerpt in the answer. */
 const excerptCharacters = 320
 
 type Candidate = Omit<FoundText, "pieces"> & { readonly text: string; readonly words: number }
@@ -76,10 +76,10 @@ export async function searchLogs(
     sessions += 1
     const tools = new Map<string, string>()
     for (let from = 1; from <= row.head.seq && left > 0; from += pageEntries) {
-      for await (const passage of passagesOf(store, row.id, from, tools)) {
-        left -= passage.text.length
-        const terms = mayAnswer(passage.text) ? searchTerms(passage.text) : []
-        if (isHit(terms, asked)) candidates.push({ ...passage, words: wordsIn(terms, words) })
+      for await (const section of sectionsOf(store, row.id, from, tools)) {
+        left -= section.text.length
+        const terms = mayAnswer(section.text) ? searchTerms(section.text) : []
+        if (isHit(terms, asked)) candidates.push({ ...section, words: wordsIn(terms, words) })
         if (pace.isDue()) await pace.rest()
       }
       if (candidates.length > 2 * maxCandidates) keepBest(candidates)
@@ -112,7 +112,7 @@ function keepBest(candidates: Candidate[]): void {
   candidates.length = Math.min(candidates.length, maxCandidates)
 }
 
-/** The best passage of each message. */
+/** The best section of each message. */
 function bestOf(
   candidates: readonly Candidate[],
   query: string,
@@ -134,15 +134,15 @@ function bestOf(
   return found
 }
 
-type Passage = Omit<Candidate, "words">
+type Section = Omit<Candidate, "words">
 
-/** The texts of a page of a log, in passages. Results are of the tool that was called, which some formats say at the call alone. */
-async function* passagesOf(
+/** The texts of a page of a log, in sections. Results are of the tool that was called, which some formats say at the call alone. */
+async function* sectionsOf(
   store: LogStore,
   session: string,
   from: number,
   tools: Map<string, string>,
-): AsyncGenerator<Passage> {
+): AsyncGenerator<Section> {
   const page = await store.read(session, { from, limit: pageEntries })
   const said = page.filter(({ type }) => type === "message-appended")
   const payloads = await store.payloads(session, [...new Set(said.flatMap(({ body }) => payloadsOf(body)))])
@@ -155,7 +155,7 @@ async function* passagesOf(
       const kind = kindOf(part)
       if (kind === undefined) continue
       const about = { session, entry, atMs: stored.atMs, role, kind, ...present({ tool: toolOf(part, tools) }) }
-      for (const text of passagesIn(textOf(part))) yield { ...about, text }
+      for (const text of sectionsIn(textOf(part))) yield { ...about, text }
     }
   }
 }
@@ -171,9 +171,9 @@ function toolOf(part: Part, tools: Map<string, string>): string | undefined {
   return part.type === "tool-call" ? part.tool : undefined
 }
 
-/** A text in passages that end at a line end, where there is one; together they are the whole text. */
-export function passagesIn(text: string): readonly string[] {
-  const passages: string[] = []
+/** A text in sections that end at a line end, where there is one; together they are the whole text. */
+export function sectionsIn(text: string): readonly string[] {
+  const sections: string[] = []
   let start = 0
   while (start < text.length) {
     let end = start
@@ -184,10 +184,10 @@ export function passagesIn(text: string): readonly string[] {
       end = lineEnd
     }
     if (end - start > passageCharacters) end = wordEdge(text, start + passageCharacters)
-    passages.push(text.slice(start, end))
+    sections.push(text.slice(start, end))
     start = end
   }
-  return passages
+  return sections
 }
 
 /** The end of the word at a place, so that none is cut; a word without end is cut at the place. */
@@ -212,7 +212,7 @@ function densest(hits: readonly Span[]): number {
   return best.start
 }
 
-/** A passage around the words that were asked for, in pieces. */
+/** An excerpt around the words that were asked for, in pieces. */
 function excerptOf(text: string, words: readonly QueryWord[]): readonly FoundPiece[] {
   const line = text.replace(/\s+/g, " ").trim()
   const single = words.flatMap(({ terms, stem }) => terms.map((term) => ({ terms: [term], ...present({ stem }) })))

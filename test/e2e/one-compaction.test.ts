@@ -132,6 +132,10 @@ test("a compaction has the same two sizes wherever it is told", { timeout: 120_0
       /: ([\d,]+) -> ([\d,]+) tokens/g,
     )
     expect([...shown].reverse()).toEqual(events)
+    const { tally } = JSON.parse(await holdfastSays("status", "--data", path, "--json"))
+    const { turns, compactions, savedTokens, savedDollars, calls } = played.totals
+    expect(tally).toMatchObject({ calls: turns, compactions, savedTokens, savedDollars, denied: calls.denied })
+    expect(savedTokens).toBeGreaterThan(removed)
     // The model's own count of what reached it is the same size, not one of a part of the context.
     for (const [n, { usage }] of compacting.entries()) {
       const after = events[n]?.[1] ?? 0

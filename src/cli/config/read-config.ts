@@ -151,7 +151,7 @@ export function parseConfig(text: string, source: string, kind: "json" | "yaml")
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" })
   if (kind === "json") {
     if (!isJson(text))
-      return syntax(at(jsonFault(text)), "is no JSON from here on", "Fix the file. YAML has fewer signs.")
+      return syntax(at(jsonFault(text)), "is no JSON from here on", "Fix the file there, or write it as YAML.")
   } else {
     const [error] = document.errors
     if (error !== undefined)

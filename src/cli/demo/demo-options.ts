@@ -14,7 +14,7 @@ export type DemoOptions = ScreenOptions & {
   readonly windowTokens?: number
   /** Sent beside the agent's own headers, such as a gateway's token. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where real agents are told to connect; `url` unless given. */
+  /** Where real agents are told to connect; without, nothing listens when the demo has ended. */
   readonly connectUrl?: string
   readonly newId?: () => string
 }

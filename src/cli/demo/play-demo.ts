@@ -5,6 +5,7 @@ import type { Upstream } from "../../gateway/settings/upstream.ts"
 import { factsOf } from "../../guard/facts/facts.ts"
 import { createGuard, type Guard } from "../../guard/guard.ts"
 import type { PolicyInput } from "../../guard/policy/templates.ts"
+import { present } from "../../message/present.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import { countO200k } from "../../tokens/o200k.ts"
@@ -31,8 +32,8 @@ import { runDemo } from "./run-demo.ts"
 import { type Step, story, type VisibleRequest } from "./story.ts"
 
 export type PlayOptions = Pick<DemoOptions, "write" | "colour" | "columns" | "pace" | "signal"> & {
-  /** Where a real agent is told to go. */
-  readonly connectUrl: string
+  /** Where a real agent is told to go; nowhere where no gateway goes on listening. */
+  readonly connectUrl?: string
   /** Where the demo's session is kept, for a look at it afterwards. */
   readonly store: Store
   readonly version: string
@@ -59,7 +60,14 @@ export async function playDemo({
       ...{ holdfast, store, version, now, onFault },
     })
     try {
-      return await runDemo({ ...shown, url: gateway.url, connectUrl, model: demoModel, holdfast, sent: model.last })
+      return await runDemo({
+        ...shown,
+        url: gateway.url,
+        ...present({ connectUrl }),
+        model: demoModel,
+        holdfast,
+        sent: model.last,
+      })
     } finally {
       await gateway.close()
     }

@@ -46,7 +46,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   await showOpening(run)
   for (const { says } of story) await takeTurn(run, says)
   const outcome = await outcomeOf(run)
-  await run.screen.print(["", ...ending(outcome, options.connectUrl ?? options.url, run.screen)])
+  await run.screen.print(["", ...ending(outcome, options.connectUrl, run.screen)])
   return outcome
 }
 
@@ -123,7 +123,7 @@ async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Pr
 const margin = 10
 
 /** What happened, in the figures of this run; and how to go on with a real agent. */
-function ending(outcome: DemoOutcome, url: string, screen: Screen): readonly string[] {
+function ending(outcome: DemoOutcome, url: string | undefined, screen: Screen): readonly string[] {
   const { bold, good, bad, width } = screen
   const {
     turns,
@@ -156,14 +156,24 @@ function ending(outcome: DemoOutcome, url: string, screen: Screen): readonly str
     ...promises,
     outcome.asPromised ? good("All as promised.") : bad("Not as promised."),
     "",
-    bold("Your own agent, with your own key: point it here"),
-    ...connectLines(url),
+    ...(url === undefined ? nextLines.map((line, n) => (n === 0 ? bold(line) : line)) : connectLines(url, bold)),
   ]
 }
 
+/** Nothing listens any more when a demo by itself has ended. */
+const nextLines: readonly string[] = [
+  "Your own agent, with your own login or key",
+  "  holdfast wrap claude   (codex, gemini, opencode, pi, qwen, or any command)",
+  "This demo in a gateway that stays, to look at in a browser",
+  "  holdfast serve --demo  and then, beside it: holdfast open",
+  "What it would have done in sessions that you already have",
+  "  holdfast replay --mine",
+]
+
 /** One line for each kind of client. */
-function connectLines(url: string): readonly string[] {
+function connectLines(url: string, bold: (text: string) => string): readonly string[] {
   return [
+    bold("Your own agent, with your own key: point it here"),
     `  Claude Code   ANTHROPIC_BASE_URL=${url} claude`,
     `  Gemini CLI    GOOGLE_GEMINI_BASE_URL=${url} gemini`,
     `  Codex         config.toml: base_url = "${url}/v1"`,

@@ -156,10 +156,10 @@ function digestRows(told: ToldCompaction, ledgerLine: string | undefined): reado
   const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
   return [
     [
-      "summed up",
+      "summarized",
       `${countedNoun(covered, "message")}: ${countedNoun(summaryLines, "line")} of what was asked and done`,
     ],
-    ["ledger", `${countedNoun(factLines, "line")} of exact values from them${such}`],
+    ["values", `${countedNoun(factLines, "line")} of exact values from them${such}`],
   ]
 }
 

@@ -4,7 +4,7 @@ import { groupTurns } from "../../message/group.ts"
 import type { Format, Message, Part, Tool, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
-import type { Prepared, Receipt } from "../../session/prepared.ts"
+import type { Prepared } from "../../session/prepared.ts"
 import type { Session } from "../../session/session.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
@@ -143,7 +143,6 @@ type Run = {
   readonly places: Map<string, number>
   readonly needed: { count: number; readonly kept: Record<Arm, number>; readonly seen: Set<string>; cut: number }
   tally: Tally
-  last?: Receipt
   refusal?: string
 }
 
@@ -196,7 +195,7 @@ async function takeTurn(run: Run, call: Call): Promise<Contexts> {
   const prepared = await prepare(run)
   const stack = stackOf(conversation)
   const overhead = meter.overhead(conversation)
-  const shown = run.truncation.shown(run.tally, overhead, marksOf(run))
+  const shown = run.truncation.shown(run.tally, overhead, roomOf(run, prepared))
   const contexts: Contexts = {
     none: messages.slice(0, at),
     truncate: shown.messages,
@@ -237,9 +236,7 @@ async function record({ session, places }: Run, answer: Transcript, at: number, 
 async function prepare(run: Run): Promise<Prepared | undefined> {
   const { session, conversation } = run
   try {
-    const prepared = await session.prepare({ system: conversation.system, tools: conversation.tools })
-    run.last = prepared.receipt
-    return prepared
+    return await session.prepare({ system: conversation.system, tools: conversation.tools })
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
     run.refusal ??= describe(error.problem).sentence
@@ -247,12 +244,15 @@ async function prepare(run: Run): Promise<Prepared | undefined> {
   }
 }
 
+/** How large a truncated history may be before it is cut, and what it is cut to. */
+type Room = { readonly atTokens: number; readonly toTokens: number }
+
 /** The history cut at its beginning once it is too long, as an agent without a context layer does it. */
 type Truncation = {
   readonly shown: (
     tally: Tally,
     overheadTokens: number,
-    marks: { readonly atTokens: number; readonly toTokens: number },
+    room: Room,
   ) => { readonly messages: Transcript; readonly tokens: number }
 }
 
@@ -275,10 +275,15 @@ function createTruncation(messages: Transcript): Truncation {
   }
 }
 
-/** Where truncation begins and how far it goes: at the session's own mark, to half of it, so that both cut about as often. */
-const marksOf = ({ last, windowTokens }: Run): { readonly atTokens: number; readonly toTokens: number } => {
-  const atTokens = last?.compactUnreadAtTokens ?? Math.floor(windowTokens * 0.9)
-  return { atTokens, toTokens: Math.floor((last?.compactAtTokens ?? windowTokens * 0.8) / 2) }
+/**
+ * Truncation cuts in the turn in which the session compacts, to the size that the session came down to: the same room and the same number of
+ * cache resets for both. Where the session does not compact, it cuts only what is over the window.
+ */
+const roomOf = ({ windowTokens }: Run, prepared: Prepared | undefined): Room => {
+  const isCompacted = prepared?.trace.some(({ type }) => type === "checkpoint-installed") ?? false
+  if (!isCompacted || prepared === undefined) return { atTokens: windowTokens, toTokens: Math.floor(windowTokens / 2) }
+  const { contextTokens } = prepared.receipt
+  return { atTokens: contextTokens, toTokens: contextTokens }
 }
 
 const stackOf = ({ system, tools }: { readonly system: readonly Part[]; readonly tools: readonly Tool[] }): string =>

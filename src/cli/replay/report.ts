@@ -89,7 +89,7 @@ export function figureRows(replay: Replay): readonly FigureRow[] {
 
 /** What the figures mean, once for every report. */
 export const legend: readonly string[] = [
-  "Whole history: every message goes out every time. Truncated: the oldest turns are cut away once the session would compact, to half of that mark. Holdfast: the session's own requests.",
+  "Whole history: every message goes out every time. Truncated: whenever the session compacts, the oldest turns are cut away instead, down to the same size. Holdfast: the session's own requests.",
   "Costs are estimates: the model table's prices, and a simulated prompt cache that never runs out. A turn over the window counts as what it would have cost. No provider was asked, and nothing was sent anywhere.",
   "User's words: the share of the user's own sentences, pastes left out, that stand verbatim in the last context. Values needed later: exact arguments of later tool calls that were last said before the compaction in force, and still stand in the context.",
 ]

@@ -64,7 +64,10 @@ export type PeriodTotals = {
   readonly tokens: number
   readonly cachedTokens: number
   readonly compactions: number
+  /** What compactions took out, each counted once. */
   readonly removedTokens: number
+  /** What later requests did not send because of it, each request counted. */
+  readonly savedTokens: number
   readonly calls: Readonly<Record<"judged" | "denied" | "approved", number>>
   /** Of the sessions whose models have known prices. */
   readonly dollars: number
@@ -357,7 +360,7 @@ export type MemoryFound = {
   readonly sources: readonly string[]
 }
 
-/** A message that was found by words, by its best passage. */
+/** A message that was found by words, by its best excerpt. */
 export type FoundEntry = {
   readonly session: string
   readonly entry: string

@@ -113,15 +113,14 @@ export function viewCompaction(
     after.filter(({ message }) => ownMessage(message) === "pins"),
     tokensOf,
   )
-  const beside = (total: number, part: number): number => Math.max(0, total - part)
+  // The instructions are the same bytes before and after, so they have one size: what rounding leaves over is the handoff's.
+  const stackTokens = Math.max(0, checkpoint.beforeTokens - sumOf(before, tokensOf))
+  const over = checkpoint.afterTokens - stackTokens - sumOf(after, tokensOf)
   return {
     items,
-    stackTokens: {
-      before: beside(checkpoint.beforeTokens, sumOf(before, tokensOf)),
-      after: beside(checkpoint.afterTokens, sumOf(after, tokensOf)),
-    },
+    stackTokens: { before: stackTokens, after: Math.max(0, digest === undefined ? stackTokens + over : stackTokens) },
     rulesTokens,
-    ...(digest === undefined ? {} : { handoff: { tokens: tokensOf(digest), lines } }),
+    ...(digest === undefined ? {} : { handoff: { tokens: Math.max(0, tokensOf(digest) + over), lines } }),
     checks: checksOf(after, { rules, events, scale }),
   }
 }

@@ -65,33 +65,40 @@ function costOf(profile: Profile): Cost | undefined {
   const last = turns.at(-1)
   if (last === undefined || turns.some(({ dollars }) => dollars === undefined)) return undefined
   const dollars = turns.reduce((sum, turn) => sum + (turn.dollars ?? 0), 0)
-  const savedDollars = savedPerTurn(profile).reduce((sum, saved) => sum + saved, 0)
+  const savedDollars = savedPerTurn(profile).reduce((sum, saved) => sum + saved.dollars, 0)
   return { dollars, savedDollars, prices: findModel(last.model).source }
 }
 
+type Saved = { readonly tokens: number; readonly dollars: number }
+const nothingSaved: Saved = { tokens: 0, dollars: 0 }
+
 /**
- * What the compaction in force saved in each turn: the removed tokens would have been read from the cache again, as far as they fit the
- * window; the first turn after the compaction had to write its prefix to the cache again. Each turn counts for one compaction, so the sums
- * over compactions and over turns are the same.
+ * What the compaction in force saved in each turn: the removed tokens would have been sent again, as far as they fit the window, and read from
+ * the cache; the first turn after the compaction had to write its prefix to the cache again. Where the provider never reported a read from
+ * its cache none is assumed, and they would have cost the full price. Each turn counts for one compaction, so the sums over compactions and
+ * over turns are the same.
  */
-function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "window">): readonly number[] {
+function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "window">): readonly Saved[] {
   const done = profile.compactions.filter(({ undone }) => !undone)
+  const isCached = profile.turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
   let next = 0
   return profile.turns.map((turn) => {
     while (next < done.length && (done[next]?.turn ?? 0) < turn.turn) next++
     const inForce = done[next - 1]
-    return inForce === undefined ? 0 : savedIn(turn, inForce, profile.window?.windowTokens)
+    return inForce === undefined ? nothingSaved : savedIn(turn, inForce, isCached, profile.window?.windowTokens)
   })
 }
 
-function savedIn(turn: Turn, compaction: CompactionFigures, windowTokens: number | undefined): number {
-  const prices = pricesOf(turn.model, turn.contextTokens)
-  if (prices === undefined) return 0
+function savedIn(turn: Turn, compaction: CompactionFigures, isCached: boolean, windowTokens?: number): Saved {
   const { turn: before, beforeTokens, afterTokens } = compaction
   const room = Math.max(0, (windowTokens ?? findModel(turn.model).windowTokens) - turn.contextTokens)
-  const removed = Math.min(beforeTokens - afterTokens, room) * prices.cacheRead
+  const tokens = Math.max(0, Math.min(beforeTokens - afterTokens, room))
+  const prices = pricesOf(turn.model, turn.contextTokens)
+  if (prices === undefined) return { tokens, dollars: 0 }
+  if (!isCached) return { tokens, dollars: (tokens * prices.input) / 1_000_000 }
   const rewritten = turn.turn === before + 1 ? Math.max(0, afterTokens - turn.cacheReadTokens) : 0
-  return (removed - rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)) / 1_000_000
+  const dearer = rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)
+  return { tokens, dollars: (tokens * prices.cacheRead - dearer) / 1_000_000 }
 }
 
 /** What one compaction saved in the calls while it was in force. */
@@ -109,7 +116,7 @@ export function savingsSince(
   return {
     calls: since.length,
     ...present({
-      dollars: known && !compaction.undone ? saved.reduce((sum, one) => sum + one, 0) : undefined,
+      dollars: known && !compaction.undone ? saved.reduce((sum, one) => sum + one.dollars, 0) : undefined,
       cachedTokens: first?.cacheReadTokens,
       writtenTokens: first && Math.max(0, first.contextTokens - first.cacheReadTokens),
       prices: first && pricesOf(first.model, first.contextTokens),
@@ -131,6 +138,7 @@ export function totalsOf(profiles: readonly Profile[], fromMs: number, toMs = In
     cachedTokens: sum(({ cachedTokens }) => cachedTokens),
     compactions: sum(({ compactions }) => compactions),
     removedTokens: sum(({ removedTokens }) => removedTokens),
+    savedTokens: sum(({ savedTokens }) => savedTokens),
     calls: {
       judged: sum(({ calls }) => calls.judged),
       denied: sum(({ calls }) => calls.denied),
@@ -162,13 +170,14 @@ function totalsIn(profile: Profile, fromMs: number, toMs: number): PeriodTotals 
       (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),
       0,
     ),
+    savedTokens: sum(({ turn }) => saved[turn - 1]?.tokens ?? 0),
     calls: {
       judged: decisions.length,
       denied: decisions.filter(isDenied).length,
       approved: decisions.filter(({ approved }) => approved === true).length,
     },
     dollars: priced ? sum(({ dollars = 0 }) => dollars) : 0,
-    savedDollars: priced ? sum(({ turn }) => saved[turn - 1] ?? 0) : 0,
+    savedDollars: priced ? sum(({ turn }) => saved[turn - 1]?.dollars ?? 0) : 0,
     unpriced: priced || turns.length === 0 ? 0 : 1,
     ...(priced && model !== undefined ? { prices: findModel(model).source } : {}),
   }

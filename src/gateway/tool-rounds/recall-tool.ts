@@ -26,13 +26,13 @@ export const printsHandle = (body: string): boolean => /recall(?: |=\\?")hf-[1-9
 const description =
   "Get back a text that was left out of this conversation to save room. Where something was left out, its place says " +
   '"recall" with a handle (hf-...); copy that handle whole. The handle of a <summary> brings back the messages that it ' +
-  "stands for, all that was said, called and answered in them: use find to get the passages about what you need. A long " +
+  "stands for, all that was said, called and answered in them: use find to get the excerpts about what you need. A long " +
   "text comes in pages: each page ends with the arguments for the next one. If you know which lines you need, ask for " +
   "those. What you fetched stays in the conversation. Call it alone, without other tools beside it."
 
 const properties = {
   handle: { type: "string", description: "The handle, as it was printed where the text was left out." },
-  find: { type: "string", description: "Words: only the passages that have some of them, best ones first chosen." },
+  find: { type: "string", description: "Words: only the excerpts that have some of them, best ones first chosen." },
   fromLine: { type: "integer", description: "First line wanted, counted from 1." },
   toLine: { type: "integer", description: "Last line wanted, included." },
   skipCharacters: {
