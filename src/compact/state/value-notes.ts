@@ -45,8 +45,8 @@ type RecordState = {
   readonly sources: readonly string[]
   /** It came only as one of many. */
   readonly listed: boolean
-  /** Something was done to it since it was read. */
-  readonly changedBy?: string
+  /** What was done to it since it was read, in order. */
+  readonly changedBy?: readonly string[]
 }
 /** Every value with its owner, as drafts of lines. */
 export const valueDrafts = (values: Values): readonly NoteDraft[] => [
@@ -84,7 +84,7 @@ function noteSource(
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
   const texts = sourceTexts(input)
   const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
-  const name = file === undefined ? `passed to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  const name = file === undefined ? `programs given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
   states.set(name, state)
@@ -108,6 +108,8 @@ const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDr
 type Habit = { readonly counts: Map<string, Map<string, number>>; calls: number; at: number; source: string }
 
 const maxHabitLength = 24
+/** Values that say how a tool works rather than what it works on. */
+const switches = /^(?:true|false|null|none|yes|no|on|off|auto|default|left|right)$/i
 const leastCalls = 3
 
 function noteArguments(habits: Map<string, Habit>, { tool, input }: ToolCallPart, { at, source }: Doing): void {
@@ -129,7 +131,10 @@ function noteArguments(habits: Map<string, Habit>, { tool, input }: ToolCallPart
 function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
   return [...habits].flatMap(([tool, { counts, calls, at, source }]): readonly NoteDraft[] => {
     const fields = [...counts].flatMap(([key, values]) => {
-      const usual = [...values].filter(([value, count]) => value !== "" && count >= leastCalls && count > calls / 2)
+      const usual = [...values].filter(
+        ([value, count]) =>
+          /\p{L}{2}/u.test(value) && !switches.test(value) && count >= leastCalls && count > calls / 2,
+      )
       return usual.length === 0 ? [] : [{ key, pieces: usual.map(([value]) => oneLine(value, maxHabitLength)) }]
     })
     if (fields.length === 0) return []
@@ -153,7 +158,11 @@ export function readRecords(values: Values, { call, deed }: OpenCall, result: To
   if (answer === "") return false
   const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
   const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
-  const found = recordsIn(question, answer, deed.type !== "call" || isPage(call))
+  // A line of a program names nothing that it printed.
+  const found = recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(
+    ({ name }) =>
+      deed.type !== "command" || name !== oneLine(asked.replaceAll(": ", ":"), 160) || !/[(){};=]/.test(name),
+  )
   for (const record of found) {
     const known = records.get(record.name)
     // What the change itself answers is told with it; fields that it does not name are as old as they were.
@@ -185,7 +194,7 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
   const named = Object.values(input).filter((value) => typeof value === "string" && value.length <= maxNamed)
   for (const [name, state] of records)
     if (named.some((value) => name === value || name.endsWith(` ${value}`)))
-      records.set(name, { ...state, changedBy: tool })
+      records.set(name, { ...state, changedBy: [...new Set([...(state.changedBy ?? []), tool])] })
 }
 
 const recordWorth = 4
@@ -200,7 +209,9 @@ function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
     const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
     const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
     const stale =
-      changedBy === undefined ? record : { ...record, name: `${record.name} (read before ${oneLine(changedBy, 40)})` }
+      changedBy === undefined
+        ? record
+        : { ...record, name: `${record.name} (read before ${oneLine(changedBy.join(", "), 60)})` }
     return {
       kind: "record",
       text: recordText(stale),

@@ -20,8 +20,8 @@ export type Run = {
   readonly sources: readonly string[]
   /** Nothing while nobody knows. */
   readonly outcome?: Outcome
-  /** The same thing failed again in another way since. */
-  readonly overtaken?: true
+  /** Other ways that were tried before, and failed for the same reason. */
+  readonly alike?: number
   /** Files that were changed between the last failure and the next run of the same thing that went well. */
   readonly fixed?: { readonly at: number; readonly files: readonly string[]; readonly by: string }
 }
@@ -102,16 +102,34 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
   if (outcome?.failed === false && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
   const known = work.runs.get(named.text)
   if (outcome?.failed === false) work.failures.delete(same)
-  if (outcome?.failed === true) {
-    const before = failedBefore === undefined ? undefined : work.runs.get(failedBefore)
-    if (before !== undefined) work.runs.set(before.text, { ...before, overtaken: true })
-    work.failures.set(same, named.text)
-  }
-  const sources = distinct([...(known?.sources ?? []), source])
-  const times = known?.outcome !== undefined && known.outcome.failed === outcome?.failed ? known.times + 1 : 1
+  const before = outcome?.failed !== true || failedBefore === undefined ? undefined : work.runs.get(failedBefore)
+  if (outcome?.failed === true) work.failures.set(same, named.text)
+  // Ways that failed for one reason are one line; another reason is news.
+  const isAlike = before !== undefined && before.text !== named.text && before.outcome?.line === outcome?.line
+  if (isAlike) work.runs.delete(before.text)
+  const alike = (known?.alike ?? 0) + (isAlike ? (before.alike ?? 0) + 1 : 0)
+  const sources = distinct([...(isAlike ? before.sources : []), ...(known?.sources ?? []), source])
+  const isSame = known?.outcome !== undefined && known.outcome.failed === outcome?.failed
+  const end = isSame && known.outcome?.failed === true ? joinFailures(known.outcome, outcome) : outcome
   work.runs.delete(named.text)
-  work.runs.set(named.text, { ...named, times, at, sources, ...(outcome === undefined ? {} : { outcome }) })
+  work.runs.set(named.text, {
+    ...named,
+    times: isSame ? known.times + 1 : 1,
+    at,
+    sources,
+    ...(end === undefined ? {} : { outcome: end }),
+    ...(alike === 0 ? {} : { alike }),
+  })
 }
+
+/** The same thing failed again: the reasons that it gave, the newest last. */
+function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | undefined {
+  if (newer?.line === undefined || older.line === undefined || older.line.endsWith(newer.line)) return newer
+  const last = older.line.split(thenSign).at(-1) ?? older.line
+  return { ...newer, line: `${last}${thenSign}${newer.line}` }
+}
+
+const thenSign = ", then: "
 
 function resolve(work: Work, failed: string, by: string, at: number): void {
   const run = work.runs.get(failed)
