@@ -62,7 +62,8 @@ const verdict =
   /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu
 
 /** A further wish behind a verdict: a question, or the word "also". */
-const further = /[?？]|[.!,]\s+and\s|(?<![\p{L}])(?:also|additionally|then|and then|außerdem|aussi|también|ещё)(?![\p{L}])/iu
+const further =
+  /[?？]|[.!,]\s+and\s|(?<![\p{L}])(?:also|additionally|then|and then|außerdem|aussi|también|ещё)(?![\p{L}])/iu
 
 /**
  * What answers a question belongs to the request that the question is about, unless it tells the assistant to do something of its own. What

@@ -153,6 +153,7 @@ test("what the user stated is kept by every later compaction, and what he change
 test.each([
   ["I need to cancel reservations XEHM4B and 59XX6W.", "Cancel 59XX6W now, please."],
   ["Upgrade XEHM4B to economy, then cancel it.", "Cancel 59XX6W now, please."],
+  ["Please cancel W-1000 for customer 12.", "Please cancel W-1001 for customer 12."],
   ["Reports for A100 and B200 go out on Monday.", "The report for A100 now goes out on Tuesday."],
 ])("a name that is not said again still holds: %s", (earlier, later) => {
   expect(markReplaced(earlier, valueStatementsIn(later))).toBe(earlier)

@@ -14,6 +14,8 @@ export type ValueStatement = {
   readonly subject: ReadonlySet<string>
   /** It says that something is different now. */
   readonly updates: boolean
+  /** It asks for something: the same request with another name is another request. */
+  readonly asks: boolean
 }
 
 type Sort = "mail" | "path" | "date" | "quantity" | "name"
@@ -109,8 +111,9 @@ function statementOf(sentence: string): ValueStatement | undefined {
   if (values.length === 0 || values.length > maxValues) return undefined
   const subject = subjectOf(sentence)
   // "Cancel it now" asks for something, and says nothing of a value that was different before.
-  const updates = directs(sentence) ? replacement.test(sentence) : change.test(sentence)
-  return subject.size === 0 ? undefined : { text: sentence, values, subject, updates }
+  const asks = directs(sentence)
+  const updates = (asks ? replacement : change).test(sentence)
+  return subject.size === 0 ? undefined : { text: sentence, values, subject, updates, asks }
 }
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
@@ -177,10 +180,20 @@ export function replaces(later: ValueStatement, earlier: ValueStatement): boolea
 const replaced = (later: ValueStatement, earlier: ValueStatement): readonly string[] => {
   const said = new Set(later.values.map(({ value }) => value))
   const countIn = ({ values }: ValueStatement, sort: Sort): number => values.filter((one) => one.sort === sort).length
-  // Of several names one that is said again stands for none of the others.
-  const isListed = (sort: Sort): boolean => sort === "name" && countIn(earlier, sort) > countIn(later, sort)
-  return earlier.values.flatMap(({ value, sort }) =>
-    countIn(later, sort) > 0 && !isListed(sort) && !said.has(value) ? [value] : [],
+  return earlier.values.flatMap(({ value, sort }) => {
+    if (countIn(later, sort) === 0 || said.has(value)) return []
+    // Of several names one that is said again stands for none of the others, and the same request about another thing is another request.
+    const isOther =
+      countIn(earlier, sort) > countIn(later, sort) || (earlier.asks && !later.updates && !isPlace(earlier, value))
+    return sort === "name" && isOther ? [] : [value]
+  })
+}
+
+/** Where or with what something is to be done, rather than the thing that it is done to: "deploy to eu-1", not "cancel W-1". */
+function isPlace({ text }: ValueStatement, value: string): boolean {
+  const before = text.slice(0, Math.max(0, text.indexOf(value)))
+  return /(?:^|\s)(?:to|on|in|onto|into|with|via|under|as|auf|nach|mit|à|sur|avec|en|con|на|в)\s+(?:\p{L}+\s+){0,2}$/iu.test(
+    before,
   )
 }
 
