@@ -432,29 +432,6 @@ describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => 
   })
 })
 
-test("a record says that it was read before a change, unless what came later has all of its fields", () => {
-  const read = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF204","bags":2}')
-  const input = { booking_id: "QX7LM2", leg: "outbound", flight: "HF188" }
-  const part = used("update_flight", input, '{"status":"changed","booking_id":"QX7LM2","flight":"HF188"}')
-  const whole = used("update_flight", input, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
-  const records = (...turns: readonly Turn[]): string => lines(asked(...turns), "record").join("\n")
-  expect(records(...read)).not.toContain("read before")
-  expect(records(...read, ...part)).toContain("(read before update_flight)")
-  expect(records(...read, ...whole)).not.toContain("read before")
-  expect(records(...read, ...whole)).not.toContain("HF204")
-  const again = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
-  expect(records(...read, ...part, ...again)).not.toContain("read before")
-})
-
-test("a record says every change since it was read, in order", () => {
-  const messages = asked(
-    ...used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF204","bags":2}'),
-    ...used("update_flight", { booking_id: "QX7LM2", flight: "HF188" }, '{"status":"changed"}'),
-    ...used("refund_bag", { booking_id: "QX7LM2", bags: 1 }, '{"status":"refunded"}'),
-  )
-  expect(lines(messages, "record").join("\n")).toContain("booking QX7LM2 (read before update_flight, refund_bag)")
-})
-
 describe("what the assistant was about to do", () => {
   test("is a next step while nobody did it, and where it stopped once it was tried", () => {
     const say = assistant("The token expires too early. I will raise the limit in auth.ts next.")

@@ -23,9 +23,9 @@ import {
   mention,
   type OpenCall,
   readCallValues,
-  readPrinted,
-  readRecords,
   readStatements,
+  readValues,
+  steers,
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
@@ -199,12 +199,12 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.open.delete(pairKey(result))
   const text = resultText(result)
   const read = endOf(open.deed, text, result.failed)
-  const isRecorded = !read.failed && readRecords(reading.values, open, result, doing)
-  if (!read.failed) readPrinted(reading.values, open, result, doing)
+  const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
-  const outcome = isRecorded && isLookup(open.deed) ? { failed: false, sure: true as const } : read
+  const isQuoted = !(isRecorded && isLookup(open.deed)) && ((read.line ?? read.value) === undefined || !steers(result))
+  const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
   const quotes = outcome.line ?? outcome.value
   if (quotes !== undefined) citeResult(reading.work, open.deed, doing.source)

@@ -1,5 +1,6 @@
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { scan } from "../gate/scan.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
@@ -146,27 +147,42 @@ function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
 /** Longer arguments are content, and name no record. */
 const maxNamed = 80
 
-/** What a result says of the thing that was asked for; whether that was anything. */
-export function readRecords(values: Values, { call, deed }: OpenCall, result: ToolResultPart, doing: Doing): boolean {
-  const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
-  if (deed.type !== "call" && deed.type !== "command" && !isRead) return false
-  const { records } = values
-  const isChange = deed.type === "call" && deed.changes === "yes"
-  if (isChange) markChanged(records, call)
-  const [only] = result.content
-  const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
-  if (answer === "") return false
-  const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
-  const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
-  // A line of a program names nothing that it printed.
-  const found = recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(
-    ({ name }) =>
-      deed.type !== "command" || name !== oneLine(asked.replaceAll(": ", ":"), 160) || !/[(){};=]/.test(name),
+const steering = new WeakMap<ToolResultPart, boolean>()
+
+/** Does something in a result try to steer whoever reads it? Then none of its values is worth repeating as a fact. Looked at once. */
+export function steers(result: ToolResultPart): boolean {
+  const known = steering.get(result)
+  if (known !== undefined) return known
+  const found = result.content.some(
+    (part) => part.type === "text" && scan(part.text, { channel: "tool" }).findings.length > 0,
   )
+  steering.set(result, found)
+  return found
+}
+
+/** The values that a result says, as records of what was asked for and as sentences; whether there is any record. */
+export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: Doing): boolean {
+  const records = recordsOf(open, result)
+  const printed = printedOf(open, result)
+  if (records.length + printed.length === 0) {
+    if (isChange(open.deed)) markChanged(values.records, open.call)
+    return false
+  }
+  const isTrusted = !steers(result)
+  if (isTrusted) for (const statement of printed) remember(values, "tool", open.call.tool, statement, doing)
+  return readRecords(values, open, isTrusted ? records : [], doing)
+}
+
+const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
+
+/** What a result says of the thing that was asked for; whether that was anything. */
+function readRecords(values: Values, { call, deed }: OpenCall, found: readonly FactRecord[], doing: Doing): boolean {
+  const { records } = values
+  if (isChange(deed)) markChanged(records, call)
   for (const record of found) {
     const known = records.get(record.name)
     // What the change itself answers is told with it; fields that it does not name are as old as they were.
-    if (known?.changedBy !== undefined && isChange && !restates(known.record, record)) continue
+    if (known?.changedBy !== undefined && isChange(deed) && !restates(known.record, record)) continue
     const changedBy = known !== undefined && restates(known.record, record) ? undefined : known?.changedBy
     records.delete(record.name)
     records.set(record.name, {
@@ -178,6 +194,20 @@ export function readRecords(values: Values, { call, deed }: OpenCall, result: To
     })
   }
   return found.length > 0
+}
+
+function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly FactRecord[] {
+  const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
+  const [only] = result.content
+  const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
+  if (answer === "" || (deed.type !== "call" && deed.type !== "command" && !isRead)) return []
+  const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
+  const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
+  const own = oneLine(asked.replaceAll(": ", ":"), 160)
+  // A line of a program names nothing that it printed.
+  return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(
+    ({ name }) => deed.type !== "command" || name !== own || !/[(){};=]/.test(name),
+  )
 }
 
 /** Does a newer record have every field of an older one? */
@@ -243,12 +273,10 @@ export function readStatements(values: Values, text: string, doing: Doing): void
   for (const statement of toldIn(text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
-/** What a line of a tool's output says in words, with an exact value in it. */
-export function readPrinted(values: Values, { call, deed }: OpenCall, result: ToolResultPart, doing: Doing): void {
+/** What lines of a tool's output say in words, with an exact value in them. */
+function printedOf({ call, deed }: OpenCall, { content }: ToolResultPart): readonly ValueStatement[] {
   const read = deed.type === "files" || isPage(call) ? printedInFile : printedIn
-  for (const part of result.content)
-    if (part.type === "text")
-      for (const statement of read(part.text)) remember(values, "tool", call.tool, statement, doing)
+  return content.flatMap((part) => (part.type === "text" ? read(part.text) : []))
 }
 
 function remember(
