@@ -93,7 +93,8 @@ describeClients("recall after a summary", () => {
     "$client.name: the tool is offered, and what was fetched stays",
     async ({ client }) => {
       const steps = 16
-      const task = { steps, stepBytes: 13_000, windowTokens, gateway: { windowTokens } }
+      const gateway = { windowTokens, recall: true, sessions: { recall: true } }
+      const task = { steps, stepBytes: 13_000, windowTokens, gateway }
       const run = await runTask(client, {
         ...task,
         situation: "recall after a summary",
