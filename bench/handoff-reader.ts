@@ -204,7 +204,7 @@ export function readHandoff(history: readonly ChatMessage[], context: readonly C
   const lines = digest.split("\n")
   const shownCalls = callsIn(shown)
   const told = (path: string, more: RegExp): boolean =>
-    lines.some((line) => line.includes(path) && more.test(line.replace(path, ""))) ||
+    lines.some((line) => names(line, path) && more.test(line.replace(path, ""))) ||
     shownCalls.some((call) => leavesOf(call.input).some((leaf) => leaf.includes(path)))
   const gone = new Set(calls.flatMap(({ input }) => (isGone(input) ? [pathOf(input) ?? ""] : [])))
   const changed = [...files].filter(([path, fate]) => fate !== "read" && !gone.has(path))
@@ -223,6 +223,20 @@ export function readHandoff(history: readonly ChatMessage[], context: readonly C
     unread: unreadOf(history, context),
     digestTokens: countO200k(digest),
   }
+}
+
+/** Does a line name a path, as it is or as one of a series (`step-{1..9}.txt`)? */
+function names(line: string, path: string): boolean {
+  if (line.includes(path)) return true
+  const [, before = "", list = "", after = ""] = /`([^`{}]*)\{([\d.,]+)\}([^`{}]*)`/.exec(line) ?? []
+  const number =
+    path.startsWith(before) && path.endsWith(after)
+      ? Number(path.slice(before.length, path.length - after.length))
+      : Number.NaN
+  return list.split(",").some((range) => {
+    const [from = Number.NaN, to = from] = range.split("..").map(Number)
+    return number >= from && number <= to
+  })
 }
 
 const fateWords: Readonly<Record<Fate, RegExp>> = {

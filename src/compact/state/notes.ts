@@ -20,12 +20,12 @@ import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds 
 import { createUserTalk, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
+  holdsSteering,
   mention,
   type OpenCall,
   readCallValues,
   readStatements,
   readValues,
-  steers,
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
@@ -96,7 +96,7 @@ type Reading = {
 /**
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
  * how it ended, files, where it stopped, and records of what tools said. Words of the user are his own; what is quoted of a tool is a line
- * or a value and stands in a note only if it steers nobody.
+ * or a value and stands in a note only if it holdsSteering nobody.
  */
 export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
   runSteps(noteSteps(messages, options))
@@ -203,7 +203,8 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.calledSince = doing.at
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
-  const isQuoted = !(isRecorded && isLookup(open.deed)) && ((read.line ?? read.value) === undefined || !steers(result))
+  const isQuoted =
+    !(isRecorded && isLookup(open.deed)) && ((read.line ?? read.value) === undefined || !holdsSteering(result))
   const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
   const quotes = outcome.line ?? outcome.value

@@ -150,7 +150,7 @@ const maxNamed = 80
 const steering = new WeakMap<ToolResultPart, boolean>()
 
 /** Does something in a result try to steer whoever reads it? Then none of its values is worth repeating as a fact. Looked at once. */
-export function steers(result: ToolResultPart): boolean {
+export function holdsSteering(result: ToolResultPart): boolean {
   const known = steering.get(result)
   if (known !== undefined) return known
   const found = result.content.some(
@@ -168,7 +168,7 @@ export function readValues(values: Values, open: OpenCall, result: ToolResultPar
     if (isChange(open.deed)) markChanged(values.records, open.call)
     return false
   }
-  const isTrusted = !steers(result)
+  const isTrusted = !holdsSteering(result)
   if (isTrusted) for (const statement of printed) remember(values, "tool", open.call.tool, statement, doing)
   return readRecords(values, open, isTrusted ? records : [], doing)
 }
