@@ -52,18 +52,19 @@ const passing =
 
 /** What the assistant settled on and found out while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const sentences = answer.sentences.filter(
-    (sentence) =>
-      weightOf(sentence) >= minLength &&
-      !isQuestion(sentence) &&
-      !leadsUp(sentence) &&
-      !asksUser.test(sentence) &&
-      !courteous.test(sentence) &&
-      !hollow.test(sentence) &&
-      !passing.test(sentence),
+  // Few sentences find or settle anything: the rest need not be looked at any further.
+  const isWorth = (sentence: string): boolean =>
+    !isQuestion(sentence) &&
+    !leadsUp(sentence) &&
+    !asksUser.test(sentence) &&
+    !courteous.test(sentence) &&
+    !hollow.test(sentence) &&
+    !passing.test(sentence)
+  const long = answer.sentences.filter((sentence) => weightOf(sentence) >= minLength)
+  const found = long.filter((sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence))
+  const decided = long.filter(
+    (sentence) => decides.test(sentence.slice(0, 600)) && !found.includes(sentence) && isWorth(sentence),
   )
-  const found = sentences.filter((sentence) => finds.test(sentence.slice(0, 600)))
-  const decided = sentences.filter((sentence) => !found.includes(sentence) && decides.test(sentence.slice(0, 600)))
   return [
     ...decided.slice(0, maxEach).map((sentence) => draft("decision", sentence, answer, 5)),
     ...found.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 5)),

@@ -22,6 +22,8 @@ const maxPathLength = 200
 /** Names told of one change: the first say what it is about. */
 const maxNames = 6
 const maxNameLength = 48
+/** Lines that are looked at for names: a file of data has none further on. */
+const maxLines = 400
 
 /** What a line defines: a function, a class, a heading, a rule of a style sheet, a key. */
 const definitions: readonly RegExp[] = [
@@ -36,7 +38,7 @@ const keywords = /^(?:if|for|while|switch|catch|return|else|elif|with|match|loop
 /** The names that these lines define, each once. */
 function namesIn(lines: readonly string[]): readonly string[] {
   const names = new Set<string>()
-  for (const line of lines) {
+  for (const line of lines.length > maxLines ? lines.slice(0, maxLines) : lines) {
     if (names.size >= maxNames) break
     for (const definition of definitions) {
       const name = definition.exec(line.slice(0, 200))?.[1]?.trim()
