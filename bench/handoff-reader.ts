@@ -92,19 +92,30 @@ function actsOf(calls: readonly Call[]): readonly Act[] {
       const step = shell.split(/&&|;|\n/).find((each) => shellChange.test(each)) ?? shell
       return [{ values: [step.trim().slice(0, 32)] }]
     }
-    if (fileChange(call).length > 0) return []
+    if (fileChange(call).length > 0 || (isRecord(input) && pathOf(input) !== undefined && !putsIn(input))) return []
     const words = namesOf(tool)
+    // An edit of the file that is open has no name of its own: the line of its file says it.
+    if (/^(?:edit|insert|append|replace)(?:$|_)/i.test(tool) && isRecord(input) && putsIn(input))
+      return [{ values: ["edited"] }]
     if (!changing.test(words) || looking.test(words) || /todo|plan|think/i.test(words)) return []
     const values = keyValues(input)
     return values.length === 0 ? [] : [{ tool, values }]
   })
 }
 
+/** The path that a call names, without the lines that some tools take behind it (`a.ts:424-440`). */
 const pathOf = (input: unknown): string | undefined => {
   if (!isRecord(input)) return undefined
   const path = input.path ?? input.file_path ?? input.filename ?? input.notebook_path ?? input.absolute_path
-  return typeof path === "string" && path !== "" ? path : undefined
+  return typeof path === "string" && path !== "" ? path.replace(/(\.\w{1,10}):\d+(?:-\d+)?$/, "$1") : undefined
 }
+
+/** Does an edit say what it puts in? An editor that is given none shows the file. */
+const putsIn = (input: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(input).some((key) => /old|new|content|text|edit|diff|patch|insert|replac|code|input/i.test(key))
+
+/** Another compaction took the text of this change away, so nobody knows what changed. */
+const isGone = (input: unknown): boolean => leavesOf(input).some((leaf) => /^\[Compacted history content/.test(leaf))
 
 type Fate = "read" | "created" | "edited" | "deleted"
 type Touched = { readonly path: string; readonly fate: Fate }
@@ -123,9 +134,7 @@ function fileChange({ tool, input }: Call): readonly Touched[] {
   const verb = `${tool} ${typeof input.command === "string" ? input.command : ""}`
   if (/\b(?:view|undo_edit)\b/.test(verb)) return []
   if (/write|create/i.test(verb)) return [{ path, fate: "created" }]
-  return /edit|replace|insert/i.test(verb) && Object.keys(input).length > 1 && !/^open/i.test(tool)
-    ? [{ path, fate: "edited" }]
-    : []
+  return /edit|replace|insert/i.test(verb) && putsIn(input) && !/^open/i.test(tool) ? [{ path, fate: "edited" }] : []
 }
 
 /** Every file that was read, created, edited or deleted, with the last fate that changed it. */
@@ -135,7 +144,9 @@ function filesOf(calls: readonly Call[]): ReadonlyMap<string, Fate> {
     const changed = fileChange(call)
     const path = pathOf(call.input)
     const read: readonly Touched[] =
-      changed.length === 0 && path !== undefined && /read|view|open/i.test(`${call.tool} ${leavesOf(call.input)[0]}`)
+      changed.length === 0 &&
+      path !== undefined &&
+      /read|view|open|editor/i.test(`${call.tool} ${leavesOf(call.input)[0]}`)
         ? [{ path, fate: "read" }]
         : []
     for (const { path: named, fate } of [...changed, ...read]) {
@@ -197,9 +208,10 @@ export function readHandoff(
   const lines = digest.split("\n")
   const shownCalls = callsIn(shown)
   const told = (path: string, more: RegExp): boolean =>
-    lines.some((line) => line.includes(path) && more.test(line.replace(path, ""))) ||
+    lines.some((line) => names(line, path) && more.test(line.replace(path, ""))) ||
     shownCalls.some((call) => leavesOf(call.input).some((leaf) => leaf.includes(path)))
-  const changed = [...files].filter(([, fate]) => fate !== "read")
+  const gone = new Set(calls.flatMap(({ input }) => (isGone(input) ? [pathOf(input) ?? ""] : [])))
+  const changed = [...files].filter(([path, fate]) => fate !== "read" && !gone.has(path))
   const { owned, mixed, facts, bare } = readValues(lines, calls)
   return {
     acts: share(actsOf(calls), isTold),
@@ -215,6 +227,20 @@ export function readHandoff(
     unread: unreadOf(history, context, budgetTokens),
     digestTokens: countO200k(digest),
   }
+}
+
+/** Does a line name a path, as it is or as one of a series (`step-{1..9}.txt`)? */
+function names(line: string, path: string): boolean {
+  if (line.includes(path)) return true
+  const [, before = "", list = "", after = ""] = /`([^`{}]*)\{([\d.,]+)\}([^`{}]*)`/.exec(line) ?? []
+  const number =
+    path.startsWith(before) && path.endsWith(after)
+      ? Number(path.slice(before.length, path.length - after.length))
+      : Number.NaN
+  return list.split(",").some((range) => {
+    const [from = Number.NaN, to = from] = range.split("..").map(Number)
+    return number >= from && number <= to
+  })
 }
 
 const fateWords: Readonly<Record<Fate, RegExp>> = {

@@ -176,6 +176,7 @@ const nouns: Readonly<Record<EntryType, Noun>> = {
   "calls-judged": ["judgement", "judgements"],
   "memory-flushed": ["flush to memory", "flushes to memory"],
   "memory-retrieved": ["retrieval", "retrievals"],
+  "handoff-restored": ["handoff restored", "handoffs restored"],
   "text-recalled": ["recall", "recalls"],
   "lookups-repeated": ["repeated lookup", "repeated lookups"],
   "usage-reported": ["usage report", "usage reports"],
@@ -212,6 +213,8 @@ function entryWords({ message, body, type }: HistoryEntry): string {
       return `${count(body.rows, "line")} written to memory, up to e${body.upTo}`
     case "memory-retrieved":
       return `memory was put before e${body.before}: ${messageWords(body.message)}`
+    case "handoff-restored":
+      return `what the client's own summary lost was put before e${body.before}: ${messageWords(body.message)}`
     case "text-recalled":
       return `what was fetched for the answer to e${body.after} stays: ${messageWords(body.message)}`
     case "lookups-repeated":

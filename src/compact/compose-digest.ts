@@ -6,7 +6,7 @@ import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords, type RankedRecords, rankRecords } from "./state/fit-records.ts"
-import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
+import { behindMark, excerptOf, isExcerpt, readValueStatement, tellsExcerpt } from "./state/value-statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
 import {
   type Digest,
@@ -321,7 +321,7 @@ const excerptKey = "excerpt "
 
 /** Does a form of a message say what an excerpt of it says? */
 const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
-  form !== undefined && excerptOf(line.text, (sentence) => form.line.text.includes(sentence)) === undefined
+  form !== undefined && tellsExcerpt(form.line.text, line.text)
 
 /** Sizes at which what the user wants is told before it is told whole, and those at which other words of the user are. */
 const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]

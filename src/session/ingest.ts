@@ -23,6 +23,7 @@ import {
   noRewrite,
   readRewrite,
   renamed,
+  summarized,
 } from "./own-compaction.ts"
 import { foundRules, isInForce, type SessionPin } from "./pins.ts"
 
@@ -199,11 +200,13 @@ function keepMessages({ messages }: Live, { entries }: Committed, added: Transcr
   }
 }
 
-type IngestResult = {
+export type IngestResult = {
   /** The client's request, with its messages under entry ids. */
   readonly request: ModelRequest
   readonly separation: Separation
   readonly events: readonly LogEvent[]
+  /** The history is a shorter one that the client wrote in the place of the previous one. `asked`: it ends with words of the user. */
+  readonly compacted: ReturnType<typeof summarized>
 }
 
 /**
@@ -213,8 +216,8 @@ type IngestResult = {
 export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<IngestResult> {
   const separation = separate(request, { standing: live.documents })
   const { conversation } = separation
-  const inherited = await inheritance(live, conversation)
   const end = await conversationEnd(live, conversation)
+  const inherited = await inheritance(live, conversation, end)
   const stack = stackOf(live, separation)
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
@@ -272,7 +275,13 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   live.documents = new Set(stack.documents)
   const named = { ...request, messages: namedMessages(request, conversation, placed) }
   const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
-  return { request: named, separation: separateMade(separation, named), events: [...events, ...judged, ...found] }
+  const compacted = summarized(rewrite, conversation)
+  return {
+    request: named,
+    separation: separateMade(separation, named),
+    events: [...events, ...judged, ...found],
+    compacted,
+  }
 }
 
 const keysAt = (outline: Outline, seqs: readonly number[]): ReadonlySet<string> =>

@@ -493,6 +493,7 @@ function rewrite(
     case "summary-begun":
     case "memory-flushed":
     case "memory-retrieved":
+    case "handoff-restored":
     case "text-recalled":
     case "lookups-repeated":
       return undefined

@@ -8,7 +8,7 @@ import { isObject } from "../wire/json.ts"
 import { decodeNext, resumeRequest } from "../wire/resume.ts"
 import { translate } from "../wire/translate.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
-import { appendMessages, ingest, newestAnswer } from "./ingest.ts"
+import { appendMessages, type IngestResult, ingest, newestAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
@@ -26,6 +26,8 @@ export type Call = Framed & {
   readonly asText: boolean
   /** The client's original body. */
   readonly came: string
+  /** The client has just put a summary in the place of its history. */
+  readonly compacted?: IngestResult["compacted"]
   readonly events: Trace
   /** The prompt stack in the frame, and the one that waits for a compaction. */
   readonly stack: CallStack
@@ -90,7 +92,7 @@ async function clientCall(
   asText: boolean,
   pins: readonly SessionPin[],
 ): Promise<Call> {
-  const { request: own, separation, events } = await ingest(live, request, pins)
+  const { request: own, separation, events, compacted } = await ingest(live, request, pins)
   const stack = await stackOf(live, options, own)
   const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, own, inForce)
   const frame = reframe(stack.inForce)
@@ -105,6 +107,7 @@ async function clientCall(
     kind: "client",
     asText,
     came: own.wire,
+    ...present({ compacted }),
     view,
     events: [...events, ...stack.events],
     stack,

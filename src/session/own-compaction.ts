@@ -1,6 +1,6 @@
 import { composeDigest } from "../compact/compose-digest.ts"
 import { readConversation } from "../compact/knowledge.ts"
-import { isSpokenPart } from "../compact/stages/spoken.ts"
+import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
 import { HoldfastError } from "../message/errors.ts"
@@ -134,6 +134,16 @@ export function readRewrite({ kept, added, left, newest, end }: RewriteInput): C
   return rewrite
 }
 
+/** Did the client put a summary in the place of its history, and does the new one end with words of the user? A user who starts over writes no summary. */
+export function summarized(
+  { isCompacted, ignoredParts }: ClientCompaction,
+  conversation: Transcript,
+): { readonly asked: boolean } | undefined {
+  const last = conversation.at(-1)
+  if (!isCompacted || ignoredParts.size === 0 || last === undefined) return undefined
+  return { asked: isSpoken(last) && (ignoredParts.get(last.id) ?? 0) < last.parts.length }
+}
+
 /** A single shorter message may be from a user who started over. */
 const leastSummary = 1000
 
@@ -225,13 +235,19 @@ const inheritedMessages = 2000
 const inheritedBranches = 4
 
 /** Facts from the messages that a new history abandons, as the text of a digest; empty if there are none. */
-export async function inheritance(live: Live, conversation: Transcript): Promise<string> {
+export async function inheritance(live: Live, conversation: Transcript, end: ConversationEnd): Promise<string> {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
   if (path.length === conversation.length) return ""
-  const left = leftBehind(outline, live.at, path).filter((seq) => !live.unconfirmed.has(seq))
+  // A request for a summary is the client's, and nobody's task.
+  const left = leftBehind(outline, live.at, path)
+    .slice(end.summaryCall)
+    .filter((seq) => !live.unconfirmed.has(seq))
   if (left.length === 0) return ""
-  const messages = await knownMessages(live, left.slice(0, inheritedMessages).reverse())
+  const all = await knownMessages(live, left.slice(0, inheritedMessages).reverse())
+  const newest = all.at(-1)
+  // Nobody answered it and the client left it behind: it asked for the summary as well.
+  const messages = newest !== undefined && isSpoken(newest) && end.summaryCall === 0 ? all.slice(0, -1) : all
   if (messages.length === 0) return ""
   const { schema = "handoff" } = live.options
   const composed = composeDigest(readConversation(messages, { schema }), {
@@ -263,8 +279,24 @@ export async function readInherited({ journal, options }: Live): Promise<Summary
   const branches = journal.outline().ofType("branch-opened").slice(-inheritedBranches)
   const entries = await journal.entries(branches)
   const schema: SchemaName = options.schema ?? "handoff"
-  const sections = [...entries.values()].flatMap(({ body }) =>
-    body.type === "branch-opened" && body.ledger !== "" ? (parseDigest(body.ledger)?.summary.sections ?? []) : [],
+  const ledgers = [...entries.values()].flatMap(({ body }) =>
+    body.type === "branch-opened" && body.ledger !== "" ? (parseDigest(body.ledger)?.summary ?? []) : [],
   )
+  const sections = ledgers.flatMap((ledger, n) => (n === ledgers.length - 1 ? ledger : withoutEnd(ledger)).sections)
   return sections.length === 0 ? undefined : { schema, sections }
 }
+
+/** How a branch stood at its end says nothing once another one followed; what was open there was said. */
+const withoutEnd = ({ schema, sections }: Summary): Summary => ({
+  schema,
+  sections: sections
+    .filter(({ name }) => !endSections.has(name))
+    .map(({ name, lines }) => ({
+      name: name === "primary_requests" ? "user_messages" : name,
+      lines: lines.map((line) =>
+        line.state === "open" || line.state === "pending" ? { ...line, state: "said" } : line,
+      ),
+    })),
+})
+
+const endSections: ReadonlySet<string> = new Set(["current_work", "next_steps"])

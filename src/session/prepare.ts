@@ -15,6 +15,7 @@ import type { Meter } from "../tokens/meter.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { beginSummary, currentSpeculation } from "./background.ts"
 import { compactView, longBody } from "./compact-view.ts"
+import { withHandoff } from "./handoff.ts"
 import type { Live } from "./live.ts"
 import { entryId } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
@@ -66,10 +67,10 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await standingPins(live))]
   const rereads = await noteRereads(live, call.view, call.frame.messages)
-  const preparing: Preparing = {
+  const preparing = await withHandoff({
     ...{ live, call, meter, pins, options, notes: [...rereads.events] },
     ...present({ rereads: rereads.count }),
-  }
+  })
   // Count each message once, in slices; later counts are cached.
   if (isLong) await runPaced(countEach(meter, call.frame.messages))
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))

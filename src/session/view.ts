@@ -22,9 +22,9 @@ export type View = {
   readonly standing: readonly number[]
 }
 
-/** Messages of ours beside those of the log: memory before some entries, and recalled texts behind some. */
+/** Messages of ours beside those of the log: memory and handoffs before some entries, and recalled texts behind some. */
 type OwnMessages = {
-  readonly retrieved: ReadonlyMap<number, Message>
+  readonly retrieved: ReadonlyMap<number, readonly Message[]>
   readonly recalled: ReadonlyMap<number, readonly Message[]>
 }
 
@@ -50,7 +50,7 @@ const madeItems = (messages: readonly Message[]): readonly Item[] =>
   messages.map((message) => ({ type: "made", message }))
 
 const sinceItems = (entry: number, { retrieved, recalled }: OwnMessages): readonly Item[] => [
-  ...madeItems([retrieved.get(entry) ?? []].flat()),
+  ...madeItems(retrieved.get(entry) ?? []),
   { type: "shown", entry },
   ...madeItems(recalled.get(entry) ?? []),
 ]
@@ -96,7 +96,16 @@ type LastView = { readonly view: View; readonly determined: string }
 const lastRead = new WeakMap<Outline, LastView>()
 
 /** Entry types that may change how existing messages are shown. */
-const deciding: readonly string[] = ["checkpoint-installed", "checkpoint-undone", "memory-retrieved", "text-recalled"]
+const deciding: readonly string[] = [
+  "checkpoint-installed",
+  "checkpoint-undone",
+  "memory-retrieved",
+  "handoff-restored",
+  "text-recalled",
+]
+
+/** Entries with a message of ours that stands beside a message of the log. */
+const withOwnMessage = ["memory-retrieved", "handoff-restored", "text-recalled"] as const
 
 const determinedBy = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
 
@@ -145,12 +154,13 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   // What was recalled for the very message that a checkpoint ends with, after it was written, stands behind the checkpoint.
   const wanted = new Set([...since, ...(seq === 0 ? [] : [outline.nodeOf(seq) ?? 0])])
   const isWanted = (entry: number): boolean => entry > seq && wanted.has(outline.reference(entry) ?? 0)
-  const own = [...outline.ofType("memory-retrieved"), ...outline.ofType("text-recalled")].filter(isWanted)
+  const own = withOwnMessage.flatMap((type) => outline.ofType(type)).filter(isWanted)
   const entries = await journal.entries([...(seq === 0 ? [] : [seq]), ...own])
-  const retrieved = new Map<number, Message>()
+  const retrieved = new Map<number, Message[]>()
   const recalled = new Map<number, Message[]>()
   for (const { body } of entries.values()) {
-    if (body.type === "memory-retrieved") retrieved.set(body.before, body.message)
+    if (body.type === "memory-retrieved" || body.type === "handoff-restored")
+      retrieved.set(body.before, [...(retrieved.get(body.before) ?? []), body.message])
     if (body.type === "text-recalled") recalled.set(body.after, [...(recalled.get(body.after) ?? []), body.message])
   }
   const body = entries.get(seq)?.body

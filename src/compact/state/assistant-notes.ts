@@ -11,13 +11,21 @@ export type AssistantStatement = {
   readonly source: string
 }
 
-/** Read an answer once for all that is asked of it. */
+/** A name that some agents put before each part of an answer: "Thought: …", "next_action: …". */
+const partLabel = /^(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):\s+(?=\S)/i
+
+/** Read an answer once for all that is asked of it. Rows of tables and data are no sentences. */
 export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({
   text,
-  sentences: sentencesOf(text),
+  sentences: sentencesOf(text)
+    .filter((sentence) => !isData(sentence))
+    .map((sentence) => sentence.replace(partLabel, "")),
   at,
   source,
 })
+
+const isData = (sentence: string): boolean =>
+  /^[[{|<]|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}/.test(sentence)
 
 /** Lines of one kind that one message gives: beyond that it is an essay. */
 const maxEach = 2
@@ -34,23 +42,29 @@ const isQuestion = (sentence: string): boolean => /[?？]["')*\]]{0,3}$/.test(se
 /** Does a sentence only lead up to something else, so that it says nothing alone? */
 const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)
 
+/** It speaks of what was just shown without saying what that is. */
+const hollow =
+  /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b/iu
+
 /** It only says what it will look at now, or what the user said. */
 const passing =
   /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:(?:let me|let['’]s|let us|i['’]ll|i will|i need to|we can|we['’]ll) (?:also |first |now |just )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect)|the user (?:is|wants?|said|asks?|asked|suggest))/i
 
 /** What the assistant settled on and found out while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const sentences = answer.sentences.filter(
-    (sentence) =>
-      weightOf(sentence) >= minLength &&
-      !isQuestion(sentence) &&
-      !leadsUp(sentence) &&
-      !asksUser.test(sentence) &&
-      !courteous.test(sentence) &&
-      !passing.test(sentence),
+  // Few sentences find or settle anything: the rest need not be looked at any further.
+  const isWorth = (sentence: string): boolean =>
+    !isQuestion(sentence) &&
+    !leadsUp(sentence) &&
+    !asksUser.test(sentence) &&
+    !courteous.test(sentence) &&
+    !hollow.test(sentence) &&
+    !passing.test(sentence)
+  const long = answer.sentences.filter((sentence) => weightOf(sentence) >= minLength)
+  const found = long.filter((sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence))
+  const decided = long.filter(
+    (sentence) => decides.test(sentence.slice(0, 600)) && !found.includes(sentence) && isWorth(sentence),
   )
-  const found = sentences.filter((sentence) => finds.test(sentence.slice(0, 600)))
-  const decided = sentences.filter((sentence) => !found.includes(sentence) && decides.test(sentence.slice(0, 600)))
   return [
     ...decided.slice(0, maxEach).map((sentence) => draft("decision", sentence, answer, 5)),
     ...found.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 5)),
@@ -86,12 +100,17 @@ function concludingText(all: readonly string[], skip: (sentence: string) => bool
   const ranked = all
     .map((sentence, n) => ({ sentence, n, worth: tells(sentence, n, all.length) }))
     .filter(({ sentence, worth }) => worth > 0 && !isQuestion(sentence) && !skip(sentence) && /\p{L}/u.test(sentence))
+    .filter(({ sentence }) => !hollow.test(sentence))
     .sort((one, other) => other.worth - one.worth || other.n - one.n)
     .slice(0, maxConcluding)
   return ranked
     .sort((one, other) => one.n - other.n)
     .map(({ sentence }) => oneLine(sentence, maxLineLength / maxConcluding))
-    .join(" ")
+    .reduce(
+      (told, sentence) =>
+        told === "" ? sentence : `${told}${/[.!?…。！？]["')*\]]{0,3}$/.test(told) ? "" : "."} ${sentence}`,
+      "",
+    )
 }
 
 /** How far from its end an answer is looked at for what it asks. */
@@ -119,16 +138,38 @@ export function questionIn({ sentences }: AssistantStatement): string | undefine
 export const waitsForUser = (answer: AssistantStatement): boolean =>
   questionIn(answer) !== undefined || asksUser.test(answer.text.slice(-maxAsked))
 
-/** Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. */
-export function lastDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const next = answer.sentences.filter(
-    (sentence) => announces.test(sentence.slice(0, 600)) && !courteous.test(sentence) && !isQuestion(sentence),
-  )
-  const current = concludingText(answer.sentences, (sentence) => next.includes(sentence))
+/** What is to be done: with a thing that it is done to, and no offer, condition or question. */
+const isStep = (sentence: string): boolean =>
+  !courteous.test(sentence) &&
+  !isQuestion(sentence) &&
+  !asksUser.test(sentence) &&
+  !/^(?:if|once|when|unless|after) you\b|\byou(?:['’]ll| will| can| could| may| might| should| need to| have to)\b/i.test(
+    sentence,
+  ) &&
+  (weightOf(sentence) >= leastStep || /[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence))
+
+/** "Let's proceed." says nothing of what. */
+const leastStep = 18
+
+/** How far from the end of a last word something to come is announced: what stands before it announces what the same answer then does. */
+const closingSentences = 3
+
+/**
+ * Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. `carriedOut`: a
+ * call followed and has its result, so that what was announced is no next step any more.
+ */
+export function lastDrafts(answer: AssistantStatement, carriedOut: boolean): readonly NoteDraft[] {
+  const announced = answer.sentences.filter((sentence) => announces.test(sentence.slice(0, 600)))
+  const next = (
+    answer.sentences.length > closingSentences ? answer.sentences.slice(-closingSentences) : answer.sentences
+  ).filter((sentence) => announced.includes(sentence) && isStep(sentence))
+  const said = concludingText(answer.sentences, (sentence) => announced.includes(sentence))
+  const last = said === "" && (carriedOut || next.length === 0) ? (next.at(-1) ?? announced.at(-1)) : undefined
+  const current = last === undefined ? said : oneLine(last, maxLineLength)
   const question = questionIn(answer)
   return [
     ...(current === "" ? [] : [draft("current", current, answer, 7)]),
-    ...next
+    ...(carriedOut ? [] : next)
       .slice(-maxEach)
       .map((text): NoteDraft => ({ ...draft("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
     ...(question === undefined

@@ -1,7 +1,15 @@
 import type { ToolCallPart } from "../../message/message.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
-import { changeOf, type FileChange, type FileDeed, filesInCommand, filesInPatch, joinChanges } from "./file-change.ts"
+import {
+  changeOf,
+  type FileChange,
+  type FileDeed,
+  filesInCommand,
+  filesInPatch,
+  joinChanges,
+  placeholder,
+} from "./file-change.ts"
 import { type Task, tasksIn } from "./work.ts"
 
 /** What a call does, as far as its name and input tell. */
@@ -42,6 +50,12 @@ const sayKeys = ["message", "result", "summary", "answer", "text", "output", "qu
 
 /** Longest command shown, on its first line. */
 const maxCommandLength = 180
+
+/** The lines of a file that are asked for, behind its path: `a.ts:301`, `a.ts:424-440`. */
+const lineSuffix = /(?<=\.\w{1,10}):\d{1,7}(?:[-:+,]\d{1,7})?$/
+
+/** A first line that names the file which the lines behind it are for: `§src/a.ts`, `@@ src/a.ts`. */
+const headPath = /^[^\w\s./~]{0,4}\s?((?:[\w@.+~-]{0,80}\/){0,20}[\w@.+-]{1,80}\.\w{1,10})\s*$/
 
 /** Names of an editor's own commands, which some agents pass under the key of a shell's. */
 const editorCommand = /^(?:view|create|str_replace|insert|undo_edit|delete|rename|write|append|edit|read|open)$/
@@ -86,8 +100,32 @@ function commandLine(command: string): string {
     const program = /(?:python3?|node|ruby|perl|php|deno|bun)/.exec(first)?.[0] ?? "program"
     if (told !== "") return oneLine(`${program}: ${told}`, maxCommandLength)
   }
-  return oneLine(first, maxCommandLength)
+  const typed = /<<-?\s{0,3}["']?(\w{1,40})/.test(first) ? written[written.indexOf(first) + 1] : undefined
+  const told = first.replace(trimming, "")
+  return steppedLine(typed === undefined ? told : `${told} (${oneLine(typed, maxTyped)})`)
 }
+
+/** What is typed into a command says what it is about with its first words. */
+const maxTyped = 80
+
+/** How much of an output is shown, and where errors go: nothing about what was done. */
+const trimming = /\s2>(?:&1|\/dev\/null)|\s{0,3}\|\s{0,3}(?:tail|head)(?:\s-n)?\s-?\d{1,5}(?=\s{0,3}(?:$|&&|;|\|\|))/g
+
+/** A command line that is too long is told without the steps that only prepare or announce, and each other step by its beginning. */
+function steppedLine(told: string): string {
+  if (told.length <= maxCommandLength) return oneLine(told, maxCommandLength)
+  const steps = told.match(/(?:"(?:\\.|[^"\\]){0,2000}"|'[^']{0,2000}'|(?<!&)&(?!&)|[^&;"']|["'])+/g) ?? [told]
+  const doing = steps.map((step) => step.trim()).filter((step) => step !== "" && !idleStep.test(step))
+  const each = Math.floor(maxCommandLength / Math.max(1, doing.length)) - 2
+  const all = doing.join("; ")
+  if (all.length <= maxCommandLength || each < minStep) return oneLine(all === "" ? told : all, maxCommandLength)
+  const long = doing.filter((step) => step.length > each).length
+  const spare = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
+  return doing.map((step) => oneLine(step, Math.floor(each + spare))).join("; ")
+}
+
+/** A step is told in no fewer characters. */
+const minStep = 30
 
 /** Steps of a script that only prepare or announce the next one. */
 const idleStep = /^\s*(?:echo|cd|set|export|sleep|source|printf|pwd)\b[^|&>]*$/
@@ -118,7 +156,18 @@ const programWrites =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) )/i
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
+
+/** Programs that print what is there: whatever their output says is content. */
+const printsContent =
+  /^(?:[a-z]?grep|rg|ag|cat|bat|nl|head|tail|sed -n|awk|less|ls|tree|find|fd|jq|wc|strings|diff|git (?:show|diff|log|blame|grep|ls-files|status))(?![\w-])/
+
+/** Does the last step of a command only print what is there, so that a word such as "error" in it says nothing of how it went? */
+export const isPrinting = (command: string): boolean =>
+  command
+    .split(/&&|;|\|\|/)
+    .filter((step) => !idleStep.test(step))
+    .every((step) => printsContent.test(step.trim()))
 
 function commandNature(tool: string, input: unknown, command: string, isProgram: boolean): "yes" | "no" | "check" {
   if (isProgram) return programWrites.test(command.slice(0, 20_000)) ? "yes" : "no"
@@ -145,8 +194,12 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   const change = deed === "edited" || deed === "created" ? changeIn(input) : undefined
   const told = change === undefined ? {} : { change }
   if (path !== undefined && deed !== undefined)
-    return { type: "files", files: [{ path: oneLine(path, 200), deed, ...told }] }
+    return { type: "files", files: [{ path: oneLine(path.replace(lineSuffix, ""), 200), deed, ...told }] }
   if (path === undefined && deed === "edited" && /^(?:edit|insert|append|replace)/i.test(tool)) {
+    const [head = "", ...rest] = (textUnder(input, patchKeys) ?? "").slice(0, maxProgram).split("\n")
+    const file = headPath.exec(head.slice(0, 240))?.[1]
+    if (file !== undefined)
+      return { type: "files", files: [{ path: file, deed, change: changeOf("", rest.join("\n")) }] }
     return { type: "files", files: [{ path: "", deed, ...told }] }
   }
   if (verb === "finish" || verb === "ask") {
@@ -198,7 +251,8 @@ function changeIn(input: unknown): FileChange | undefined {
   const list: readonly unknown[] = Array.isArray(edits) ? edits : [input]
   const changes = list.slice(0, maxMembers).flatMap((edit) => {
     const [old, fresh] = [textUnder(edit, oldKeys), textUnder(edit, newKeys)]
-    return old === undefined && fresh === undefined ? [] : [changeOf(old ?? "", fresh ?? "")]
+    if ((old === undefined && fresh === undefined) || placeholder.test(fresh ?? "")) return []
+    return [changeOf(old ?? "", fresh ?? "")]
   })
   return changes.reduce<FileChange | undefined>(joinChanges, undefined)
 }
@@ -208,12 +262,18 @@ function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {
   const keys = isRecord(input) ? Object.keys(input).join(" ") : ""
   if (/delete|remove|unlink/i.test(name)) return "deleted"
   if (/edit|replace|insert|patch|append|update|multi/i.test(name) && !/editor\s+(?:view|create)/i.test(name))
-    return "edited"
+    return showsOnly(name, keys) ? "read" : "edited"
   if (/create|write|save|new.?file/i.test(name)) return "created"
   if (/old_?str|old_?text|new_?str|edits|diff/i.test(keys)) return "edited"
   if (/read|view|open|cat|show|get|fetch|load/i.test(name)) return "read"
   return undefined
 }
+
+/** An editor that is given nothing to put in shows the file. */
+const showsOnly = (name: string, keys: string): boolean =>
+  /edit(?:or|_tool|_file)?\s*$/i.test(name) &&
+  /(?:^| )(?:view_range|start|end|offset|limit|line|lines|start_line|end_line)(?: |$)/i.test(keys) &&
+  !/old|new|content|text|edit|diff|patch|insert|replac|code/i.test(keys)
 
 /** What a tool does by its name: looks something up, changes something, moves about on a screen, thinks, ends the work, keeps a list. */
 type ToolVerb = "lookup" | "change" | "gesture" | "think" | "finish" | "ask" | "list"
@@ -295,11 +355,14 @@ function* entriesOf(record: object, room: number, depth: number): Generator<stri
   let count = 0
   for (const key in record) {
     const value: unknown = Reflect.get(record, key)
-    if (value === null || value === undefined || value === "") continue
+    if (value === null || value === undefined || value === "" || isEmpty(value)) continue
     if (++count > maxMembers) return yield "…"
     yield `${oneLine(key, maxValueLength)}=${valueText(value, room, depth + 1)}`
   }
 }
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0
 
 function joinWithin(pieces: Iterable<string>, room: number): string {
   let text = ""

@@ -60,7 +60,7 @@ export const requests = cue(
   words(
     "por favor|puedes?|podr[ií]as?|quiero|quisiera|necesito|ay[uú]dame|bitte|kannst du|können sie|ich (?:möchte|brauche|will)|s['’]il (?:te|vous) pla[iî]t|peux-tu|pouvez-vous|je (?:veux|voudrais)|пожалуйста|хочу|нужно|можешь|можете",
   ),
-  "请|請|帮我|幫我|我想|我要|需要|能不能|可以|ください|お願い|해\\s?주세요",
+  "请|請|帮我|幫我|我想|我要|需要|能不能|可以|ください|お願い|해\\s?주세요|해\\s?줘|해\\s?봐|하자(?![\\p{L}])|줘(?![\\p{L}])|주세요",
 )
 
 /** The assistant settles on something, or gives its reason. */
@@ -110,7 +110,7 @@ export const asksUser = cue(
 /** Courtesy: says nothing about the work. */
 export const courteous = cue(
   words(
-    "feel free|let me know|anything else|further assistance|happy to (?:help|assist)|glad|you['’]?re welcome|have a (?:great|good|nice|wonderful)|thank(?:s| you)|safe travels|hope this helps|sorry|apologi[sz]e|how can i (?:help|assist)|i can (?:help|assist)|sure|perfect|great",
+    "feel free|let me know|anything else|further assistance|happy to (?:help|assist)|glad|you['’]?re welcome|have a (?:great|good|nice|wonderful)|thank(?:s| you)|safe travels|hope this helps|sorry|apologi[sz]e|how can i (?:help|assist)|i can (?:help|assist)|sure|perfect|great|certainly|of course|absolutely",
   ),
   words("gracias|de nada|algo más|no dudes|danke|gern|melden sie|merci|n['’]hésite|je vous en prie|спасибо|пожалуйста"),
   "谢谢|謝謝|不客气|还有什么|随时|ありがとう",

@@ -10,6 +10,10 @@ export type FileDeed = {
 /** What changed in a file: lines, and the functions, classes, sections or selectors that they belong to. */
 export type FileChange = { readonly added: number; readonly removed: number; readonly names: readonly string[] }
 
+/** What another compaction left in the place of a text. */
+export const placeholder =
+  /^\s{0,8}[[(<][^\n[\]()<>]{0,160}\b(?:evicted|elided|cleared|omitted|removed|truncated|compacted|offloaded)\b[^\n[\]()<>]{0,160}[\])>]\s{0,8}$/i
+
 /** How much of a patch or script is read for the files that it names. */
 const maxRead = 60_000
 /** Files that one call is read to touch. */
@@ -18,6 +22,8 @@ const maxPathLength = 200
 /** Names told of one change: the first say what it is about. */
 const maxNames = 6
 const maxNameLength = 48
+/** Lines that are looked at for names: a file of data has none further on. */
+const maxLines = 400
 
 /** What a line defines: a function, a class, a heading, a rule of a style sheet, a key. */
 const definitions: readonly RegExp[] = [
@@ -32,7 +38,7 @@ const keywords = /^(?:if|for|while|switch|catch|return|else|elif|with|match|loop
 /** The names that these lines define, each once. */
 function namesIn(lines: readonly string[]): readonly string[] {
   const names = new Set<string>()
-  for (const line of lines) {
+  for (const line of lines.length > maxLines ? lines.slice(0, maxLines) : lines) {
     if (names.size >= maxNames) break
     for (const definition of definitions) {
       const name = definition.exec(line.slice(0, 200))?.[1]?.trim()
@@ -44,9 +50,16 @@ function namesIn(lines: readonly string[]): readonly string[] {
   return [...names]
 }
 
+/** What every file of its kind begins with. */
+const preamble =
+  /^\s*(?:import\b|from\s\S+\s+import\b|using\s|use\s["']|#include\b|package\s|require\b|const\s.{1,80}=\s*require\(|<!doctype|<\/?html|<\/?head|<\/?body|<meta\b|<\?|#!|["']use strict|-{3,}\s*$|={3,}\s*$)/i
+
 /** A line of a change that tells something by itself: where it defines nothing, its first words stand for it. */
 function firstWords(lines: readonly string[]): readonly string[] {
-  const telling = lines.find((line) => /[\p{L}\p{N}]{3}/u.test(line) && line.trim().length > 5)
+  const words = lines.filter(
+    (line) => /[\p{L}\p{N}]{3}/u.test(line) && line.trim().length > 5 && !placeholder.test(line),
+  )
+  const telling = words.find((line) => !preamble.test(line) && !/[[({]\s*$/.test(line)) ?? words[0]
   return telling === undefined ? [] : [oneLine(telling.trim().replaceAll("`", "'"), maxNameLength)]
 }
 
@@ -79,9 +92,7 @@ export function changeText({ added, removed, names: all }: FileChange, most = 2 
   const names = all.slice(0, most)
   const lines = [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter((count) => count !== "")
   const count = lines.length === 0 ? "no line" : lines.join(" ")
-  return names.length === 0
-    ? count
-    : `${count}: ${names.map((name) => name.replace(/[()]/g, "").replaceAll(", ", " ")).join(", ")}`
+  return names.length === 0 ? count : `${count}: ${names.map((name) => name.replaceAll(", ", " ")).join(", ")}`
 }
 
 /** Read what `changeText` wrote. */

@@ -432,16 +432,122 @@ describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => 
   })
 })
 
-test("a record says that it was read before a change, unless what came later has all of its fields", () => {
-  const read = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF204","bags":2}')
-  const input = { booking_id: "QX7LM2", leg: "outbound", flight: "HF188" }
-  const part = used("update_flight", input, '{"status":"changed","booking_id":"QX7LM2","flight":"HF188"}')
-  const whole = used("update_flight", input, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
-  const records = (...turns: readonly Turn[]): string => lines(asked(...turns), "record").join("\n")
-  expect(records(...read)).not.toContain("read before")
-  expect(records(...read, ...part)).toContain("(read before update_flight)")
-  expect(records(...read, ...whole)).not.toContain("read before")
-  expect(records(...read, ...whole)).not.toContain("HF204")
-  const again = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
-  expect(records(...read, ...part, ...again)).not.toContain("read before")
+describe("what the assistant was about to do", () => {
+  test("is a next step while nobody did it, and where it stopped once it was tried", () => {
+    const say = assistant("The token expires too early. I will raise the limit in auth.ts next.")
+    expect(lines(asked(say), "next")).toEqual(["next: I will raise the limit in auth.ts next."])
+    const tried = asked(say, ...used("run_tests", { suite: "auth" }, "3 passed"))
+    expect(lines(tried, "next")).toEqual([])
+    expect(lines(tried, "current")).toEqual(["The token expires too early."])
+  })
+
+  test("is not what the same answer then did, nor an offer, nor what the user may do", () => {
+    const answer = assistant(
+      "I'll rewrite the loader first. It reads each file once. Paths are resolved before that. Errors name the file. You can now run it with npm start.",
+    )
+    expect(lines(asked(answer), "next")).toEqual([])
+  })
+
+  test("has no label of its agent before it", () => {
+    const say = assistant("Thought: I need to look at the retry logic of the client.")
+    expect(lines(asked(say), "next")).toEqual(["next: I need to look at the retry logic of the client."])
+  })
+
+  test("is not a row of a table, nor a sentence that only points at what was shown", () => {
+    const shown = assistant("6 | Squad | 6.5 | 10 | 5.7 |\nThis will help us understand where the problem is.")
+    const kinds = notesOf(asked(shown, user("Go on with the page please"))).map(
+      ({ kind, text: line }) => `${kind} ${line}`,
+    )
+    expect(kinds.filter((line) => /^(?:conclusion|finding|decision)/.test(line))).toEqual([])
+  })
+})
+
+describe("failed attempts", () => {
+  const failing = (command: string, output: string): readonly Turn[] => used("bash", { command }, output, true)
+
+  test("of one command keep their different reasons", () => {
+    const messages = asked(
+      ...failing("deploy app --region eu", "Error: quota exceeded"),
+      ...failing("deploy app --region eu", "Error: the token has expired"),
+    )
+    expect(lines(messages, "error")).toEqual([
+      "failed: `deploy app --region eu` failed ×2: Error: quota exceeded, then: Error: the token has expired",
+    ])
+  })
+
+  test("in other ways and for the same reason are one line, and for another reason two", () => {
+    const denied = "Writing is blocked while the review is open."
+    const messages = asked(
+      ...failing("cp a.html ~/b.html", denied),
+      ...failing("cp a.html /srv/b.html", denied),
+      ...failing("cp a.html ./b.html", "cp: cannot stat 'a.html': No such file or directory"),
+    )
+    expect(lines(messages, "error")).toEqual([
+      "failed: `cp a.html /srv/b.html` failed, like another way before it: Writing is blocked while the review is open.",
+      "failed: `cp a.html ./b.html` failed: cp: cannot stat 'a.html': No such file or directory",
+    ])
+  })
+})
+
+describe("a request is not done", () => {
+  const states = (...turns: readonly Turn[]): readonly string[] =>
+    notesOf(transcript(...turns)).flatMap(({ channel, state, text: line }) =>
+      channel === "user" ? [`${state}: ${line}`] : [],
+    )
+
+  test("where the change that was tried for it failed", () => {
+    const failed = used("book_room", { room: "R12" }, "Error: the amount does not add up")
+    const talk = [
+      user("Please book room R12"),
+      ...failed,
+      assistant("The amount was wrong."),
+      user("Please book it for 40 EUR"),
+    ]
+    expect(states(...talk)).toEqual(["said: Please book room R12", "open: Please book it for 40 EUR"])
+  })
+
+  test("while the assistant's last word is a command that it wrote", () => {
+    const run = (command: string): Turn => assistant(`I run it.\n\`\`\`\n${command}\n\`\`\``)
+    const output = user("README.md\nserver.py\nbash-$")
+    const talk = [
+      user("Find the flag in the challenge please"),
+      run("ls"),
+      output,
+      run("cat server.py"),
+      output,
+      run("submit 'x'"),
+    ]
+    expect(states(...talk)).toEqual(["open: Find the flag in the challenge please"])
+  })
+})
+
+test("an editor that is given nothing to put in shows the file, and lines behind a path name no other file", () => {
+  const messages = asked(
+    ...used("str_replace_editor", { path: "src/a.c", view_range: [1, 40], start: 0, end: -1 }, "1 int main"),
+    ...used("read", { path: "src/b.py:424-440" }, "text"),
+    ...used("read", { path: "src/b.py" }, "text"),
+    ...used("edit", { input: "§src/c.ts\n≔5..6\nexport function sail() {" }, "ok"),
+  )
+  expect(lines(messages, "file")).toEqual(["`src/a.c`: read", "`src/b.py`: read", "`src/c.ts`: edited (+2: sail)"])
+})
+
+test("what another compaction left in the place of a text says nothing of a file or an outcome", () => {
+  const gone = "[Compacted history content evicted to cold storage]"
+  const messages = asked(
+    ...used("write", { path: "chart.html", content: gone }, "Wrote 120 bytes to chart.html"),
+    ...used("bash", { command: "git push" }, gone),
+  )
+  expect(notesOf(messages).map(({ text: line }) => line)).toEqual([
+    "Repair the login page",
+    "`chart.html`: created",
+    "`git push`: result unknown",
+  ])
+})
+
+test("a long command line is told by its steps that do something", () => {
+  const command = `cd /srv/app && echo "=== commit ===" && git add ${"src/component.tsx ".repeat(12)}&& git commit -F - <<'EOF' && git push 2>&1 | tail -3\nfix(chart): reset the scale\nEOF`
+  const [line = ""] = lines(asked(...used("bash", { command }, "28c95af..5fd8279  dev -> dev")), "act")
+  expect(line).toMatch(
+    /^done: `git add src\/component.tsx .*…; git commit -F - <<'EOF'; git push \(fix\(chart\): reset the scale\)`: 28c95af/,
+  )
 })

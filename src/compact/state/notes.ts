@@ -14,18 +14,18 @@ import {
   thoughtDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"
-import { type CallDeed, deedOf } from "./call-deed.ts"
+import { type CallDeed, deedOf, isPrinting } from "./call-deed.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
 import { createUserTalk, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
+  holdsSteering,
   mention,
   type OpenCall,
   readCallValues,
-  readPrinted,
-  readRecords,
   readStatements,
+  readValues,
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
@@ -85,6 +85,10 @@ type Reading = {
   worked: boolean
   /** What the assistant said last and nobody answered. */
   answer: AssistantStatement | undefined
+  /** Where the last call stands that has its result. */
+  calledSince: number
+  /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
+  failedAct: string | undefined
   /** A command that was written rather than called. */
   written: { readonly deed: CallDeed; readonly doing: Doing } | undefined
 }
@@ -92,7 +96,7 @@ type Reading = {
 /**
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
  * how it ended, files, where it stopped, and records of what tools said. Words of the user are his own; what is quoted of a tool is a line
- * or a value and stands in a note only if it steers nobody.
+ * or a value and stands in a note only if it holdsSteering nobody.
  */
 export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
   runSteps(noteSteps(messages, options))
@@ -107,6 +111,8 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     open: new Map(),
     worked: false,
     answer: undefined,
+    calledSince: -1,
+    failedAct: undefined,
     written: undefined,
   }
   const inText = actsInText(messages)
@@ -116,10 +122,11 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
   }
   const { work, drafts, open, answer, talk } = reading
   for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
-  if (answer !== undefined) drafts.push(...lastDrafts(answer))
+  const isOpen = open.size > 0 || reading.written !== undefined
+  if (answer !== undefined) drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
   const said = userNotes(talk, {
-    asked: answer !== undefined && questionIn(answer) !== undefined,
-    ended: isEnded(messages),
+    asked: answer !== undefined && waitsForUser(answer),
+    ended: isEnded(messages) && reading.written === undefined,
     namedSince: (name, at) => messages.slice(at + 1).some((message) => names(message, name)),
   })
   return keep(
@@ -192,20 +199,26 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.open.delete(pairKey(result))
   const text = resultText(result)
   const read = endOf(open.deed, text, result.failed)
-  const isRecorded = !read.failed && readRecords(reading.values, open, result, doing)
-  if (!read.failed) readPrinted(reading.values, open, result, doing)
+  const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
+  reading.calledSince = doing.at
+  if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
-  const outcome = isRecorded && isLookup(open.deed) ? { failed: false, sure: true as const } : read
+  const isQuoted =
+    !(isRecorded && isLookup(open.deed)) && ((read.line ?? read.value) === undefined || !holdsSteering(result))
+  const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
   const quotes = outcome.line ?? outcome.value
   if (quotes !== undefined) citeResult(reading.work, open.deed, doing.source)
 }
 
+const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
+
 const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.changes !== "yes"
 
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 function endOf(deed: CallDeed, text: ResultText, failed: boolean | undefined): Outcome {
-  const outcome = outcomeOf(text, deed.type === "command", failed)
+  const prints = deed.type === "command" && isPrinting(deed.command)
+  const outcome = outcomeOf(text, deed.type === "command", failed, prints)
   if (deed.type !== "call" || deed.changes === "no" || outcome.failed) return outcome
   const { sure, says, line } = outcome
   return { failed: false, ...present({ sure, says, value: madeBy(text, deed.text), line }) }
@@ -243,10 +256,12 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   if (answer !== undefined) reading.drafts.push(...conclusionDrafts(answer))
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
-  const isServed = reading.worked && answer !== undefined && question === undefined && !waitsForUser(answer)
-  reading.talk.push({ text, ...doing, ...asked, isServed })
+  const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
+  const isServed = reading.worked && answer !== undefined && !waits && reading.failedAct === undefined
+  reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
   reading.answer = undefined
   reading.worked = false
+  reading.failedAct = undefined
 }
 
 /** What the newest line is worth more than an old one. */

@@ -10,7 +10,32 @@ test.each([
   ],
   ["Tool call denied:", "Tool call denied:"],
   ['{"error": {"message": "The card was declined."}}', "The card was declined."],
+  ["Not found\nLast output of the snippet:", "Not found"],
+  [
+    "Phase boundary: continue with questions. Edits are blocked while the interview is active; finish it first.",
+    "Edits are blocked while the interview is active",
+  ],
   ["Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'seat'", "KeyError: 'seat'"],
 ])("the reason of a failure is one line that says it: %j", (output, line) => {
   expect(outcomeOf(textEnds(output), true, true)).toEqual({ failed: true, line })
+})
+
+test.each([
+  ["remote: Resolving\n[main 5e5bdad] Fix the docs\n 8 files changed, 2 insertions(+)", "[main 5e5bdad] Fix the docs"],
+  [
+    "To https://example.org/a.git\n * [new branch]      feat/a -> feat/a\nbranch 'feat/a' set up to track",
+    "* [new branch] feat/a -> feat/a",
+  ],
+  ["   65d88b6..d364611  dev        -> dev", "65d88b6..d364611 dev -> dev"],
+  ["Switched to a new branch 'fix/a'\nd364611 Merge pull request", "Switched to a new branch 'fix/a'"],
+  ["added 12 packages in 3s\n\n4 packages are looking for funding", "added 12 packages in 3s"],
+])("a tool that says what it has done is sure: %j", (output, line) => {
+  expect(outcomeOf(textEnds(output), true)).toEqual({ failed: false, sure: true, line })
+})
+
+test("what a program prints of a file says nothing of how it went", () => {
+  const content = textEnds("12: throw new Error('not found')\n14: // FAILED: retry")
+  expect(outcomeOf(content, true, undefined, true).failed).toBe(false)
+  const missing = textEnds("grep: src/b.ts: No such file or directory")
+  expect(outcomeOf(missing, true, undefined, true)).toMatchObject({ failed: true, line: missing.whole })
 })

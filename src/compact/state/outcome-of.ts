@@ -2,6 +2,7 @@ import { directs } from "../../language/imperative.ts"
 import type { Part, ToolResultPart } from "../../message/message.ts"
 import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-deed.ts"
+import { placeholder } from "./file-change.ts"
 
 /**
  * How a call ended, as far as its result tells. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave
@@ -46,12 +47,21 @@ const tally =
 const failedTally =
   /(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w)|BUILD FAILED|FAILED \((?:failures|errors)=/
 
+/** How a program that prints files says that it could not. */
+const cannotPrint =
+  /^[a-z][\w.-]{0,20}: (?:\S{1,80}: )?.{0,120}(?:No such file|cannot|Permission denied|Is a directory|not found|unrecognized|invalid|unknown revision|not a git)/im
+
+/** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
+const accomplished =
+  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded)/
+
 function lastLine(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
 }
 
-/** A line such as `ERROR:`, or a heading that ends in a colon, says what follows it. */
-const isBareHead = (line: string): boolean => line.length <= 12 || (line.length <= 60 && /[:：]$/.test(line))
+/** A line such as `ERROR`, or a heading that ends in a colon, says what follows it. */
+const isBareHead = (line: string): boolean =>
+  /^\W*(?:error|fatal|failed|failure|exception)\W*$/i.test(line) || (line.length <= 60 && /[:：]$/.test(line))
 
 function firstLine(text: string, wanted: RegExp): string | undefined {
   const lines = text.split("\n")
@@ -63,13 +73,17 @@ function firstLine(text: string, wanted: RegExp): string | undefined {
 }
 
 const quoted = (line: string | undefined): { readonly line?: string } =>
-  line === undefined || line.trim() === "" ? {} : { line: oneLine(line, maxQuoted) }
+  line === undefined || !/[\p{L}\p{N}]/u.test(line) ? {} : { line: oneLine(line, maxQuoted) }
 
-/** Read how a call went from its flag, where it has one, and otherwise from the output's own words. `runs`: it is a program's output. */
-export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean): Outcome {
-  const counted = runs ? lastLine(text.tail, tally) : undefined
-  const failed =
-    flag ?? (counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail))
+/**
+ * Read how a call went from its flag, where it has one, and otherwise from the output's own words. `runs`: it is a program's output; `prints`:
+ * of a program that shows what is there, so that the output is content.
+ */
+export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, prints = false): Outcome {
+  if (text.whole !== undefined && placeholder.test(text.whole))
+    return { failed: flag === true, ...(flag === false ? { sure: true } : {}) }
+  const counted = runs && !prints ? lastLine(text.tail, tally) : undefined
+  const failed = flag ?? hasFailed(text, runs, prints, counted)
   // A long answer of anything but a program is content, whatever its first word says.
   if (failed) return runs || text.length <= brief ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
   const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
@@ -78,6 +92,8 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean): Outc
     ...(says ? { says: true as const } : {}),
   }
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
+  const told = runs && !prints ? lastLine(text.tail, accomplished) : undefined
+  if (told !== undefined) return { failed, sure: true, ...quoted(told) }
   const value = runs ? shortOutput(text) : valueIn(text)
   // One line or two say how it went; more is content.
   const isSaid = value === undefined && text.length <= brief && !noOutput.test(text.head.slice(0, 60))
@@ -108,6 +124,11 @@ const noOutput =
 /** Words of what was not done, or may not be. */
 const doubts =
   /\b(?:can(?:not|['’]t)?|could(?:n['’]t)?|must|should|only|not|no|nothing|fail\w*|errors?|escapes?|invalid|unable|denied|unless|please|without|missing|warning|refus\w*|reject\w*|timeout)\b/i
+
+function hasFailed(text: ResultText, runs: boolean, prints: boolean, counted: string | undefined): boolean {
+  if (prints) return exit.test(text.tail.slice(-400)) || (text.length <= brief && cannotPrint.test(text.head))
+  return counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail)
+}
 
 function saysFailed({ head, tail, length }: ResultText, runs: boolean): boolean {
   if (exit.test(tail.slice(-400)) || exit.test(head.slice(0, 200))) return true
@@ -143,6 +164,7 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
     : undefined
   return (
     traced ??
+    refusalIn(head) ??
     firstLine(tail, errorLine) ??
     firstLine(head, errorLine) ??
     firstLine(head, shellError) ??
@@ -151,6 +173,16 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
     firstLine(head, /\S/)
   )
 }
+
+/** The sentence that says that something is not allowed: what stands before it may be a heading. */
+const refusalIn = (head: string): string | undefined =>
+  blockedHead.test(head.slice(0, 300))
+    ? head
+        .slice(0, brief)
+        .split(/(?<=[.;!])\s+|\n/)
+        .find((sentence) => blockedHead.test(sentence))
+        ?.replace(/;$/, "")
+    : undefined
 
 /** What a short run printed, if it is a value and not a text. */
 function shortOutput({ whole }: ResultText): string | undefined {

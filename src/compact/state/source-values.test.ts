@@ -16,6 +16,8 @@ describe("a written file sets values under their names, in any language", () => 
     ["const limit = 25 * 60\nif (a === 12) return", ["limit=25 * 60"]],
     ["services:\n  web:\n    image: nginx:1.27\n", ["image=nginx:1.27"]],
     ["Nothing is set in a sentence.", []],
+    ["titles = ['Why it sucks: glm 5.2 versus the rest']\nsee https://example.org/a1", []],
+    ['[{"id": "a1"}, {"id": "b2"}, {"id": "c3"}, {"id": "d4"}]', []],
   ]
   test.each(cases)("%s", (source, values) => expect(told(settingsIn(source))).toEqual(values))
 })

@@ -28,14 +28,33 @@ const defined =
 
 /** A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. */
 const setting =
-  /(?:^|[\s{,(;"'])([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))\s{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:[;,\n})]|$)/gm
+  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{,(;]\s{0,40})["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))\s{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/gm
 
-const isTelling = (value: string): boolean => /\d/.test(value) && value.length > 1 && value.length <= maxValueLength
+const isTelling = (value: string): boolean =>
+  /\d/.test(value) &&
+  value.length > 1 &&
+  value.length <= maxValueLength &&
+  !value.startsWith("# ") &&
+  value.split(" ", maxWords + 1).length <= maxWords
+
+/** Devices, and what browsers call themselves. */
+const noFile = /^\/dev\/|^[A-Z][A-Za-z]+\/\d[\d.]*$/
+
+/** Words of one setting: more of them are a sentence. */
+const maxWords = 4
+/** A name with more values in one text is a column of a table, and each value belongs to its row. */
+const maxSettings = 3
 
 /** The values that a written text sets, under their names. */
-export const settingsIn = (text: string): readonly SourceValue[] =>
+export function settingsIn(text: string): readonly SourceValue[] {
+  const found = settingPairs(text)
+  const each = Map.groupBy(found, ({ key }) => key)
+  return found.filter(({ key }) => new Set(each.get(key)?.map(({ value }) => value)).size <= maxSettings)
+}
+
+const settingPairs = (text: string): readonly SourceValue[] =>
   [...text.slice(0, maxSourceText).matchAll(setting)].flatMap(([, key = "", value = ""]) =>
-    isTelling(value.trim()) ? [{ key, value: value.trim() }] : [],
+    isTelling(value.trim()) && !value.startsWith("//") ? [{ key, value: value.trim() }] : [],
   )
 
 /** What a program names and defines. */
@@ -43,7 +62,7 @@ export function programValues(text: string): readonly SourceValue[] {
   if (text.length < minProgramLength) return []
   const read = text.slice(0, maxSourceText)
   const paths = [...read.matchAll(filePath)]
-    .filter(([value]) => isPath.test(value))
+    .filter(([value]) => isPath.test(value) && !noFile.test(value))
     .map(([value]) => ({ key: "path", value }))
   const names = [...read.matchAll(defined)].map(([, block, variable]) => ({
     key: "defined",

@@ -67,6 +67,30 @@ describe("a request has a state", () => {
       ["open: Please book the room", "said: The large one (asked: Which room?)"],
     ],
     [
+      "still open when the user says yes to a question about it",
+      [
+        ["Please book the room"],
+        ["Yes, I would like to go on. The card is the one that ends in 7334, please.", false, "Shall I?"],
+      ],
+      [
+        "open: Please book the room",
+        "said: Yes, I would like to go on. The card is the one that ends in 7334, please.",
+      ],
+    ],
+    [
+      "given anew by an order that answers an offer",
+      [["Anything else we should add?"], ["Add a progress bar to the page", false, "Does one of these sound good?"]],
+      [
+        "said: Anything else we should add?",
+        "open: Add a progress bar to the page (asked: Does one of these sound good?)",
+      ],
+    ],
+    [
+      "the newest of them in a language without cues",
+      [["하이"], ["차트 세로스케일을 한번이라도 수정하면 또 찌그러짐", true]],
+      ["done: 하이", "open: 차트 세로스케일을 한번이라도 수정하면 또 찌그러짐"],
+    ],
+    [
       "withdrawn when the user takes it back",
       [["Please book the room"], ["Never mind, please order lunch", true]],
       ["withdrawn: Please book the room", "open: Never mind, please order lunch"],

@@ -11,6 +11,8 @@ type UserStatement = {
   readonly at: number
   readonly source: string
   readonly asked?: { readonly text: string; readonly source: string }
+  /** Did the assistant wait for the user, with or without a question? */
+  readonly answers?: boolean
   /** Had the assistant done something since the user spoke before, and said its last word on it without asking for anything? */
   readonly isServed: boolean
 }
@@ -45,8 +47,7 @@ export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraf
   const read = talk.map((said) => ({ said, words: readWords(said.text) }))
   const kinds = read.map(({ said, words }, n): NoteKind => {
     if (n === 0) return "request"
-    // What answers a question belongs to the request that the question is about.
-    return said.asked !== undefined && words.kind === "request" && said.text.length <= bareAnswer ? "reply" : words.kind
+    return kindAmong(said, words)
   })
   const current = kinds.findLastIndex((kind) => kind === "request" || kind === "correction")
   return read.flatMap(({ said, words }, n) => {
@@ -55,6 +56,32 @@ export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraf
     return drafts(said, words, kind, state)
   })
 }
+
+/** A yes or no before anything else. */
+const verdict =
+  /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu
+
+/** A further wish behind a verdict: a question, or the word "also". */
+const further =
+  /[?？]|[.!,]\s+and\s|(?<![\p{L}])(?:also|additionally|then|and then|außerdem|aussi|también|ещё)(?![\p{L}])/iu
+
+/**
+ * What answers a question belongs to the request that the question is about, unless it tells the assistant to do something of its own. What
+ * answers nothing asks for something, in whatever language: people do not write to an agent to pass the time.
+ */
+function kindAmong(
+  { text, asked, answers = asked !== undefined }: UserStatement,
+  { kind, directs: orders }: Words,
+): NoteKind {
+  if (kind === "wish") return kind
+  const isVerdict = verdict.test(text) && !further.test(text)
+  if (!answers) return kind === "reply" && !isVerdict && !idle.test(text) && asksSomething(text) ? "request" : kind
+  if (isVerdict) return "reply"
+  return kind === "request" && text.length <= bareAnswer && !orders ? "reply" : kind
+}
+
+/** Words in a script or language that the lists do not know, or a question: more than a nod. */
+const asksSomething = (text: string): boolean => /[?？]\s*$|[^\0-\u024f\u2000-\u206f]{4}/.test(text)
 
 type Read = { readonly said: UserStatement; readonly words: Words }
 
@@ -124,6 +151,8 @@ const isLasting = (sentence: string): boolean =>
 type Words = {
   /** Nothing in it was pasted. */
   readonly isWhole: boolean
+  /** It begins with a command and the thing that it is about. */
+  readonly directs: boolean
   readonly kind: NoteKind
   readonly lasting: readonly string[]
   readonly withdraws: boolean
@@ -142,6 +171,7 @@ const readWords = createRecent((text): Words => {
   const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
   return {
     isWhole: own.length === 1 && own[0] === text,
+    directs: sentences.slice(0, 1).some((sentence) => directs(sentence) && sentence.split(/\s+/, 4).length > 3),
     kind: kindOf(sentences),
     lasting: sentences.filter(isLasting).slice(0, maxWishes),
     files: filesWanted(sentences),

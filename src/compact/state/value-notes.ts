@@ -1,5 +1,6 @@
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { scan } from "../gate/scan.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
@@ -45,8 +46,8 @@ type RecordState = {
   readonly sources: readonly string[]
   /** It came only as one of many. */
   readonly listed: boolean
-  /** Something was done to it since it was read. */
-  readonly changedBy?: string
+  /** What was done to it since it was read, in order. */
+  readonly changedBy?: readonly string[]
 }
 /** Every value with its owner, as drafts of lines. */
 export const valueDrafts = (values: Values): readonly NoteDraft[] => [
@@ -84,7 +85,7 @@ function noteSource(
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
   const texts = sourceTexts(input)
   const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
-  const name = file === undefined ? `passed to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  const name = file === undefined ? `programs given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
   states.set(name, state)
@@ -108,6 +109,8 @@ const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDr
 type Habit = { readonly counts: Map<string, Map<string, number>>; calls: number; at: number; source: string }
 
 const maxHabitLength = 24
+/** Values that say how a tool works rather than what it works on. */
+const switches = /^(?:true|false|null|none|yes|no|on|off|auto|default|left|right)$/i
 const leastCalls = 3
 
 function noteArguments(habits: Map<string, Habit>, { tool, input }: ToolCallPart, { at, source }: Doing): void {
@@ -129,7 +132,10 @@ function noteArguments(habits: Map<string, Habit>, { tool, input }: ToolCallPart
 function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
   return [...habits].flatMap(([tool, { counts, calls, at, source }]): readonly NoteDraft[] => {
     const fields = [...counts].flatMap(([key, values]) => {
-      const usual = [...values].filter(([value, count]) => value !== "" && count >= leastCalls && count > calls / 2)
+      const usual = [...values].filter(
+        ([value, count]) =>
+          /\p{L}{2}/u.test(value) && !switches.test(value) && count >= leastCalls && count > calls / 2,
+      )
       return usual.length === 0 ? [] : [{ key, pieces: usual.map(([value]) => oneLine(value, maxHabitLength)) }]
     })
     if (fields.length === 0) return []
@@ -141,23 +147,42 @@ function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
 /** Longer arguments are content, and name no record. */
 const maxNamed = 80
 
+const steering = new WeakMap<ToolResultPart, boolean>()
+
+/** Does something in a result try to steer whoever reads it? Then none of its values is worth repeating as a fact. Looked at once. */
+export function holdsSteering(result: ToolResultPart): boolean {
+  const known = steering.get(result)
+  if (known !== undefined) return known
+  const found = result.content.some(
+    (part) => part.type === "text" && scan(part.text, { channel: "tool" }).findings.length > 0,
+  )
+  steering.set(result, found)
+  return found
+}
+
+/** The values that a result says, as records of what was asked for and as sentences; whether there is any record. */
+export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: Doing): boolean {
+  const records = recordsOf(open, result)
+  const printed = printedOf(open, result)
+  if (records.length + printed.length === 0) {
+    if (isChange(open.deed)) markChanged(values.records, open.call)
+    return false
+  }
+  const isTrusted = !holdsSteering(result)
+  if (isTrusted) for (const statement of printed) remember(values, "tool", open.call.tool, statement, doing)
+  return readRecords(values, open, isTrusted ? records : [], doing)
+}
+
+const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
+
 /** What a result says of the thing that was asked for; whether that was anything. */
-export function readRecords(values: Values, { call, deed }: OpenCall, result: ToolResultPart, doing: Doing): boolean {
-  const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
-  if (deed.type !== "call" && deed.type !== "command" && !isRead) return false
+function readRecords(values: Values, { call, deed }: OpenCall, found: readonly FactRecord[], doing: Doing): boolean {
   const { records } = values
-  const isChange = deed.type === "call" && deed.changes === "yes"
-  if (isChange) markChanged(records, call)
-  const [only] = result.content
-  const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
-  if (answer === "") return false
-  const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
-  const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
-  const found = recordsIn(question, answer, deed.type !== "call" || isPage(call))
+  if (isChange(deed)) markChanged(records, call)
   for (const record of found) {
     const known = records.get(record.name)
     // What the change itself answers is told with it; fields that it does not name are as old as they were.
-    if (known?.changedBy !== undefined && isChange && !restates(known.record, record)) continue
+    if (known?.changedBy !== undefined && isChange(deed) && !restates(known.record, record)) continue
     const changedBy = known !== undefined && restates(known.record, record) ? undefined : known?.changedBy
     records.delete(record.name)
     records.set(record.name, {
@@ -169,6 +194,20 @@ export function readRecords(values: Values, { call, deed }: OpenCall, result: To
     })
   }
   return found.length > 0
+}
+
+function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly FactRecord[] {
+  const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
+  const [only] = result.content
+  const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
+  if (answer === "" || (deed.type !== "call" && deed.type !== "command" && !isRead)) return []
+  const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
+  const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
+  const own = oneLine(asked.replaceAll(": ", ":"), 160)
+  // A line of a program names nothing that it printed.
+  return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(
+    ({ name }) => deed.type !== "command" || name !== own || !/[(){};=]/.test(name),
+  )
 }
 
 /** Does a newer record have every field of an older one? */
@@ -185,7 +224,7 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
   const named = Object.values(input).filter((value) => typeof value === "string" && value.length <= maxNamed)
   for (const [name, state] of records)
     if (named.some((value) => name === value || name.endsWith(` ${value}`)))
-      records.set(name, { ...state, changedBy: tool })
+      records.set(name, { ...state, changedBy: [...new Set([...(state.changedBy ?? []), tool])] })
 }
 
 const recordWorth = 4
@@ -200,7 +239,9 @@ function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
     const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
     const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
     const stale =
-      changedBy === undefined ? record : { ...record, name: `${record.name} (read before ${oneLine(changedBy, 40)})` }
+      changedBy === undefined
+        ? record
+        : { ...record, name: `${record.name} (read before ${oneLine(changedBy.join(", "), 60)})` }
     return {
       kind: "record",
       text: recordText(stale),
@@ -232,12 +273,10 @@ export function readStatements(values: Values, text: string, doing: Doing): void
   for (const statement of toldIn(text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
-/** What a line of a tool's output says in words, with an exact value in it. */
-export function readPrinted(values: Values, { call, deed }: OpenCall, result: ToolResultPart, doing: Doing): void {
+/** What lines of a tool's output say in words, with an exact value in them. */
+function printedOf({ call, deed }: OpenCall, { content }: ToolResultPart): readonly ValueStatement[] {
   const read = deed.type === "files" || isPage(call) ? printedInFile : printedIn
-  for (const part of result.content)
-    if (part.type === "text")
-      for (const statement of read(part.text)) remember(values, "tool", call.tool, statement, doing)
+  return content.flatMap((part) => (part.type === "text" ? read(part.text) : []))
 }
 
 function remember(

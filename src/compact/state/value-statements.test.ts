@@ -12,6 +12,7 @@ import {
   readValueStatement,
   replaces,
   statementLine,
+  tellsExcerpt,
   toldIn,
   valueStatementsIn,
 } from "./value-statements.ts"
@@ -147,4 +148,24 @@ test("what the user stated is kept by every later compaction, and what he change
     }),
     { numRuns: 40 },
   )
+})
+
+test.each([
+  ["I need to cancel reservations XEHM4B and 59XX6W.", "Cancel 59XX6W now, please."],
+  ["Upgrade XEHM4B to economy, then cancel it.", "Cancel 59XX6W now, please."],
+  ["Please cancel W-1000 for customer 12.", "Please cancel W-1001 for customer 12."],
+  ["Reports for A100 and B200 go out on Monday.", "The report for A100 now goes out on Tuesday."],
+])("a name that is not said again still holds: %s", (earlier, later) => {
+  expect(markReplaced(earlier, valueStatementsIn(later))).toBe(earlier)
+})
+
+test("a word with the number of the next list item behind it is no name", () => {
+  expect(valueStatementsIn("Added a proper intro explaining what custom tools are2.")).toEqual([])
+})
+
+test("an excerpt is told by a text that has each of its sentences", () => {
+  const message = "The server runs on db-14.\nIt is slow.\nThe port is 7078."
+  const excerpt = excerptOf(message, () => false) ?? ""
+  expect(tellsExcerpt(message, excerpt)).toBe(true)
+  expect(tellsExcerpt(message.slice(0, 30), excerpt)).toBe(false)
 })

@@ -1,3 +1,4 @@
+import { directs } from "../../language/imperative.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, oneLine } from "../summary/summary.ts"
 import { sentencesOf } from "./cues.ts"
@@ -13,6 +14,8 @@ export type ValueStatement = {
   readonly subject: ReadonlySet<string>
   /** It says that something is different now. */
   readonly updates: boolean
+  /** It asks for something: the same request with another name is another request. */
+  readonly asks: boolean
 }
 
 type Sort = "mail" | "path" | "date" | "quantity" | "name"
@@ -44,6 +47,8 @@ const anyValue = new RegExp(
 const common =
   /^(?:(?:19|20)\d\d|\d+(?:st|nd|rd|th)|(?:utf|sha|md|base|mp|h|ipv|x|es|int|float|uint|python|node|http|oauth|v)-?\d{1,4}|\d+(?:x|k|d)\d*)$/i
 const shortestName = 4
+/** A word with the number of the next item of a list behind it. */
+const glued = /^\p{Ll}+\d$/u
 
 function valuesOf(sentence: string): readonly StatedValue[] {
   const found: StatedValue[] = []
@@ -51,7 +56,7 @@ function valuesOf(sentence: string): readonly StatedValue[] {
     const [sort, , value] =
       patterns.map(([name]) => [name, "", groups[name]] as const).find(([, , text]) => text !== undefined) ?? []
     if (sort === undefined || value === undefined || common.test(value)) continue
-    if (sort === "name" && value.length < shortestName) continue
+    if (sort === "name" && (value.length < shortestName || glued.test(value))) continue
     // One slash between two words (`and/or`) makes no path.
     if (sort === "path" && !/\d|\.\w|^[~./]/.test(value)) continue
     found.push({ value: value.replace(/[.,-]+$/, ""), sort })
@@ -61,6 +66,10 @@ function valuesOf(sentence: string): readonly StatedValue[] {
 
 const change =
   /(?<![\p{L}])(?:now|instead|changed?|moved|switch(?:ed)?|renamed|migrated|replaced|updated?|after all|from (?:here|now) on|as of|since (?:this|today|yesterday)|no longer|any ?more|rather|actually|correction|new|jetzt|nun|stattdessen|geändert|ab sofort|doch|maintenant|désormais|plutôt|finalement|ahora|cambi[oó]|mejor|en (?:vez|lugar) de|теперь|вместо)(?![\p{L}])|改为|改成|改到|现在|現在|変更|이제/iu
+
+/** Words of a request that say that something takes the place of something else. */
+const replacement =
+  /(?<![\p{L}])(?:instead|changed?|switch(?:ed)?|renamed?|migrated?|replaced?|after all|no longer|any ?more|rather|actually|correction|stattdessen|doch|plutôt|finalement|mejor|en (?:vez|lugar) de|вместо)(?![\p{L}])|改为|改成|改到|変更/iu
 
 /** Words that every sentence has, and those that say that something changed: they name nothing. */
 const idle = new Set(
@@ -101,7 +110,10 @@ function statementOf(sentence: string): ValueStatement | undefined {
   const values = valuesOf(sentence)
   if (values.length === 0 || values.length > maxValues) return undefined
   const subject = subjectOf(sentence)
-  return subject.size === 0 ? undefined : { text: sentence, values, subject, updates: change.test(sentence) }
+  // "Cancel it now" asks for something, and says nothing of a value that was different before.
+  const asks = directs(sentence)
+  const updates = (asks ? replacement : change).test(sentence)
+  return subject.size === 0 ? undefined : { text: sentence, values, subject, updates, asks }
 }
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
@@ -167,8 +179,22 @@ export function replaces(later: ValueStatement, earlier: ValueStatement): boolea
 /** The values of the earlier sentence that another one of their sort takes the place of. */
 const replaced = (later: ValueStatement, earlier: ValueStatement): readonly string[] => {
   const said = new Set(later.values.map(({ value }) => value))
-  const sorts = new Set(later.values.map(({ sort }) => sort))
-  return earlier.values.flatMap(({ value, sort }) => (sorts.has(sort) && !said.has(value) ? [value] : []))
+  const countIn = ({ values }: ValueStatement, sort: Sort): number => values.filter((one) => one.sort === sort).length
+  return earlier.values.flatMap(({ value, sort }) => {
+    if (countIn(later, sort) === 0 || said.has(value)) return []
+    // Of several names one that is said again stands for none of the others, and the same request about another thing is another request.
+    const isOther =
+      countIn(earlier, sort) > countIn(later, sort) || (earlier.asks && !later.updates && !isPlace(earlier, value))
+    return sort === "name" && isOther ? [] : [value]
+  })
+}
+
+/** Where or with what something is to be done, rather than the thing that it is done to: "deploy to eu-1", not "cancel W-1". */
+function isPlace({ text }: ValueStatement, value: string): boolean {
+  const before = text.slice(0, Math.max(0, text.indexOf(value)))
+  return /(?:^|\s)(?:to|on|in|onto|into|with|via|under|as|auf|nach|mit|à|sur|avec|en|con|на|в)\s+(?:\p{L}+\s+){0,2}$/iu.test(
+    before,
+  )
 }
 
 /** Put behind a value that another took the place of since. */
@@ -218,8 +244,17 @@ export const excerptOf = (text: string, stands: (sentence: string) => boolean): 
   return told.length === 0 ? undefined : `… ${told.map((statement) => statement.text).join(" … ")}`
 }
 
+/** Does a text have every sentence of an excerpt? */
+export const tellsExcerpt = (text: string, excerpt: string): boolean =>
+  excerpt
+    .slice(excerptStart.length)
+    .split(" … ")
+    .every((piece) => text.includes(piece))
+
+const excerptStart = "… "
+
 /** What an earlier digest left of a message. */
-export const isExcerpt = (text: string): boolean => text.startsWith("… ")
+export const isExcerpt = (text: string): boolean => text.startsWith(excerptStart)
 
 /** Words that are left of a message, and every value in them was replaced. */
 export const isSpent = (text: string): boolean =>

@@ -30,7 +30,7 @@ const foundNothing = /^(?:\W{0,3}(?:command )?exit(?:ed)?(?: with)?(?: code| sta
 function runDraft(run: Run): readonly NoteDraft[] {
   const { text, kind, calls, little, at, sources, outcome, fixed, times } = run
   const base = { kind, text: times > 1 ? `${text} ×${times}` : text, sources, channel: "assistant", at } as const
-  const scale = little || run.overtaken === true ? 0.3 : 1
+  const scale = little ? 0.3 : 1
   if (outcome === undefined)
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
   const quoted = outcome.line ?? outcome.value
@@ -45,7 +45,10 @@ function runDraft(run: Run): readonly NoteDraft[] {
     return [{ ...base, worth, ...present({ state, quoted }), values, otherwise }]
   }
   if (kind === "lookup" && (fixed !== undefined || (!calls && foundNothing.test(quoted ?? "")))) return []
-  const error = { ...base, kind: "error" as const, text: `${text} failed`, ...present({ quoted }) }
+  const ways = run.alike === 1 ? "another way" : `${run.alike} other ways`
+  const others = run.alike === undefined ? "" : `, like ${ways} before it`
+  const again = times > 1 ? ` ×${times}` : ""
+  const error = { ...base, kind: "error" as const, text: `${text} failed${again}${others}`, ...present({ quoted }) }
   if (fixed === undefined) {
     return [{ ...error, state: "failed", worth: (kind === "lookup" ? worths.lookup : worths.error) * scale }]
   }

@@ -20,8 +20,8 @@ export type Run = {
   readonly sources: readonly string[]
   /** Nothing while nobody knows. */
   readonly outcome?: Outcome
-  /** The same thing failed again in another way since. */
-  readonly overtaken?: true
+  /** Other ways that were tried before, and failed for the same reason. */
+  readonly alike?: number
   /** Files that were changed between the last failure and the next run of the same thing that went well. */
   readonly fixed?: { readonly at: number; readonly files: readonly string[]; readonly by: string }
 }
@@ -102,16 +102,34 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
   if (outcome?.failed === false && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
   const known = work.runs.get(named.text)
   if (outcome?.failed === false) work.failures.delete(same)
-  if (outcome?.failed === true) {
-    const before = failedBefore === undefined ? undefined : work.runs.get(failedBefore)
-    if (before !== undefined) work.runs.set(before.text, { ...before, overtaken: true })
-    work.failures.set(same, named.text)
-  }
-  const sources = distinct([...(known?.sources ?? []), source])
-  const times = known?.outcome !== undefined && known.outcome.failed === outcome?.failed ? known.times + 1 : 1
+  const before = outcome?.failed !== true || failedBefore === undefined ? undefined : work.runs.get(failedBefore)
+  if (outcome?.failed === true) work.failures.set(same, named.text)
+  // Ways that failed for one reason are one line; another reason is news.
+  const isAlike = before !== undefined && before.text !== named.text && before.outcome?.line === outcome?.line
+  if (isAlike) work.runs.delete(before.text)
+  const alike = (known?.alike ?? 0) + (isAlike ? (before.alike ?? 0) + 1 : 0)
+  const sources = distinct([...(isAlike ? before.sources : []), ...(known?.sources ?? []), source])
+  const isSame = known?.outcome !== undefined && known.outcome.failed === outcome?.failed
+  const end = isSame && known.outcome?.failed === true ? joinFailures(known.outcome, outcome) : outcome
   work.runs.delete(named.text)
-  work.runs.set(named.text, { ...named, times, at, sources, ...(outcome === undefined ? {} : { outcome }) })
+  work.runs.set(named.text, {
+    ...named,
+    times: isSame ? known.times + 1 : 1,
+    at,
+    sources,
+    ...(end === undefined ? {} : { outcome: end }),
+    ...(alike === 0 ? {} : { alike }),
+  })
 }
+
+/** The same thing failed again: the reasons that it gave, the newest last. */
+function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | undefined {
+  if (newer?.line === undefined || older.line === undefined || older.line.endsWith(newer.line)) return newer
+  const last = older.line.split(thenSign).at(-1) ?? older.line
+  return { ...newer, line: `${last}${thenSign}${newer.line}` }
+}
+
+const thenSign = ", then: "
 
 function resolve(work: Work, failed: string, by: string, at: number): void {
   const run = work.runs.get(failed)
@@ -191,6 +209,48 @@ export function joinFileTexts(path: string, older: string, newer: string): strin
   const deeds = after.deeds.reduce(joinDeeds, before.deeds)
   const change = deeds.includes("deleted") ? undefined : joinChanges(before.change, after.change)
   return fileText(path, { deeds, edits: before.edits + after.edits, ...(change === undefined ? {} : { change }) })
+}
+
+type Range = readonly [from: number, to: number]
+type Series = { readonly before: string; readonly after: string; readonly ranges: readonly Range[] }
+
+const onlyRead = /^`([^`{}]*?)(?:(\d{1,9})|\{([\d.,]{1,400})\})(\D*)`: read$/
+
+/** A file that was only read, as a member of a series: the number in its name, or the numbers of those that were joined before. */
+export function readSeries(line: string): Series | undefined {
+  const [, before = "", number, list, after = ""] = onlyRead.exec(line) ?? []
+  if (number === undefined && list === undefined) return undefined
+  // `007` is another name than `7`.
+  if (number?.startsWith("0") === true && number !== "0") return undefined
+  const ranges = (list ?? number ?? "").split(",").map((range): Range => {
+    const [from = 0, to = from] = range.split("..").map(Number)
+    return [from, to]
+  })
+  return ranges.every(([from, to]) => from <= to) ? { before, after, ranges } : undefined
+}
+
+/** How many numbers there are in ranges that may overlap. */
+export const seriesSize = (ranges: readonly Range[]): number =>
+  united(ranges).reduce((sum, [from, to]) => sum + to - from + 1, 0)
+
+function united(ranges: readonly Range[]): readonly Range[] {
+  const all: Range[] = []
+  for (const [from, to] of ranges.toSorted(([one], [other]) => one - other)) {
+    const last = all.at(-1)
+    if (last !== undefined && from <= last[1] + 1) all[all.length - 1] = [last[0], Math.max(last[1], to)]
+    else all.push([from, to])
+  }
+  return all
+}
+
+/** Ranges that a line names: a series with more gaps is a list of files. */
+const maxRanges = 12
+
+/** The line of a series, as a shell would name it: `` `step-{1..9,12}.txt`: read ``. */
+export function seriesText({ before, after }: Series, ranges: readonly Range[]): string | undefined {
+  const all = united(ranges)
+  const list = all.map(([from, to]) => (from === to ? String(from) : `${from}..${to}`)).join(",")
+  return all.length > maxRanges ? undefined : `\`${before}{${list}}${after}\`: read`
 }
 
 /** Steps of one command line that are looked at. */

@@ -80,6 +80,7 @@ const unlisted: ReadonlySet<string> = new Set([
   "summary-begun",
   "memory-flushed",
   "memory-retrieved",
+  "handoff-restored",
   "text-recalled",
 ])
 

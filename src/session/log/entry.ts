@@ -134,6 +134,8 @@ export type EntryBody =
     }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
+  /** What a client's own summary lost, put before the message `before`. */
+  | { readonly type: "handoff-restored"; readonly before: number; readonly message: Message }
   /** Text that the model fetched while it answered the message `after`: it stays behind that message until it is compacted. */
   | { readonly type: "text-recalled"; readonly after: number; readonly message: Message }
   /** Lookups right after a compaction that repeat what it removed. */
@@ -169,6 +171,7 @@ export function refersTo(body: EntryBody): number | undefined {
     case "memory-flushed":
       return body.upTo
     case "memory-retrieved":
+    case "handoff-restored":
       return body.before
     case "text-recalled":
       return body.after

@@ -65,6 +65,8 @@ export type LogEvent =
       readonly limit?: "flush" | "session-day" | "agent-day"
     }
   | { readonly type: "memory-retrieved"; readonly rows: number; readonly leftOut: number }
+  /** So many lines that a client's own summary had lost were put beside it. */
+  | { readonly type: "handoff-restored"; readonly lines: number; readonly tokens: number }
   /** This prompt stack is sent from here on: it is the first one, its sources changed, or it was reduced to fit a smaller window. */
   | {
       readonly type: "stack-installed"

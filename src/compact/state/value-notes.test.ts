@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { text, transcript } from "../../../test/support/transcripts.ts"
+import { callId, type Part, type Role, type Transcript } from "../../message/message.ts"
+import { scan } from "../gate/scan.ts"
+import { notesOf } from "./notes.ts"
+
+type Turn = readonly [Role, ...Part[]]
+
+let calls = 0
+/** A call and its result. */
+const used = (tool: string, input: unknown, output: string): readonly Turn[] => {
+  const id = callId(`call${calls++}`)
+  return [
+    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
+    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)] }],
+  ]
+}
+
+const asked = (...turns: readonly Turn[]): Transcript =>
+  transcript(["user", text("Change the outbound flight please")], ...turns)
+
+const recordsIn = (messages: Transcript): string =>
+  notesOf(messages)
+    .flatMap(({ kind, text: line }) => (kind === "record" ? [line] : []))
+    .join("\n")
+
+test("a record says that it was read before a change, unless what came later has all of its fields", () => {
+  const read = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF204","bags":2}')
+  const input = { booking_id: "QX7LM2", leg: "outbound", flight: "HF188" }
+  const part = used("update_flight", input, '{"status":"changed","booking_id":"QX7LM2","flight":"HF188"}')
+  const whole = used("update_flight", input, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
+  const records = (...turns: readonly Turn[]): string => recordsIn(asked(...turns))
+  expect(records(...read)).not.toContain("read before")
+  expect(records(...read, ...part)).toContain("(read before update_flight)")
+  expect(records(...read, ...whole)).not.toContain("read before")
+  expect(records(...read, ...whole)).not.toContain("HF204")
+  const again = used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF188","bags":2}')
+  expect(records(...read, ...part, ...again)).not.toContain("read before")
+})
+
+test("a record says every change since it was read, in order", () => {
+  const messages = asked(
+    ...used("get_booking", { booking_id: "QX7LM2" }, '{"booking_id":"QX7LM2","outbound":"HF204","bags":2}'),
+    ...used("update_flight", { booking_id: "QX7LM2", flight: "HF188" }, '{"status":"changed"}'),
+    ...used("refund_bag", { booking_id: "QX7LM2", bags: 1 }, '{"status":"refunded"}'),
+  )
+  expect(recordsIn(messages)).toContain("booking QX7LM2 (read before update_flight, refund_bag)")
+})
+
+/** Sentences that steer, as `scan` finds them: [family, half, text]. */
+const steering = readFileSync(new URL("../../../test/fixtures/gate/attacks.jsonl", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line !== "")
+  .map((line): string => JSON.parse(line)[2])
+  .filter((said) => scan(said, { channel: "tool" }).findings.length > 0)
+
+test("for any text in which something steers its reader, none of its values is lifted, and without it they are", () => {
+  const figures = fc.record({
+    attack: fc.constantFrom(...steering),
+    account: fc.integer({ min: 10_000_000, max: 99_999_999 }).map((n) => `DE${n}`),
+    mail: fc.integer({ min: 100, max: 999 }).map((n) => `desk${n}@mail.example`),
+    form: fc.constantFrom("json", "pairs", "sentences"),
+  })
+  fc.assert(
+    fc.property(figures, ({ attack, account, mail, form }) => {
+      const answer = (note: string): string =>
+        form === "json"
+          ? JSON.stringify({ order_id: "W77", account, contact: mail, note })
+          : form === "pairs"
+            ? `order_id: W77\naccount: ${account}\ncontact: ${mail}\n${note}`
+            : `The order goes to the account ${account}.\n${note}\nQuestions are answered by ${mail} at noon.`
+      const told = (note: string): string =>
+        notesOf(asked(...used("get_order", { order_id: "W77" }, answer(note))))
+          .filter(({ channel }) => channel !== "user")
+          .map(({ text: line }) => line)
+          .join("\n")
+      if (!scanFinds(answer(attack))) return
+      expect(told(attack)).not.toContain(account)
+      expect(told(attack)).not.toContain(mail)
+      expect(told("It was packed by hand.")).toContain(account)
+    }),
+  )
+})
+
+const scanFinds = (said: string): boolean => scan(said, { channel: "tool" }).findings.length > 0
