@@ -258,8 +258,10 @@ function unresolvedReasons(
   hit: ReadonlySet<string>,
 ): readonly Found[] {
   const { possible = facts } = facts
-  const isTree = possible.paths.some(({ tree }) => tree !== undefined)
-  if (facts.possible === undefined && facts.open.size === 0 && !isTree) return []
+  const isWider = possible.paths.some(
+    ({ tree, mayChange, path }) => tree !== undefined || mayChange === true || path.includes("**/"),
+  )
+  if (facts.possible === undefined && facts.open.size === 0 && !isWider) return []
   const context = policyContext(possible, judging.matchers, circumstances, "below")
   const { agent = "agent", sessions = [] } = circumstances
   const found: Found[] = []
@@ -311,9 +313,11 @@ function openOfMatches(
 const possibleWhy = ({ declared, paths }: CallFacts): string =>
   !declared
     ? "only the name of the tool says what it does"
-    : paths.some(({ tree }) => tree !== undefined)
+    : paths.some(({ tree, path }) => tree !== undefined || path.includes("**/"))
       ? "it takes a whole folder, in which there may be something that the rule is about"
-      : "a file that it writes would do so when it is run"
+      : paths.some(({ mayChange }) => mayChange === true)
+        ? "nobody has said what the program does to the files that it is given"
+        : "a file that it writes would do so when it is run"
 
 const unresolvedReason = ({ id, rule, instead, unresolved }: GuardPolicy, why: string): VerdictReason => ({
   policy: id,

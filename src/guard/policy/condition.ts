@@ -241,7 +241,9 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   network: ({ network }) => network,
   paths: ({ paths }) => unique(paths.map(({ path }) => path)),
   changedPaths: ({ paths }) => unique(paths.filter(({ access }) => access !== "read").map(({ path }) => path)),
-  secretPaths: ({ paths }) => unique(paths.filter(({ secret }) => secret).map(({ path }) => path)),
+  // What is only written is not opened.
+  secretPaths: ({ paths }) =>
+    unique(paths.filter(({ secret, access }) => secret && access !== "write").map(({ path }) => path)),
   sqlVerbs: ({ statements }) => unique(statements.map(({ verb }) => verb)),
   sqlTargets: ({ statements }) => unique(statements.flatMap(({ targets }) => targets)),
   sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
@@ -312,7 +314,11 @@ export type PolicyContext = {
 
 /** Files that are secret by name, and folders of which everything is carried off or searched for secrets. */
 const secretsBelow = ({ paths }: CallFacts): readonly string[] =>
-  unique(paths.filter(({ secret, tree }) => secret || tree === "secrets").map(({ path }) => path))
+  unique(
+    paths
+      .filter(({ secret, tree, access }) => (secret && access !== "write") || tree === "secrets")
+      .map(({ path }) => path),
+  )
 
 type Matches = ReadonlyMap<string, readonly string[]>
 
