@@ -11,6 +11,7 @@ type FileWord = {
   readonly access: Access
   readonly tree?: PathFact["tree"]
   readonly mayChange?: true
+  readonly isFresh?: true
   /** An option says that it is the folder to work in. */
   readonly isFolder?: boolean
 }
@@ -126,7 +127,8 @@ function placedFile(word: string, at: number, looked: Looking, access: Access): 
   const isTarget = hasTarget && at === operands - 1
   const source: Access = /^mv|^move/.test(name) ? "delete" : name === "ln" ? "unknown" : "read"
   const own = hasTarget ? (isTarget ? "write" : source) : tarAccess(name, words, word, access)
-  if (!isRecursive(looked) || isPlainFile(word) || isTarget) return { word, access: own }
+  if (isTarget) return { word, access: own, isFresh: true }
+  if (!isRecursive(looked) || isPlainFile(word)) return { word, access: own }
   return { word: filters.test(name) ? included(words, word) : word, access: own, ...treeOf(word, looked) }
 }
 

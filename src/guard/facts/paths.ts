@@ -17,6 +17,8 @@ export type PathFact = {
   readonly tree?: "files" | "secrets"
   /** It is given to a program of which nobody has said what it does: it is read, and may be changed. */
   readonly mayChange?: true
+  /** It is put there anew: what it held before is not looked at. */
+  readonly isFresh?: true
 }
 
 const homes =

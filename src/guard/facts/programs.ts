@@ -149,9 +149,9 @@ function readUrlInto(reading: Reading, url: string): void {
 
 const changing = ["write", "delete", "send", "deploy", "install"] as const
 
-/** A command whose name is one word: the second half of a name is no control by itself. */
+/** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
 const named = (line: string): string =>
-  line.replace(/^(?!firewall|disable|stop|remove|set|clear)[\w-]+/, (name) => name.replaceAll("-", ""))
+  line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall)-)([a-z\d]+)-[\w-]+/, "$1")
 
 const isScript = (path: string, content: string): boolean =>
   scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)

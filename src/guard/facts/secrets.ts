@@ -18,7 +18,7 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
   ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i, "://"],
   [
     "password",
-    /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is\s{0,3}:|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)(?![\w.?]+[[(])[^\s"',;]{6,}/i,
+    /(?<![A-Za-z])(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is\s{0,3}:|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)(?![\w.?]+[[(])[^\s"',;]{6,}/i,
   ],
 ]
 
@@ -39,7 +39,7 @@ const isRandom = (word: string): boolean =>
 /** Names and paths are put together of words, `Featured_log/November_2016`; a key has hardly any in it. */
 function isOfWords(name: string): boolean {
   const letters = name.replace(/[^A-Za-z]/g, "").length
-  const inWords = (name.match(/[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])/g) ?? [])
+  const inWords = (name.match(/[A-Z]?[a-z]{3,}/g) ?? [])
     .filter((word) => /[aeiouy]/i.test(word))
     .reduce((sum, word) => sum + word.length, 0)
   return inWords > 0.6 * letters

@@ -123,7 +123,7 @@ function lineOf(name: string, words: readonly string[]): string {
 
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
 /** What stands for a store of secrets that is no file. */
 export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
@@ -420,7 +420,7 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
   const { name, directory, writesTo, readsFrom } = command
   const words = command.words.slice(1)
   const isDry = isDryRun(name, words)
-  const add = (written: string, access: Access, more: Pick<PathFact, "tree" | "mayChange"> = {}): void => {
+  const add = (written: string, access: Access, more: Pick<PathFact, "tree" | "mayChange" | "isFresh"> = {}): void => {
     if (written === "" || written === "-" || written.length > 4_096) return
     // A name with a known beginning is a pattern.
     if (written.startsWith(unknownPart) || (written.includes(unknownPart) && written.includes(".."))) {
@@ -435,7 +435,7 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
     const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
     reading.paths.push({ ...fact, ...more })
   }
-  for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write")
+  for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
   for (const from of readsFrom) add(from, "read")
   if (/^apply_?patch$/.test(name))
     for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")
@@ -454,6 +454,6 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
           )
     return
   }
-  for (const { word, access, tree, mayChange } of filesOf(name, words, effects))
-    add(word, isDry ? "read" : access, present({ tree, mayChange }))
+  for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
+    add(word, isDry ? "read" : access, present({ tree, mayChange, isFresh }))
 }

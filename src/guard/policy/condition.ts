@@ -241,9 +241,9 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   network: ({ network }) => network,
   paths: ({ paths }) => unique(paths.map(({ path }) => path)),
   changedPaths: ({ paths }) => unique(paths.filter(({ access }) => access !== "read").map(({ path }) => path)),
-  // What is only written is not opened.
+  // What is only put there is not opened.
   secretPaths: ({ paths }) =>
-    unique(paths.filter(({ secret, access }) => secret && access !== "write").map(({ path }) => path)),
+    unique(paths.filter(({ secret, isFresh }) => secret && isFresh !== true).map(({ path }) => path)),
   sqlVerbs: ({ statements }) => unique(statements.map(({ verb }) => verb)),
   sqlTargets: ({ statements }) => unique(statements.flatMap(({ targets }) => targets)),
   sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
@@ -316,7 +316,7 @@ export type PolicyContext = {
 const secretsBelow = ({ paths }: CallFacts): readonly string[] =>
   unique(
     paths
-      .filter(({ secret, tree, access }) => (secret && access !== "write") || tree === "secrets")
+      .filter(({ secret, tree, isFresh }) => (secret && isFresh !== true) || tree === "secrets")
       .map(({ path }) => path),
   )
 
