@@ -1,3 +1,4 @@
+import { present } from "../../message/present.ts"
 import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
@@ -113,41 +114,62 @@ const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
     role: "region",
   }))
 
+/** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
+type Said = {
+  readonly amounts: () => readonly AmountFact[]
+  readonly regions: () => readonly string[]
+  readonly personal: () => ReadonlySet<PersonalKind>
+  readonly secrets: () => ReadonlySet<string>
+  readonly languages: () => ReadonlySet<string>
+  readonly text: () => string
+}
+
+const saidBy = (leaves: readonly Leaf[]): Said => ({
+  amounts: once(() => amountsOf(leaves)),
+  regions: once(() => regionsOf(leaves)),
+  personal: once(() => personalKinds(leaves)),
+  secrets: once(() => secretKinds(leaves)),
+  languages: once(() => languagesOf(leaves)),
+  text: once(() => textOf(leaves)),
+})
+
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs, medium: string | undefined): CallFacts {
-  const amounts = once(() => amountsOf(leaves))
+function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs): CallFacts {
   const regions = once(() => [
-    ...regionsOf(leaves),
+    ...said.regions(),
     ...regionsOf(programs.commands.map(commandLeaf)),
     ...regionsOf(programs.commands.flatMap(regionLeaves)),
   ])
-  const personal = once(() => personalKinds(leaves))
-  const secrets = once(() => secretKinds(leaves))
-  const languages = once(() => languagesOf(leaves))
-  const text = once(() => textOf(leaves))
-  const names = programs.commands.map(({ name }) => name)
+  const medium = declared?.contract.medium
   const media = once(() =>
-    medium === undefined ? mediaOf(sure.tool, leaves, names, programs.mailed.length > 0) : new Set([medium]),
+    medium === undefined
+      ? mediaOf(
+          sure.tool,
+          leaves,
+          programs.commands.map(({ name }) => name),
+          programs.mailed.length > 0,
+        )
+      : new Set([medium]),
   )
   return {
     ...sure,
     get amounts() {
-      return amounts()
+      return said.amounts()
     },
     get regions() {
       return regions()
     },
     get personal() {
-      return personal()
+      return said.personal()
     },
     get secrets() {
-      return secrets()
+      return said.secrets()
     },
     get languages() {
-      return languages()
+      return said.languages()
     },
     get text() {
-      return text()
+      return said.text()
     },
     get media() {
       return media()
@@ -166,25 +188,30 @@ export function factsOf(call: ToolCall, contracts: Contracts = usualContracts())
   const leaves = [...told, ...settingsOf(told)]
   const named = declared === undefined ? namedActions(name, leaves) : actionsOfContract(declared.contract)
   const { now, later } = programsOf(fold(name), named, leaves, declared)
-  const reading: Reading = { name, leaves, marks, named, declared }
-  const facts = factsWith(reading, now, named)
-  const may = declared === undefined ? possibleActions(name, named, leaves, now.read > 0) : named
-  if (later === undefined && declared !== undefined) return facts
-  const possible = factsWith(reading, later === undefined ? now : both(now, later), may)
-  if (declared !== undefined) return replaced(facts, { possible })
-  // Only its name says that it reads.
-  const paths = possible.paths.map((path) =>
-    path.access === "read" && now.commands.length === 0 ? { ...path, access: "unknown" as const } : path,
-  )
-  return replaced(facts, { possible: replaced(possible, { changes: possible.changes || now.read === 0, paths }) })
-}
-
-/** The same facts with some others in their place; what is worked out only when it is asked for stays so. */
-const replaced = (facts: CallFacts, others: Partial<CallFacts>): CallFacts =>
-  Object.create(Object.prototype, {
-    ...Object.getOwnPropertyDescriptors(facts),
-    ...Object.getOwnPropertyDescriptors(others),
+  const reading: Reading = {
+    name,
+    leaves,
+    marks,
+    named,
+    declared,
+    said: saidBy(leaves),
+    addressed: emailsOf(leaves),
+    hosts: hostsOf(leaves),
+  }
+  if (declared !== undefined)
+    return factsWith(
+      reading,
+      now,
+      named,
+      later === undefined ? {} : { possible: factsWith(reading, both(now, later), named) },
+    )
+  const may = possibleActions(name, named, leaves, now.read > 0)
+  const possible = factsWith(reading, later === undefined ? now : both(now, later), may, {
+    mayChange: now.read === 0,
+    mayChangePaths: now.commands.length === 0,
   })
+  return factsWith(reading, now, named, { possible })
+}
 
 type Reading = {
   readonly name: string
@@ -192,6 +219,9 @@ type Reading = {
   readonly marks: ReadonlySet<Mark>
   readonly named: ReadonlySet<Action>
   readonly declared: Declared | undefined
+  readonly said: Said
+  readonly addressed: Addressed
+  readonly hosts: readonly HostFact[]
 }
 
 /** A value of a declared tool: the role of the innermost field that the contract names; otherwise words for people. */
@@ -232,15 +262,24 @@ function both(now: Programs, later: Programs): Programs {
   }
 }
 
+type Beside = {
+  readonly possible?: CallFacts
+  /** Only the name of the tool says that it reads: it may change something, and the files that it names. */
+  readonly mayChange?: boolean
+  readonly mayChangePaths?: boolean
+}
+
 function factsWith(
-  { name, leaves, marks, named, declared }: Reading,
+  reading: Reading,
   programs: Programs,
   may: ReadonlySet<Action>,
+  { possible, mayChange = false, mayChangePaths = false }: Beside = {},
 ): CallFacts {
+  const { name, leaves, marks, named, declared } = reading
   const tool = fold(name)
-  const addressed = allEmails(emailsOf(leaves), programs)
+  const addressed = allEmails(reading.addressed, programs)
   const { unresolved, tooMany } = addressed
-  const hosts = [...hostsOf(leaves), ...programs.hosts]
+  const hosts = [...reading.hosts, ...programs.hosts]
   const actions = allActions(may, programs, hosts, leaves)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
   // An address outside of a field for recipients is where it goes only if it goes anywhere.
@@ -249,20 +288,21 @@ function factsWith(
     ? addressed.emails
     : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
   const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
+  const paths = [
+    ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
+      declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
+    ),
+    ...programs.paths,
+  ]
   const sure: Sure = {
     tool,
     actions,
-    changes: programs.changes || opaque || changing.some((action) => actions.has(action)),
+    changes: mayChange || programs.changes || opaque || changing.some((action) => actions.has(action)),
     emails,
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
     network: programs.network || declared?.contract.network === true || hosts.some(({ contacted }) => contacted),
-    paths: [
-      ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
-        declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
-      ),
-      ...programs.paths,
-    ],
+    paths: mayChangePaths ? paths.map(perhapsChanged) : paths,
     statements: programs.statements,
     commands: programs.commands,
     destructive: programs.destructive,
@@ -271,9 +311,12 @@ function factsWith(
     marks: marksOf(leaves, tooMany ? new Set([...marks, "too-many"]) : marks, programs),
     open,
     declared: declared !== undefined,
+    ...present({ possible }),
   }
-  return withLazy(sure, leaves, programs, declared?.contract.medium)
+  return withLazy(sure, reading, programs)
 }
+
+const perhapsChanged = (path: PathFact): PathFact => (path.access === "read" ? { ...path, access: "unknown" } : path)
 
 type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
 

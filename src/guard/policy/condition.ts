@@ -261,7 +261,15 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   secrets: ({ secrets }) => unique(secrets),
   controlsOff: ({ controlsOff }) => unique(controlsOff),
   marks: ({ marks }) => unique(marks),
-  text: ({ text }) => searchable(text),
+  text: ({ text }) => searchableText(text),
+}
+
+let searched: { readonly text: string; readonly words: string } | undefined
+
+/** The text of the call that is judged is asked for twice: by what it does, and by what it may do. */
+function searchableText(text: string): string {
+  if (searched?.text !== text) searched = { text, words: searchable(text) }
+  return searched.words
 }
 
 /** The unresolved facts that leave an attribute open. */
@@ -296,6 +304,20 @@ const settled: ReadonlySet<AttributeName> = new Set([
   "personal",
   "linkedHosts",
 ])
+
+/** Attributes that the values of a call say, whatever it does with them. */
+const said: ReadonlySet<AttributeName> = new Set([
+  "tool",
+  ...spentNames,
+  "text",
+  "languages",
+  "personal",
+  "secrets",
+  "spend",
+  "currencies",
+  "amountNamed",
+])
+export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
