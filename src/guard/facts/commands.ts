@@ -1,6 +1,7 @@
 import { present } from "../../message/present.ts"
 import { maxCommands, maxScriptDepth } from "./leaf.ts"
-import { readScript, type ShellCommand, unknownPart } from "./shell-syntax.ts"
+import { readScript, type ShellCommand } from "./shell-syntax.ts"
+import { unknownPart } from "./shell-words.ts"
 import { fold } from "./words.ts"
 import { runByVariable, type Wrapped, wrapperOf } from "./wrappers.ts"
 

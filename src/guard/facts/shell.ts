@@ -6,7 +6,7 @@ import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands
 import { hostOfWord, isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
-import { asPattern, unknownPart } from "./shell-syntax.ts"
+import { asPattern, unknownPart } from "./shell-words.ts"
 import { fold } from "./words.ts"
 
 /** One command of a script, taken out of what wraps it. */

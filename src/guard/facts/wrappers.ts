@@ -1,5 +1,6 @@
 import { foundBy } from "./shell-output.ts"
-import { type ShellCommand, unknownPart } from "./shell-syntax.ts"
+import type { ShellCommand } from "./shell-syntax.ts"
+import { unknownPart } from "./shell-words.ts"
 
 /** What a program runs that wraps others. */
 export type Wrapped = {
