@@ -79,6 +79,8 @@ async function bundle(outDir: string): Promise<void> {
     dir: outDir,
     format: "esm",
     sourcemap: true,
+    // The source maps have the comments, and the types those for users.
+    comments: { jsdoc: false },
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
     codeSplitting: {

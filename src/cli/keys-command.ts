@@ -2,7 +2,8 @@ import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
 import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
-import { dataOption, dataPlace, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
+import { readStoreKey } from "../store/sealed-store.ts"
+import { dataOption, dataPlace, openPlace, placeWords, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
 import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { sentenceOf, table } from "./output.ts"
@@ -147,9 +148,49 @@ async function writeNew(path: string, text: string, mode: number): Promise<Comma
   }
 }
 
-/** The keys that commands are signed with. */
+const keysStore: Command = {
+  summary: "Give an encrypted store another key",
+  usage: "keys store --new-key-file FILE [--json]",
+  options: {
+    ...dataOption,
+    "new-key-file": { value: "FILE", help: "the file that has the new key: 32 bytes in hexadecimal or base64" },
+    json: { help: "one JSON object on stdout, and nothing else" },
+  },
+  maxPositionals: 0,
+  notes: `The key until now is taken from HOLDFAST_STORE_KEY, HOLDFAST_STORE_KEY_FILE or HOLDFAST_STORE_KEY_COMMAND, as by
+every command. It takes a moment, however large the store is: the key that encrypts the texts stays, and is encrypted
+with the new key in place of the old one. If it is interrupted, one of the two keys opens the store; do it again.
+Gateways that are running go on; give them the new key before they are started again. If the old key and a copy of
+the store fell into other hands, export the sessions and import them into a new store.
+
+  openssl rand -hex 32 > new.key
+  holdfast keys store --new-key-file new.key`,
+  run: async (args, world) => {
+    const file = args.valueOf("new-key-file")
+    if (file === undefined) return misuse("It was not said which key.", "Name its file with --new-key-file.")
+    const place = dataPlace(args.valueOf("data"), world.env)
+    if (isFailure(place)) return place
+    const input = await readInput(file, world, "the file of the new key")
+    if (isFailure(input)) return input
+    const store = await openPlace(place, world.env, { nextKey: readStoreKey(input.text) })
+    if (isFailure(store)) return store
+    await store.close()
+    return tellAnswer(
+      {
+        json: { changed: true },
+        text: () => [
+          `${placeWords(place).replace(/^t/, "T")} opens with the new key from now on, and not with the old one.`,
+        ],
+      },
+      args.isOn("json"),
+      world,
+    )
+  },
+}
+
+/** The keys that commands are signed with, and the store's. */
 export const keysCommand: CommandGroup = {
-  summary: "Make keys that commands are signed with, and say which are trusted",
+  summary: "Make keys that commands are signed with; change the key of a store",
   notes: `A command is obeyed if the public half of its key lies in the folder keys of the policy directory. The private half
 stays with whoever commands: not in the policy directory, and not where an agent can read it.
 
@@ -160,5 +201,6 @@ stays with whoever commands: not in the policy directory, and not where an agent
     ["new", keysNew],
     ["list", keysList],
     ["trust", keysTrust],
+    ["store", keysStore],
   ]),
 }

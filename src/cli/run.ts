@@ -305,7 +305,7 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
   [
     "keys",
     {
-      summary: "Make keys that commands are signed with, and say which are trusted",
+      summary: "Make keys that commands are signed with; change the key of a store",
       load: async () => (await import("./keys-command.ts")).keysCommand,
     },
   ],

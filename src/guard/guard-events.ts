@@ -5,15 +5,8 @@ import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../wire/stream-encode.ts"
 import type { Guard } from "./guard.ts"
-import {
-  type GuardOutput,
-  type GuardState,
-  guardEnd,
-  guardEventSteps,
-  guardStep,
-  settleAsk,
-  startGuard,
-} from "./guard-stream.ts"
+import type { GuardOutput, GuardState } from "./guard-queue.ts"
+import { guardEnd, guardEventSteps, guardStep, settleAsk, startGuard } from "./guard-stream.ts"
 import { approvedVerdict, type GuardUse, type JudgedCall } from "./judge-call.ts"
 
 export type StreamGuardUse = GuardUse & {

@@ -3,7 +3,8 @@ import type { Format } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"
 import { guardSse, type StreamGuardUse } from "./guard-events.ts"
-import { guardStep, maxHeldBytes, startGuard } from "./guard-stream.ts"
+import { maxHeldBytes } from "./guard-queue.ts"
+import { guardStep, startGuard } from "./guard-stream.ts"
 import type { JudgedCall } from "./judge-call.ts"
 
 /** Forbids what runs `evil`, or has the word in its input. */

@@ -464,3 +464,16 @@ when { context.matches.contains("outside:ours") && context.text like "*evil*" };
     expect(reasons.map(({ facts }) => facts)).toEqual([{ "outside:ours": ["evil.example"] }])
   })
 })
+
+test("a call that is too long to be read is refused in words for people", () => {
+  const verdict = createGuard([{ template: "no-production-destruction" }]).judge({
+    tool: "run_query",
+    input: { connection: "prod", sql: `SELECT 1 -- ${"x".repeat(120_000)}` },
+  })
+  expect(verdict.decision).toBe("deny")
+  const told = [deniedResult(verdict), withheldText({ callId: "c", tool: "run_query", verdict, enforced: true })]
+  for (const text of told) {
+    expect(text).toContain("more than 100,000 characters of SQL")
+    expect(text).not.toMatch(/too-many|has because/)
+  }
+})

@@ -12,6 +12,7 @@ import {
   type AttributeValue,
   type Circumstances,
   type GuardPolicy,
+  isSaid,
   type Mode,
   openReason,
   type PolicyContext,
@@ -105,7 +106,7 @@ export function* guardSteps(policies: readonly PolicyInput[], options: GuardOpti
   const { policies: read, matchers } = yield* readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {
     policies: new Map(read.map((policy) => [policy.id, policy])),
-    engine: yield* createEngine(cedar, read, mode),
+    engine: createEngine(cedar, read, mode),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
     kinds: new Map(Object.entries(matchers).map(([name, { of }]) => [name, of])),
     contracts: contractsOf(given.tools),
@@ -220,7 +221,7 @@ function verdictOf(
   })
   const unread = unreadMarks.filter((mark) => facts.marks.has(mark) || (mark === "too-many" && context.tooMany()))
   // Of a call that was not read in full nothing else is worth saying.
-  if (unread.length === 0) found.push(...unresolvedReasons(judging, facts, circumstances, hit))
+  if (unread.length === 0) found.push(...unresolvedReasons(judging, facts, context, circumstances, hit))
   const reasons = found.filter(({ policy }) => policy.mode === "enforce").map(({ reason }) => reason)
   const observed = found.filter(({ policy }) => policy.mode === "observe").map(({ reason }) => reason)
   for (const action of unpermitted) reasons.push(notPermitted(action, facts))
@@ -254,17 +255,25 @@ const openedBy: Readonly<Record<Matcher["of"], AttributeName>> = {
 function unresolvedReasons(
   judging: Judging,
   facts: CallFacts,
+  known: PolicyContext,
   circumstances: Circumstances,
   hit: ReadonlySet<string>,
 ): readonly Found[] {
   const { possible = facts } = facts
-  const isTree = possible.paths.some(({ tree }) => tree !== undefined)
-  if (facts.possible === undefined && facts.open.size === 0 && !isTree) return []
+  const isWider = possible.paths.some(
+    ({ tree, mayChange, path }) => tree !== undefined || mayChange === true || path.includes("**/"),
+  )
+  if (facts.possible === undefined && facts.open.size === 0 && !isWider) return []
   const context = policyContext(possible, judging.matchers, circumstances, "below")
   const { agent = "agent", sessions = [] } = circumstances
   const found: Found[] = []
+  const isSame = sameAttributes(known, context)
+  const doesMore = [...possible.actions].some((action) => !facts.actions.has(action))
   for (const policy of judging.policies.values()) {
     if (hit.has(policy.id) || !isMeant(policy, { agent, sessions, tool: facts.tool })) continue
+    // What it asks is the same over all that the call may do: it has been answered.
+    const isAnswered = policy.effect === "forbid" && facts.open.size === 0 && [...policy.asks].every(isSame)
+    if (isAnswered && (!doesMore || (policy.actions === undefined && !policy.asksAction))) continue
     const named = [...(policy.actions ?? possible.actions)].filter((action) => possible.actions.has(action))
     if (named.length === 0 && !facts.open.has("everything")) continue
     const why = (name: AttributeName): string | undefined => openReason(name, facts, policy.assumed)
@@ -298,6 +307,24 @@ function unresolvedReasons(
   return found
 }
 
+/** Has an attribute the same value in both? */
+function sameAttributes(one: PolicyContext, other: PolicyContext): (name: AttributeName) => boolean {
+  const known = new Map<AttributeName, boolean>()
+  return (name) => {
+    // What the values of a call say does not depend on what it does, and takes long to work out.
+    if (isSaid(name)) return true
+    const met = known.get(name)
+    if (met !== undefined) return met
+    const [left, right] = [one.get(name), other.get(name)]
+    const isSame =
+      typeof left === "object" && typeof right === "object"
+        ? left.length === right.length && left.every((value, at) => value === right[at])
+        : left === right
+    known.set(name, isSame)
+    return isSame
+  }
+}
+
 /** Why a matcher that a policy asks is open. */
 function openOfMatches(
   { text }: GuardPolicy,
@@ -311,9 +338,11 @@ function openOfMatches(
 const possibleWhy = ({ declared, paths }: CallFacts): string =>
   !declared
     ? "only the name of the tool says what it does"
-    : paths.some(({ tree }) => tree !== undefined)
+    : paths.some(({ tree, path }) => tree !== undefined || path.includes("**/"))
       ? "it takes a whole folder, in which there may be something that the rule is about"
-      : "a file that it writes would do so when it is run"
+      : paths.some(({ mayChange }) => mayChange === true)
+        ? "nobody has said what the program does to the files that it is given"
+        : "a file that it writes would do so when it is run"
 
 const unresolvedReason = ({ id, rule, instead, unresolved }: GuardPolicy, why: string): VerdictReason => ({
   policy: id,

@@ -162,7 +162,6 @@ const factWords: Readonly<Record<string, string>> = {
   personal: "personal data",
   secrets: "secret",
   controlsOff: "switches off",
-  why: "because",
   tool: "tool",
 }
 
@@ -189,6 +188,19 @@ function metWords({ facts }: VerdictReason): string {
     .join(", ")
 }
 
+/** Why a call could not be read or judged, in words for people. */
+const unreadWords: Readonly<Record<string, string>> = {
+  "too-large": "it has more than 500,000 characters",
+  "too-deep": "its values are nested too deeply",
+  "too-many": "it has more values, commands or statements than are read, or more than 100,000 characters of SQL",
+  unparsable: "a part of it is nothing that a tool can be given",
+}
+
+const whyIn = ({ facts, policy }: VerdictReason): readonly string[] =>
+  policy !== "guard:approval" && typeof facts.why === "object"
+    ? facts.why.slice(0, maxShown).map((why) => unreadWords[why] ?? plainWords(why))
+    : []
+
 const unresolvedIn = ({ facts }: VerdictReason): readonly string[] =>
   typeof facts.unresolved === "object" ? facts.unresolved.map(plainWords) : []
 
@@ -208,6 +220,7 @@ export function deniedResult({ decision, reasons, facts }: Verdict): string {
     return [
       ...(known ? [] : [`Rule: ${oneLine(rule)}`]),
       ...(met === "" ? [] : [`What it met: ${met}`]),
+      ...whyIn(reason).map((why) => `Why: ${why}.`),
       ...unresolvedIn(reason).map((why) => `The call may break it; that cannot be told: ${why}.`),
       ...(known || instead === undefined ? [] : [`Instead: ${oneLine(instead)}`]),
     ]
@@ -255,6 +268,7 @@ export function withheldText({ verdict, tool: called }: JudgedCall): string {
   const open = unresolvedIn(main)[0]
   const why = [
     ...(open === undefined ? [] : [`it cannot be told whether the call keeps it, because ${open}`]),
+    ...whyIn(main),
     ...(met === "" ? [] : [`the call has ${met}`]),
     ...(approval === undefined ? [] : [`it needs a person's approval, and ${plainWords(String(approval.facts.why))}`]),
   ]

@@ -8,11 +8,11 @@ import type { Store } from "./store.ts"
 /** A store by its name: `memory`, a `postgres://` address, or the path of an SQLite file. */
 export async function openStore(name: string, options: StoreOptions = {}): Promise<Store> {
   checkOptionNames(options, storeNames, "openStore")
-  const { busyMs, key } = options
+  const { busyMs, key, nextKey } = options
   if (name === "memory") return createMemoryStore()
   return isPostgres(name)
-    ? openPostgresStore({ url: name, ...present({ key }) })
-    : openSqliteStore({ path: name, ...present({ busyMs, key }) })
+    ? openPostgresStore({ url: name, ...present({ key, nextKey }) })
+    : openSqliteStore({ path: name, ...present({ busyMs, key, nextKey }) })
 }
 
 export type StoreOptions = {
@@ -20,8 +20,10 @@ export type StoreOptions = {
   readonly busyMs?: number
   /** Encrypt every text with this key of 32 bytes; it has to be the same whenever the store is opened. */
   readonly key?: Uint8Array
+  /** The key that an encrypted store opens with from now on; `key` is the one until now. */
+  readonly nextKey?: Uint8Array
 }
 
-const storeNames = optionNames<StoreOptions>({ busyMs: true, key: true })
+const storeNames = optionNames<StoreOptions>({ busyMs: true, key: true, nextKey: true })
 
 export const isPostgres = (name: string): boolean => /^postgres(?:ql)?:\/\//i.test(name)

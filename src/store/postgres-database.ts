@@ -160,6 +160,8 @@ export type PostgresOptions = {
   readonly now?: () => number
   /** Encrypt every text with this key of 32 bytes. */
   readonly key?: Uint8Array
+  /** The key that the store opens with from now on; `key` is the one until now. */
+  readonly nextKey?: Uint8Array
 }
 
 type PoolLimits = {
@@ -186,7 +188,14 @@ const largest = 2_147_483_647
 const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
 /** Names of the options. An invalid one is an `option-invalid` Problem, which never quotes the URL. */
-const postgresNames = optionNames<PostgresOptions>({ url: true, pool: true, schema: true, now: true, key: true })
+const postgresNames = optionNames<PostgresOptions>({
+  url: true,
+  pool: true,
+  schema: true,
+  now: true,
+  key: true,
+  nextKey: true,
+})
 
 export function readPostgresOptions(options: PostgresOptions): PostgresSettings {
   checkOptionNames(options, postgresNames, "openPostgresStore")

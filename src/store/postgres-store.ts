@@ -81,7 +81,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     },
     close: database.close,
   }
-  return reserveLog(await sealedWith(logs, options.key))
+  return reserveLog(await sealedWith(logs, options))
 }
 
 /** Background summaries: the first one of a key stays. */

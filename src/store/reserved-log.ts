@@ -12,8 +12,10 @@ export const sharedRulesLog: SessionId = "shared rules"
 export const spendingLog: SessionId = "spending log"
 /** By which an encrypted store knows its key. */
 export const sealingLog: SessionId = "sealing log"
+/** The same for the key that it is about to get. */
+export const nextSealingLog: SessionId = "next sealing log"
 
-const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog, sealingLog])
+const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog, sealingLog, nextSealingLog])
 
 /** Refuse session calls on a reserved log. */
 export function refuseReserved(session: SessionId): void {

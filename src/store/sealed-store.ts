@@ -3,7 +3,7 @@ import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { createPace } from "./pace.ts"
 import { isPayload, isSealed, packText, sealedMark, unpackText } from "./packed-text.ts"
-import { hashEntry, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
+import { hashEntry, nextSealingLog, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
 import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
 import type { Batch, Job, MemoryQuery, MemoryRow, MemoryStore, SharedEvents, StoredEntry } from "./store.ts"
 
@@ -63,53 +63,96 @@ function createSeal(key: Uint8Array): Seal {
   }
 }
 
-/** What opens only with the key of the store. */
+/** What opens only with the key of a store whose texts are encrypted with that very key, as stores once were. */
 const keyCheck = "the key of this store"
 
+/** The entry that holds the data key, which encrypts the texts, encrypted with the key that the operator has. */
+const wrapped = "key-wrapped"
+
+async function wrappedEntry(dataKey: Uint8Array, key: Uint8Array): Promise<StoredEntry> {
+  const body = await createSeal(key).close("data-key", Buffer.from(dataKey).toString("base64"))
+  const entry = { seq: 1, type: wrapped, atMs: 0, body }
+  return { ...entry, hash: hashEntry("", entry) }
+}
+
+/** The data key in an entry, or undefined if this key does not open it. */
+async function unwrapped({ type, body }: StoredEntry, key: Uint8Array): Promise<Uint8Array | undefined> {
+  const seal = createSeal(key)
+  if (type !== wrapped) return (await seal.open("check", body)) === keyCheck ? key : undefined
+  const text = await seal.open("data-key", body)
+  return text === undefined ? undefined : Buffer.from(text, "base64")
+}
+
 /**
- * Refuse a store whose texts cannot be read with this key, or at all without one; begin to seal a new one. A store that has plain texts
- * already is refused: they would stay as they are.
+ * The data key of a store. A store whose texts cannot be read with this key, or at all without one, is refused; a new one gets a data key. A
+ * store that has plain texts already is refused: they would stay as they are.
  */
-async function checkSealing(store: StoreOfLogs, key: Uint8Array | undefined): Promise<void> {
-  const first = await firstEntry(store)
+async function dataKeyOf(store: StoreOfLogs, key: Uint8Array | undefined): Promise<Uint8Array | undefined> {
+  const [first, next] = [await firstEntry(store, sealingLog), await firstEntry(store, nextSealingLog)]
   const refuse = (reason: "no-key" | "other-key" | "plain"): never => {
     throw new HoldfastError({ code: "store-sealed", store: store.kind, reason })
   }
-  if (key === undefined) {
-    if (first !== undefined) refuse("no-key")
-    return
+  if (key === undefined) return first === undefined && next === undefined ? undefined : refuse("no-key")
+  const known = first === undefined ? undefined : await unwrapped(first, key)
+  if (known !== undefined) return known
+  // A change of the key that was cut short: with the new key it is brought to its end.
+  const changed = next === undefined ? undefined : await unwrapped(next, key)
+  if (changed !== undefined && next !== undefined) {
+    await installKey(store, next)
+    return changed
   }
-  const seal = createSeal(key)
-  if (first !== undefined) {
-    if ((await seal.open("check", first.body)) !== keyCheck) refuse("other-key")
-    return
-  }
+  if (first !== undefined || next !== undefined) return refuse("other-key")
   if ((await store.sessions({ limit: 1 })).length > 0) refuse("plain")
-  const entry = { seq: 1, type: "sealing-begun", atMs: 0, body: await seal.close("check", keyCheck) }
-  const written = await store.append(sealingLog, { after: 0, entries: [{ ...entry, hash: hashEntry("", entry) }] })
+  const dataKey = randomBytes(keyBytes)
+  const entry = await wrappedEntry(dataKey, key)
+  const written = await store.append(sealingLog, { after: 0, entries: [entry] })
   // Another process began it at the same moment, with its key.
-  if (written.type !== "appended") await checkSealing(store, key)
+  return written.type === "appended" ? dataKey : dataKeyOf(store, key)
+}
+
+/**
+ * Wrap the data key in another key. The new one is written beside the old one first, so that at every moment one of the two keys opens
+ * the store, and a change that was cut short is repeated or brought to its end.
+ */
+async function changeKey(store: StoreOfLogs, dataKey: Uint8Array, key: Uint8Array): Promise<void> {
+  const entry = await wrappedEntry(dataKey, key)
+  await store.remove(nextSealingLog)
+  await store.append(nextSealingLog, { after: 0, entries: [entry] })
+  await installKey(store, entry)
+}
+
+async function installKey(store: StoreOfLogs, entry: StoredEntry): Promise<void> {
+  await store.remove(sealingLog)
+  await store.append(sealingLog, { after: 0, entries: [entry] })
+  // The other entry stays: should two processes do this at once, one of the two is always there. Nothing under the old key is left.
+  await store.scrub()
 }
 
 /** What the store says of its sealing. A damaged store is opened all the same: its sessions are refused one by one, and told as damaged. */
-async function firstEntry(store: StoreOfLogs): Promise<StoredEntry | undefined> {
+async function firstEntry(store: StoreOfLogs, log: typeof sealingLog): Promise<StoredEntry | undefined> {
   try {
-    return (await store.read(sealingLog, { limit: 1 }))[0]
+    return (await store.read(log, { limit: 1 }))[0]
   } catch (error) {
     if (error instanceof HoldfastError && error.problem.code === "store-corrupt") return undefined
     throw error
   }
 }
 
+/** The key of a store, and the one that it is to have from now on. */
+type StoreKeys = { readonly key?: Uint8Array; readonly nextKey?: Uint8Array }
+
 /** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */
-export async function sealedWith(store: StoreOfLogs, key: Uint8Array | undefined): Promise<StoreOfLogs> {
+export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys): Promise<StoreOfLogs> {
   try {
-    await checkSealing(store, key)
+    const dataKey = await dataKeyOf(store, key)
+    if (nextKey !== undefined && dataKey === undefined)
+      throw new HoldfastError({ code: "store-sealed", store: store.kind, reason: "plain" })
+    if (nextKey !== undefined && dataKey !== undefined) await changeKey(store, dataKey, nextKey)
+    return dataKey === undefined ? store : sealStore(store, dataKey)
   } catch (error) {
     await store.close()
     throw error
   }
-  return key === undefined ? store : sealStore(store, key)
 }
 
 /** The same store, in which every text that anybody said is encrypted. Names of sessions and agents, hashes, sizes, times and kinds are not. */

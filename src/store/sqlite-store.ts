@@ -38,9 +38,18 @@ export type SqliteOptions = {
   readonly durability?: "full" | "normal"
   /** Encrypt every text with this key of 32 bytes. */
   readonly key?: Uint8Array
+  /** The key that the store opens with from now on; `key` is the one until now. */
+  readonly nextKey?: Uint8Array
 }
 
-const sqliteNames = optionNames<SqliteOptions>({ path: true, now: true, busyMs: true, durability: true, key: true })
+const sqliteNames = optionNames<SqliteOptions>({
+  path: true,
+  now: true,
+  busyMs: true,
+  durability: true,
+  key: true,
+  nextKey: true,
+})
 
 /** Longer than any of our calls holds the lock, shorter than a person waits. */
 const BUSY_MS = 5000
@@ -53,7 +62,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     throw new HoldfastError({ code: "option-invalid", option: "path", expected: "a file name", found: "none" })
   }
   const database = await openSqliteDatabase({ path: resolve(path), busyMs, durability })
-  return reserveLog(await sealedWith(createSqliteLogs(database, now), options.key))
+  return reserveLog(await sealedWith(createSqliteLogs(database, now), options))
 }
 
 /** Limit on the damage messages reported. */
@@ -76,7 +85,7 @@ async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]>
 export const createSqliteStore = (database: SqliteDatabase, now: () => number): Store =>
   reserveLog(createSqliteLogs(database, now))
 
-function createSqliteLogs(database: SqliteDatabase, now: () => number): StoreOfLogs {
+export function createSqliteLogs(database: SqliteDatabase, now: () => number): StoreOfLogs {
   return {
     kind: "sqlite",
     isShared: false,

@@ -10,7 +10,8 @@ import { decodeResponse } from "../../src/wire/index.ts"
  * Calls that a careful operator would refuse (forbidden.jsonl) and calls that the same operator would let pass (harmless.jsonl), written
  * from the documents of the guard and without a look at its code. The second set (second-*.jsonl) was written later, in the same way, and has
  * tables of its own: a first look once the first set has been used for work on the guard. `REDTEAM_SHOW=CLASS` (or `all`) lists the lines
- * that went wrong. The third set is smaller, and of what was thought to be weakest.
+ * that went wrong. The third set is smaller, and of what was thought to be weakest. The fourth is in the manner of today's coding agents: their
+ * tools, their argument shapes, their habits in a shell.
  */
 
 /** What the guard is held to on each set: shares of the forbidden calls and of the harmless ones. */
@@ -53,6 +54,12 @@ const sets = [
     forbidden: linesOf("third-forbidden.jsonl"),
     harmless: linesOf("third-harmless.jsonl"),
     least: [60, 40],
+  },
+  {
+    name: "fourth",
+    forbidden: linesOf("fourth-forbidden.jsonl"),
+    harmless: linesOf("fourth-harmless.jsonl"),
+    least: [200, 150],
   },
 ] as const
 const lines = sets.flatMap(({ forbidden, harmless }) => [...forbidden, ...harmless])

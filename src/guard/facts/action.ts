@@ -70,7 +70,19 @@ const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|i
 const noMoney =
   /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 
+/** Deeds that are things as well, in a name that ends in what is told about one: `refund_status`, `transfer_history`. */
+const deedsAsThings = setOf(
+  "refund transfer charge bid purchase checkout deploy release rollout migrate rollback invite",
+)
+const reports = setOf("status details detail history info summary report receipt receipts quote estimate")
+
 function actionsOfWords(words: readonly string[]): readonly Action[] {
+  if (
+    words.length > 1 &&
+    reports.has(words.at(-1) ?? "") &&
+    words.slice(0, -1).every((word) => deedsAsThings.has(word) || nouns.has(word))
+  )
+    return ["read"]
   const sure = verbs
     .filter(([, known]) => words.some((word) => known.has(word) && !nouns.has(word)))
     .map(([action]) => action)

@@ -156,6 +156,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   const text = joined(code)
   const names = namesIn(text)
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
+  if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
     effects.add("write")
   if (cloudModules.test(text) && cloudChanges.test(text))

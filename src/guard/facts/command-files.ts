@@ -10,6 +10,8 @@ type FileWord = {
   readonly word: string
   readonly access: Access
   readonly tree?: PathFact["tree"]
+  readonly mayChange?: true
+  readonly isFresh?: true
   /** An option says that it is the folder to work in. */
   readonly isFolder?: boolean
 }
@@ -28,13 +30,17 @@ export function filesOf(name: string, words: readonly string[], effects: Readonl
       ? words.findIndex((word) => !word.startsWith("-"))
       : -1
   const { operands, found } = namedFiles(words, pattern, access, effects)
+  if (name === "sed") found.push(...sedFiles(words))
   const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
   // A program that nobody has told of may take a folder with all that is in it; so may one that is written in a language.
   const isOpaque = effects.has("unknown") || effects.has("execute")
-  const placed = operands.map((word, at) => {
-    const file = placedFile(word, at, looked, access)
+  const placed = operands.map((word, at): FileWord => {
+    const file = {
+      ...placedFile(word, at, looked, access),
+      ...(effects.has("unknown") ? { mayChange: true as const } : {}),
+    }
     return isOpaque && file.tree === undefined && /^[/~]/.test(word) && !isPlainFile(word)
-      ? { ...file, tree: "files" as const }
+      ? { ...file, tree: "files" }
       : file
   })
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
@@ -55,7 +61,7 @@ function namedFiles(
   pattern: number,
   access: Access,
   effects: ReadonlySet<Effect>,
-): { readonly operands: readonly string[]; readonly found: readonly FileWord[] } {
+): { readonly operands: readonly string[]; readonly found: FileWord[] } {
   const writes = effects.has("write") && !effects.has("execute") && !effects.has("network")
   const isFileProgram = effects.has("read") || effects.has("delete") || writes
   const operands: string[] = []
@@ -74,6 +80,14 @@ function namedFiles(
   }
   return { operands, found }
 }
+
+/** Files that a program for sed reads and writes by itself: `1r FILE`, `w FILE`. */
+const sedFiles = (words: readonly string[]): readonly FileWord[] =>
+  words.flatMap((word) =>
+    [...word.matchAll(/(?:^|[\s;{}/\d$,])([rRwW])\s+([^\s;}]+)/g)].map(
+      ([, verb = "", file = ""]): FileWord => ({ word: file, access: /w/i.test(verb) ? "write" : "read" }),
+    ),
+  )
 
 type Looking = {
   readonly name: string
@@ -113,7 +127,8 @@ function placedFile(word: string, at: number, looked: Looking, access: Access): 
   const isTarget = hasTarget && at === operands - 1
   const source: Access = /^mv|^move/.test(name) ? "delete" : name === "ln" ? "unknown" : "read"
   const own = hasTarget ? (isTarget ? "write" : source) : tarAccess(name, words, word, access)
-  if (!isRecursive(looked) || isPlainFile(word) || isTarget) return { word, access: own }
+  if (isTarget) return { word, access: own, isFresh: true }
+  if (!isRecursive(looked) || isPlainFile(word)) return { word, access: own }
   return { word: filters.test(name) ? included(words, word) : word, access: own, ...treeOf(word, looked) }
 }
 
@@ -167,20 +182,32 @@ function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): rea
 }
 
 /** Ways of git that put other contents into the files of the working folder. */
-const treeVerbs = /^(?:apply|am|stash|reset|restore|clean)$/
-const wholeTree = /^(?:apply|am|stash|reset)$/
+const treeVerbs = /^(?:apply|am|reset|restore|clean)$/
+const wholeTree = /^(?:apply|am|reset)$/
 const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
 
 function gitFiles(words: readonly string[]): readonly FileWord[] {
-  const folder = words.indexOf("-C") >= 0 ? `${words[words.indexOf("-C") + 1] ?? ""}/` : ""
   const at = words.findIndex(
     (word, index) => !word.startsWith("-") && !/^-[cC]$|^--(?:git-dir|work-tree)$/.test(words[index - 1] ?? ""),
   )
+  const before = at < 0 ? words : words.slice(0, at)
+  const folders = before.flatMap(
+    (word, index) =>
+      /^--(?:git-dir|work-tree)=(.+)$/.exec(word)?.[1] ??
+      (/^-C$|^--(?:git-dir|work-tree)$/.test(before[index - 1] ?? "") ? word : []),
+  )
+  const folder = before.includes("-C") ? `${before[before.indexOf("-C") + 1] ?? ""}/` : ""
   const verb = words[at] ?? ""
   const rest = words.slice(at + 1)
   const split = rest.indexOf("--")
   const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
-  const found: FileWord[] = []
+  // What is taken back from the next commit stays as it is in its file.
+  const isIndexOnly =
+    verb === "restore" &&
+    rest.some((word) => /^(?:--staged|-S)$/.test(word)) &&
+    !rest.some((word) => /^(?:--worktree|-\w*W\w*)$/.test(word))
+  // What git tells of a repository elsewhere is what is in its files.
+  const found: FileWord[] = folders.map((word) => ({ word, access: "read", tree: "files" }))
   for (const [index, word] of rest.entries()) {
     if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
     const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
@@ -192,17 +219,17 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
     else if ((split >= 0 && index > split) || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
       found.push({
         word: `${folder}${word}`,
-        access: changes ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
+        access: changes && !isIndexOnly ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
       })
   }
   const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
   // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
   const isForeign = verb === "pull" && rest.some((word) => /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i.test(word))
   const isTree = (treeVerbs.test(verb) && !rest.some((word) => spares.test(word))) || isForeign
-  const isWhole = wholeTree.test(verb) || found.length === 0
+  const isWhole = wholeTree.test(verb) || found.length === folders.length
   if (isTree && isWhole)
     found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
-  if (/^(?:grep|archive)$/.test(verb) && found.every(({ word }) => !/[/.]/.test(word)))
+  if (/^(?:grep|archive)$/.test(verb) && found.slice(folders.length).every(({ word }) => !/[/.]/.test(word)))
     found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
   return found
 }

@@ -113,18 +113,23 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
 
 const lookOnly: readonly RegExp[] = [
   /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|shortlog|reflog)\b/,
-  /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config view|cluster-info|api-resources)\b/,
-  /^(?:docker|podman) (?:ps|images|logs|inspect|version|info|stats|top)\b/,
-  /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list)\b|^helm (?:list|status|get|history|template)\b|^pulumi preview\b/,
+  /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config (?:view|get-contexts|current-context)|cluster-info|api-resources|api-versions|rollout (?:status|history)|auth can-i|diff|wait|events)\b/,
+  /^(?:docker|podman) (?:compose (?:-\S+(?: \S+)? )*)?(?:ps|images|logs|inspect|version|info|stats|top|port|history|config)\b|^(?:docker|podman) (?:image|container|volume|network) (?:ls|inspect)\b/,
+  /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list)\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
   /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|ls\b)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
   /^(?:npm|pnpm|yarn) (?:ls|list|view|outdated|audit(?! fix)|test|run (?:test|lint|check|build|typecheck))\b|^(?:pip3?|uv pip) (?:list|show|freeze|check)\b/,
   /^systemctl (?:status|list-\w+|is-\w+|show)\b|^(?:cargo|go) (?:test|check|vet|clippy|build|version)\b|^(?:apt|brew|dnf|yum) (?:list|search|show|info)\b/,
   /^(?:gh|glab|hub) (?:\S+ )?(?:list|view|status|diff|checks|watch|browse|search)\b|^gh api (?!.*(?:-X|--method|-f|-F|--field|--input))|^gh auth status/,
-  /^\S+ (?:-v|-V|--version|version|--help|-h|help)$/,
+  /^\S+ version$/,
   /^iptables (?:-L|--list|-S)|^ufw status|^auditctl -[ls]|^crontab -l|^(?:tar|unzip) -?(?:t|l)\w*(?: |$)/,
   /^(?:pg_dump|pg_dumpall|pg_isready|mysqldump|mongodump)\b/,
   /^(?:pytest|vitest|jest|tsc|eslint|ruff|mypy|biome|npx (?:vitest|jest|tsc|eslint|biome))\b/,
+  /^(?:shellcheck|yamllint|hadolint|actionlint|markdownlint|flake8|pylint|pyright|golangci-lint|tflint|kubeconform|kubeval|cfn-lint|ansible-lint|jsonlint|xmllint|cloc|tokei|scc|ldd|nm|objdump)\b|^(?:prettier|black|isort|rustfmt|clang-format|gofmt) .*(?:--check|--diff|--dry-run|-l|-d|-n)(?: |$)/,
 ]
+
+/** Checks that are told to put right what they find write files, whatever they do otherwise. */
+const repairs =
+  /^(?:npm|pnpm|yarn|bun|npx|eslint|ruff|biome|stylelint|rubocop|pytest|vitest|jest|cargo|go|golangci-lint|markdownlint|ansible-lint)(?= ).*(?: --(?:fix\S*|write|in-place|auto-?correct\S*|autofix|update-?snapshots?|snapshot-update|apply|unsafe)(?=[ =]|$)| -u$| format(?! .*--check)\b| fmt(?! .*--check)\b)/
 
 const local = setOf(
   "make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
@@ -148,7 +153,9 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   const bare = clouds.has(name) ? line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+(?= ))?)+/, "$1") : line
   const seen = bare.slice(0, 2_000)
   const effects = new Set<Effect>()
-  if (lookOnly.some((pattern) => pattern.test(seen))) {
+  if (/^\S+ (?:-v|-V|--version|--help|-h|help)$/.test(line)) return new Set<Effect>(["read"])
+  if (repairs.test(seen)) effects.add("write")
+  else if (lookOnly.some((pattern) => pattern.test(seen))) {
     effects.add("read")
     for (const [effect, names] of table) if (effect === "network" && names.has(name)) effects.add(effect)
     return effects
@@ -177,6 +184,81 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   return effects
 }
 
+// Dry runs
+
+type DryRun = {
+  /** Sub-commands that have a dry run. */
+  readonly verbs?: RegExp
+  /** Its option, alone or in a bundle of short ones that take no value. */
+  readonly option: RegExp
+  /** Short options that take no value, so that what stands behind one is an option. */
+  readonly flags?: RegExp
+}
+
+const longOption: DryRun = { option: /^--dry-run$/ }
+const aptDryRun: DryRun = { option: /^(?:--(?:simulate|dry-run|just-print|no-act)|-s)$/, flags: /^-[yqd]+$/ }
+const inCluster: DryRun = { option: /^--dry-run=(?:client|server)$/ }
+
+const dryRuns: Readonly<Record<string, readonly DryRun[] | undefined>> = {
+  git: [
+    {
+      verbs: /^(?:push|add|rm|mv|clean|prune)$/,
+      option: /^(?:--dry-run|-[fuvqdxXrA]*n[fuvqdxXrA]*)$/,
+      flags: /^-[fuvqdxXrA]+$/,
+    },
+    { verbs: /^(?:commit|fetch|send-email|gc|notes)$/, option: /^--dry-run$/ },
+  ],
+  rsync: [
+    {
+      option: /^(?:--dry-run|-[avzhrlptgouHAXPSDxcqWi]*n[avzhrlptgouHAXPSDxcqWi]*)$/,
+      flags: /^-[avzhrlptgouHAXPSDxcqWi]+$/,
+    },
+  ],
+  rclone: [{ option: /^(?:--dry-run|-n)$/, flags: /^-[vqPi]+$/ }],
+  patch: [longOption],
+  npm: [{ verbs: /^(?:publish|unpublish|pack|version|i|install|ci|uninstall|prune|dedupe)$/, option: /^--dry-run$/ }],
+  pnpm: [{ verbs: /^publish$/, option: /^--dry-run$/ }],
+  cargo: [{ verbs: /^(?:publish|add|remove|update)$/, option: /^(?:--dry-run|-n)$/ }],
+  poetry: [{ verbs: /^(?:publish|install|update|remove|add)$/, option: /^--dry-run$/ }],
+  pip: [{ verbs: /^install$/, option: /^--dry-run$/ }],
+  pip3: [{ verbs: /^install$/, option: /^--dry-run$/ }],
+  kubectl: [inCluster],
+  oc: [inCluster],
+  helm: [{ verbs: /^(?:install|upgrade|uninstall|delete|rollback)$/, option: /^--dry-run(?:=(?:client|server))?$/ }],
+  aws: [
+    { verbs: /^s3$/, option: /^--dryrun$/ },
+    { verbs: /^ec2$/, option: /^--dry-run$/ },
+  ],
+  "ansible-playbook": [{ option: /^(?:--check|-C)$/, flags: /^-[vbDK]+$/ }],
+  apt: [aptDryRun],
+  "apt-get": [aptDryRun],
+  brew: [{ verbs: /^(?:install|uninstall|upgrade|cleanup|autoremove)$/, option: /^(?:--dry-run|-n)$/ }],
+}
+
+/** Long options that take no value in any of these programs, and those with their value in the same word. */
+const valueless =
+  /^--(?:force|force-with-lease|force-if-includes|tags|follow-tags|all|delete|mirror|prune|verbose|quiet|no-verify|set-upstream|atomic|archive|recursive|compress|stats|progress|yes|cached|install|[\w-]+=.*)$/
+
+/** Is a command told, by an option that its documents have for that, to say what it would do and to do nothing? */
+export function isDryRun(name: string, words: readonly string[]): boolean {
+  const kinds = Object.hasOwn(dryRuns, name) ? dryRuns[name] : undefined
+  if (kinds === undefined) return false
+  const end = words.indexOf("--")
+  const options = end < 0 ? words : words.slice(0, end)
+  // Git takes a long option by its beginning; npm takes a value as the next word.
+  if (options.some((word) => /^--no-(?:d|n$)|^--dry-?run=(?:false|none|0|no)$/.test(word))) return false
+  const verb = words.find((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(words[at - 1] ?? "")) ?? ""
+  return kinds.some(
+    ({ verbs, option, flags }) =>
+      verbs?.test(verb) !== false &&
+      options.some((word, at) => {
+        const before = options[at - 1] ?? ""
+        const isOption = !before.startsWith("-") || valueless.test(before) || flags?.test(before) === true
+        return option.test(word) && isOption && !/^(?:false|none|0|no)$/.test(options[at + 1] ?? "")
+      }),
+  )
+}
+
 /** Ways to take away more than one thing, each with what it hits. */
 export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] = [
   [
@@ -193,6 +275,6 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   [
     "repository",
-    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^(?:gh|glab) repo delete\b|^gh api .*-X ?delete/i,
+    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true)|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
   ],
 ]

@@ -1,8 +1,9 @@
 import { present } from "../../message/present.ts"
 import { maxCommands, maxScriptDepth } from "./leaf.ts"
-import { readScript, type ShellCommand, unknownPart } from "./shell-syntax.ts"
+import { readScript, type ShellCommand } from "./shell-syntax.ts"
+import { unknownPart } from "./shell-words.ts"
 import { fold } from "./words.ts"
-import { type Wrapped, wrapperOf } from "./wrappers.ts"
+import { runByVariable, type Wrapped, wrapperOf } from "./wrappers.ts"
 
 /** One command that a script runs, taken out of what wraps it. */
 export type RunCommand = ShellCommand & {
@@ -111,13 +112,34 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
   const wrapped = wrapperOf(name, rest, command)
   const isReplaced = wrapped !== undefined && wrapped.argv.length + wrapped.scripts.length > 0
   // A wrapper with nothing to run is a command of its own: `env` prints the environment.
-  running.commands.push({ ...command, name, wraps: isReplaced, ...placeOf(running, where) })
+  const wraps = isReplaced && !worksItself.test(name)
+  running.commands.push({ ...command, name, wraps, ...placeOf(running, where) })
   writeFiles(running, command)
   if (name === "cd" || name === "pushd" || name === "chdir" || name === "set-location") changeDirectory(running, rest)
   if (isReplaced) runInner(running, command, wrapped, { ...where, around: [...where.around, name] })
   else if (wrapped?.unresolved !== undefined) unresolved(running, wrapped.unresolved)
   runPrograms(running, command, name, where)
+  runVariables(running, command, name, where)
 }
+
+/** What the variables that are set for a command, or for all that follow, make programs run. */
+function runVariables(running: Running, { sets, words }: ShellCommand, name: string, where: Around): void {
+  const given = /^(?:export|declare|typeset|env|set|setx)$/.test(name) ? words.slice(1) : []
+  const named = given.flatMap((word): readonly (readonly [string, string])[] => {
+    const [, key = "", value = ""] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(word) ?? []
+    return key === "" ? [] : [[key, value]]
+  })
+  const set = [...sets].flatMap(([key, values]) => values.map((value): readonly [string, string] => [key, value]))
+  for (const [key, value] of [...set, ...named]) {
+    const { script, unresolved: why } = runByVariable(key, value)
+    if (why !== undefined) unresolved(running, why)
+    if (script !== undefined && where.depth < maxScriptDepth)
+      runScript(running, script, { ...where, around: [...where.around, key], depth: where.depth + 1 }, new Map())
+  }
+}
+
+/** Programs that have work of their own beside the commands that their options run. */
+const worksItself = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
 
 const placeOf = ({ directory }: Running, { around, places }: Around) => ({ around, places, ...present({ directory }) })
 
@@ -172,7 +194,7 @@ function runInner(running: Running, command: ShellCommand, inner: Wrapped, where
 
 const shells = /^(?:r?ba|z|da|k|mk|fi|a|c|tc|el|x?on)?sh$|^(?:pwsh|powershell|cmd)$/
 const interpreters =
-  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|tsx|ts-node|ruby|irb|perl[\d.]*|raku|php[\d.]*|lua[\d.]*|luajit|r|rscript|osascript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|awk|gawk|mawk|nawk)$/
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|tsx|ts-node|ruby|irb|perl[\d.]*|raku|php[\d.]*|lua[\d.]*|luajit|r|rscript|osascript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|awk|gawk|mawk|nawk)$/
 const clients =
   /^(?:psql|pgcli|mysql|mysqlsh|mycli|mariadb|sqlite3|sqlite|sqlcmd|osql|bq|snowsql|snow|clickhouse-client|clickhouse|cqlsh|duckdb|usql|isql|sqlplus|sqlcl|cockroach|trino|presto|beeline|spark-sql|hive|litecli|turso|wrangler|supabase|planetscale|pscale)$/
 const documentClients = /^(?:mongo|mongosh|redis-cli|valkey-cli|couchbase-cli|cbq|etcdctl|influx)$/
@@ -257,6 +279,7 @@ const inlineOptions: readonly (readonly [programs: RegExp, option: RegExp])[] = 
     /^-\w*[eE]\d?$|^--e(?:val)?$/,
   ],
   [/^php/, /^-[rBRE]$/],
+  [/^emacs$/, /^--(?:eval|execute)$/],
 ]
 
 const languageOf = (name: string): string =>

@@ -31,7 +31,7 @@ const pairs: readonly (readonly [control: string, RegExp])[] = [
 ]
 
 const off =
-  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|unload|bootout|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|deaktivieren|desactivar|desactiver|desativar)$/
+  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|unload|bootout|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|inactive|unenforced|unprotect|unprotected|exempt|deaktivieren|desactivar|desactiver|desativar)$/
 
 const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
 

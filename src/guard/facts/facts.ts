@@ -1,16 +1,19 @@
+import { present } from "../../message/present.ts"
 import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
 import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
+import { mediaOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
 import { type Programs, programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
+import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold, runsIn, signSet, wordsOf } from "./words.ts"
+import { clean, fold } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -111,41 +114,62 @@ const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
     role: "region",
   }))
 
+/** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
+type Said = {
+  readonly amounts: () => readonly AmountFact[]
+  readonly regions: () => readonly string[]
+  readonly personal: () => ReadonlySet<PersonalKind>
+  readonly secrets: () => ReadonlySet<string>
+  readonly languages: () => ReadonlySet<string>
+  readonly text: () => string
+}
+
+const saidBy = (leaves: readonly Leaf[]): Said => ({
+  amounts: once(() => amountsOf(leaves)),
+  regions: once(() => regionsOf(leaves)),
+  personal: once(() => personalKinds(leaves)),
+  secrets: once(() => secretKinds(leaves)),
+  languages: once(() => languagesOf(leaves)),
+  text: once(() => textOf(leaves)),
+})
+
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs, medium: string | undefined): CallFacts {
-  const amounts = once(() => amountsOf(leaves))
+function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs): CallFacts {
   const regions = once(() => [
-    ...regionsOf(leaves),
+    ...said.regions(),
     ...regionsOf(programs.commands.map(commandLeaf)),
     ...regionsOf(programs.commands.flatMap(regionLeaves)),
   ])
-  const personal = once(() => personalKinds(leaves))
-  const secrets = once(() => secretKinds(leaves))
-  const languages = once(() => languagesOf(leaves))
-  const text = once(() => textOf(leaves))
-  const names = programs.commands.map(({ name }) => name)
+  const medium = declared?.contract.medium
   const media = once(() =>
-    medium === undefined ? mediaOf(sure.tool, leaves, names, programs.mailed.length > 0) : new Set([medium]),
+    medium === undefined
+      ? mediaOf(
+          sure.tool,
+          leaves,
+          programs.commands.map(({ name }) => name),
+          programs.mailed.length > 0,
+        )
+      : new Set([medium]),
   )
   return {
     ...sure,
     get amounts() {
-      return amounts()
+      return said.amounts()
     },
     get regions() {
       return regions()
     },
     get personal() {
-      return personal()
+      return said.personal()
     },
     get secrets() {
-      return secrets()
+      return said.secrets()
     },
     get languages() {
-      return languages()
+      return said.languages()
     },
     get text() {
-      return text()
+      return said.text()
     },
     get media() {
       return media()
@@ -164,25 +188,30 @@ export function factsOf(call: ToolCall, contracts: Contracts = usualContracts())
   const leaves = [...told, ...settingsOf(told)]
   const named = declared === undefined ? namedActions(name, leaves) : actionsOfContract(declared.contract)
   const { now, later } = programsOf(fold(name), named, leaves, declared)
-  const reading: Reading = { name, leaves, marks, named, declared }
-  const facts = factsWith(reading, now, named)
-  const may = declared === undefined ? possibleActions(name, named, leaves, now.read > 0) : named
-  if (later === undefined && declared !== undefined) return facts
-  const possible = factsWith(reading, later === undefined ? now : both(now, later), may)
-  if (declared !== undefined) return replaced(facts, { possible })
-  // Only its name says that it reads.
-  const paths = possible.paths.map((path) =>
-    path.access === "read" && now.commands.length === 0 ? { ...path, access: "unknown" as const } : path,
-  )
-  return replaced(facts, { possible: replaced(possible, { changes: possible.changes || now.read === 0, paths }) })
-}
-
-/** The same facts with some others in their place; what is worked out only when it is asked for stays so. */
-const replaced = (facts: CallFacts, others: Partial<CallFacts>): CallFacts =>
-  Object.create(Object.prototype, {
-    ...Object.getOwnPropertyDescriptors(facts),
-    ...Object.getOwnPropertyDescriptors(others),
+  const reading: Reading = {
+    name,
+    leaves,
+    marks,
+    named,
+    declared,
+    said: saidBy(leaves),
+    addressed: emailsOf(leaves),
+    hosts: hostsOf(leaves),
+  }
+  if (declared !== undefined)
+    return factsWith(
+      reading,
+      now,
+      named,
+      later === undefined ? {} : { possible: factsWith(reading, both(now, later), named) },
+    )
+  const may = possibleActions(name, named, leaves, now.read > 0)
+  const possible = factsWith(reading, later === undefined ? now : both(now, later), may, {
+    mayChange: now.read === 0,
+    mayChangePaths: now.commands.length === 0,
   })
+  return factsWith(reading, now, named, { possible })
+}
 
 type Reading = {
   readonly name: string
@@ -190,6 +219,9 @@ type Reading = {
   readonly marks: ReadonlySet<Mark>
   readonly named: ReadonlySet<Action>
   readonly declared: Declared | undefined
+  readonly said: Said
+  readonly addressed: Addressed
+  readonly hosts: readonly HostFact[]
 }
 
 /** A value of a declared tool: the role of the innermost field that the contract names; otherwise words for people. */
@@ -230,15 +262,24 @@ function both(now: Programs, later: Programs): Programs {
   }
 }
 
+type Beside = {
+  readonly possible?: CallFacts
+  /** Only the name of the tool says that it reads: it may change something, and the files that it names. */
+  readonly mayChange?: boolean
+  readonly mayChangePaths?: boolean
+}
+
 function factsWith(
-  { name, leaves, marks, named, declared }: Reading,
+  reading: Reading,
   programs: Programs,
   may: ReadonlySet<Action>,
+  { possible, mayChange = false, mayChangePaths = false }: Beside = {},
 ): CallFacts {
+  const { name, leaves, marks, named, declared } = reading
   const tool = fold(name)
-  const addressed = allEmails(emailsOf(leaves), programs)
+  const addressed = allEmails(reading.addressed, programs)
   const { unresolved, tooMany } = addressed
-  const hosts = [...hostsOf(leaves), ...programs.hosts]
+  const hosts = [...reading.hosts, ...programs.hosts]
   const actions = allActions(may, programs, hosts, leaves)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
   // An address outside of a field for recipients is where it goes only if it goes anywhere.
@@ -247,20 +288,21 @@ function factsWith(
     ? addressed.emails
     : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
   const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
+  const paths = [
+    ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
+      declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
+    ),
+    ...programs.paths,
+  ]
   const sure: Sure = {
     tool,
     actions,
-    changes: programs.changes || opaque || changing.some((action) => actions.has(action)),
+    changes: mayChange || programs.changes || opaque || changing.some((action) => actions.has(action)),
     emails,
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
     network: programs.network || declared?.contract.network === true || hosts.some(({ contacted }) => contacted),
-    paths: [
-      ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
-        declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
-      ),
-      ...programs.paths,
-    ],
+    paths: mayChangePaths ? paths.map(perhapsChanged) : paths,
     statements: programs.statements,
     commands: programs.commands,
     destructive: programs.destructive,
@@ -269,9 +311,12 @@ function factsWith(
     marks: marksOf(leaves, tooMany ? new Set([...marks, "too-many"]) : marks, programs),
     open,
     declared: declared !== undefined,
+    ...present({ possible }),
   }
-  return withLazy(sure, leaves, programs, declared?.contract.medium)
+  return withLazy(sure, reading, programs)
 }
+
+const perhapsChanged = (path: PathFact): PathFact => (path.access === "read" ? { ...path, access: "unknown" } : path)
 
 type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
 
@@ -343,7 +388,17 @@ function hasFactors(leaves: readonly Leaf[]): boolean {
   const groups = new Set(amounts.map(({ group }) => group))
   const isTotal = [...keys].some((key) => /total|sum/.test(key))
   const isPriced = times && !leaves.some(({ role, group }) => role === "quantity" && groups.has(group))
-  return rates || isPriced || (!isTotal && (keys.size > 1 || groups.size > 1))
+  // A total that stands beside its parts has them in it; beside a fee alone it may not.
+  const hasParts = leaves.some(({ keys }) =>
+    /^(?:sub_?total|net|gross|items|line_items|breakdown)$/.test(keys.at(-1) ?? ""),
+  )
+  const hasExtras = leaves.some(
+    ({ keys, value, text }) =>
+      /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/.test(keys.at(-1) ?? "") &&
+      /[1-9]/.test(text) &&
+      typeof value !== "boolean",
+  )
+  return rates || isPriced || (hasExtras && !hasParts) || (!isTotal && (keys.size > 1 || groups.size > 1))
 }
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
@@ -409,164 +464,4 @@ function settingsIn(text: string, group: number, encoded: boolean): readonly Lea
 function leafOf(keys: readonly string[], text: string, group: number, encoded: boolean): Leaf {
   const value = text === "true" ? true : text === "false" ? false : text
   return { keys, role: roleOf(keys), text, folded: fold(text), value, group, encoded }
-}
-
-/** Kinds of secrets that show by their shape; where a sign is named, a text without it has none of that kind. */
-const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
-  ["private-key", /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/, "-----BEGIN"],
-  ["aws-key", /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}\b/],
-  ["github-token", /\b(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{40,})/],
-  ["gitlab-token", /\bglpat-[\w-]{20,}/, "glpat-"],
-  ["slack-token", /\bxox[abeprs]-[\w-]{10,}/, "xox"],
-  ["model-key", /\bsk-(?:ant-|proj-|or-)?[\w-]{20,}/, "sk-"],
-  ["google-key", /\bAIza[\w-]{35}/, "AIza"],
-  ["stripe-key", /\b[rs]k_(?:live|test)_[A-Za-z\d]{16,}/],
-  ["sendgrid-key", /\bSG\.[\w-]{16,}\.[\w-]{16,}/, "SG."],
-  ["npm-token", /\bnpm_[A-Za-z\d]{30,}/, "npm_"],
-  ["hub-token", /\bhf_[A-Za-z]{30,}/, "hf_"],
-  ["json-web-token", /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/, "eyJ"],
-  ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i, "://"],
-  [
-    "password",
-    /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is\s{0,3}:|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)[^\s"',;]{6,}/i,
-  ],
-]
-
-const secretKey =
-  /(?:^|_)(?:password|passwd|pwd|passphrase|secret|token|api_?key|access_?key|private_?key|client_secret|credentials?|auth)(?:_|$)/
-
-/** Bits of surprise in each sign of a word: random keys have more than four, names and paths fewer. */
-function entropyOf(word: string): number {
-  const counts = new Map<string, number>()
-  for (const sign of word) counts.set(sign, (counts.get(sign) ?? 0) + 1)
-  return [...counts.values()].reduce((sum, count) => sum - (count / word.length) * Math.log2(count / word.length), 0)
-}
-
-/** Words so long and so random that they are keys; a hash in small hexadecimal digits is more often a commit. */
-const isRandom = (word: string): boolean =>
-  /\d/.test(word) && /[A-Z]/.test(word) && /[a-z]/.test(word) && entropyOf(word) > 4.2
-
-const keySigns = signSet(/[\w+/=-]/)
-/** A key is so long, and among so many long words one is found. */
-const [minKey, maxKey, maxLongWords] = [32, 200, 200]
-
-const longWordsIn = (text: string): readonly string[] =>
-  runsIn(text, keySigns, minKey)
-    .filter(({ start, end }) => end - start <= maxKey)
-    .slice(0, maxLongWords)
-    .map(({ start, end }) => text.slice(start, end))
-
-function kindsIn({ text, keys, value }: Leaf): readonly string[] {
-  if (text.length < 6 || typeof value !== "string") return []
-  const kinds = shapes
-    .filter(([, shape, sign]) => (sign === undefined || text.includes(sign)) && shape.test(text))
-    .map(([kind]) => kind)
-  const key = keys.at(-1) ?? ""
-  if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
-    kinds.push("password")
-  if (kinds.length === 0 && longWordsIn(text).some(isRandom)) kinds.push("random-key")
-  return kinds
-}
-
-/** The kinds of secrets whose very values a call carries. */
-const secretKinds = (leaves: readonly Leaf[]): ReadonlySet<string> => new Set(leaves.flatMap(kindsIn))
-
-/** The way on which a call reaches people. */
-type Medium =
-  | "email"
-  | "slack"
-  | "teams"
-  | "discord"
-  | "sms"
-  | "chat"
-  | "ticket"
-  | "phone"
-  | "social"
-  | "webhook"
-  | "wiki"
-  | "calendar"
-  | "pager"
-  | "public"
-
-const names: readonly (readonly [Medium, RegExp])[] = [
-  [
-    "email",
-    /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,
-  ],
-  ["slack", /^(?:slack|slackcat)$/],
-  ["teams", /^(?:teams|msteams)$/],
-  ["discord", /^discord$/],
-  ["sms", /^(?:sms|twilio|mms|imessage)$/],
-  ["chat", /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/],
-  ["ticket", /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/],
-  ["phone", /^(?:phone|call|dial|voice|voicemail|fax)$/],
-  ["social", /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/],
-  ["webhook", /^(?:webhook|webhooks)$/],
-  ["wiki", /^(?:wiki|confluence|notion|sharepoint)$/],
-  ["calendar", /^(?:calendar|meeting|invite)$/],
-  ["pager", /^(?:pagerduty|opsgenie|pager)$/],
-  ["public", /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/],
-]
-
-/** Services that are told apart by name: a call by WhatsApp is a chat, and is by WhatsApp. */
-export const services: Readonly<Record<string, readonly string[]>> = {
-  chat: ["whatsapp", "telegram", "signal", "mattermost", "zulip"],
-  ticket: ["jira", "zendesk", "servicenow", "freshdesk"],
-  social: ["twitter", "linkedin", "facebook", "instagram", "mastodon", "bluesky", "reddit"],
-}
-const serviceNames: ReadonlyMap<string, string> = new Map([
-  ...Object.values(services).flatMap((some) => some.map((name): readonly [string, string] => [name, name])),
-  ["tweet", "twitter"],
-])
-
-const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
-const addresses: readonly (readonly [Medium, RegExp])[] = [
-  ["slack", /hooks\.slack\.com|slack\.com\/api/],
-  ["teams", /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
-  ["discord", /discord(?:app)?\.com\/api/],
-  ["email", /\bsmtps?:\/\/|\bmailto:|api\.(?:sendgrid|mailgun|postmarkapp)\./],
-  ["chat", /api\.telegram\.org/],
-]
-
-/** The ways on which a call reaches people: as its name says, a field of it, an address that belongs to one. */
-function mediaOf(
-  tool: string,
-  leaves: readonly Leaf[],
-  commands: readonly string[],
-  mailed: boolean,
-): ReadonlySet<string> {
-  const told = leaves.flatMap(({ keys, folded, role }) => {
-    if (folded.length > 60) return []
-    return fields.test(keys.at(-1) ?? "") || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
-  })
-  const words = [...wordsOf(tool.slice(0, 200)), ...told, ...commands]
-  const found = new Set<string>(
-    names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium),
-  )
-  for (const word of words) {
-    const service = serviceNames.get(word)
-    if (service !== undefined) found.add(service)
-  }
-  for (const { folded, role } of leaves) {
-    if (role === "body" || role === "subject") continue
-    for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
-  }
-  if (leaves.some(({ keys, value }) => /^(?:is_)?public(?:ly)?$/.test(keys.at(-1) ?? "") && value === true))
-    found.add("public")
-  if (mailed) found.add("email")
-  if (found.size === 0 && talksInRoom(tool, leaves)) found.add("chat")
-  return found
-}
-
-const rooms =
-  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|space)$/i
-const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
-
-/** Words for a room that has no brand in its name: `post_message` to `#status`. */
-function talksInRoom(tool: string, leaves: readonly Leaf[]): boolean {
-  const says = wordsOf(tool.slice(0, 200)).some((word) => talk.test(word))
-  return leaves.some(
-    ({ keys, folded }) =>
-      rooms.test(keys.at(-1) ?? "") && (folded.startsWith("#") || (says && /^[\w.-]+$/.test(folded))),
-  )
 }

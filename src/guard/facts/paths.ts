@@ -15,6 +15,10 @@ export type PathFact = {
   readonly glob: boolean
   /** Everything below it is meant as well; `secrets` if that is likely to be what is looked for or carried off. */
   readonly tree?: "files" | "secrets"
+  /** It is given to a program of which nobody has said what it does: it is read, and may be changed. */
+  readonly mayChange?: true
+  /** It is put there anew: what it held before is not looked at. */
+  readonly isFresh?: true
 }
 
 const homes =

@@ -11,6 +11,7 @@ export type PersonalKind =
   | "birth-date"
   | "national-id"
   | "account"
+  | "health"
 
 /** Digits with the signs that people put between them; both ends must be free. */
 const numbers = /(?<![\w.-]|\d[ /])\+?\(?\d(?:[\d()]|[ .\-/]{1,3}(?=[\d(])){5,40}(?![\w-])/g
@@ -54,6 +55,10 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
   ["iban", /\biban\b/],
 ]
 
+/** A diagnosis by its code in the classification of diseases, beside a word for it. */
+const diagnosis =
+  /\b(?:diagnos\w*|patient\w*|icd(?:-?1[01])?|befund\w*|dx)\b[^\n]{0,80}?\b[a-tv-z]\d{2}(?:\.\d{1,2})?(?![\w-])/
+
 /** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
 const maxNameLength = 60
 
@@ -91,6 +96,7 @@ function kindsIn({ folded, keys, role }: Leaf): readonly PersonalKind[] {
   const about = `${keys.join(" ")} ${folded.length <= 2_000 ? folded : ""}`.replaceAll("_", " ")
   for (const { 0: written } of spelledDigits(folded).matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
   for (const { 0: written } of folded.matchAll(iban)) if (passesIban(written)) kinds.push("iban")
+  if (diagnosis.test(folded.slice(0, 100_000))) kinds.push("health")
   if (/[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender") kinds.push("email")
   const key = (keys.at(-1) ?? "").replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key

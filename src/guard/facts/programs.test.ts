@@ -192,3 +192,54 @@ describe("environments", () => {
     expect([...factsOf({ tool: "db_exec", input: { database } }).environments]).toEqual(environments)
   })
 })
+
+const writesNothing: readonly string[] = [
+  "git push --force-with-lease --dry-run",
+  "git push --force-with-lease=refs/heads/me/x origin me/x --dry-run",
+  "git push -nf origin main",
+  "git clean -ndx",
+  "git add --dry-run -A",
+  "rsync -avzn --delete src/ dst/",
+  "npm publish --dry-run",
+  "kubectl delete ns shop --dry-run=client",
+  "helm uninstall shop --dry-run",
+  "aws s3 rm s3://bucket/ --recursive --dryrun",
+  "ansible-playbook site.yml --check",
+  "apt-get -s install jq",
+]
+
+/** The words of a dry run where they are something else: behind the end of the options, a value, taken back, or a letter of another option. */
+const writesAllTheSame: readonly string[] = [
+  "git push -f origin main -- --dry-run",
+  "git push -f -o --dry-run origin main",
+  "git push -f --push-option --dry-run origin main",
+  "git push --force --receive-pack --dry-run origin main",
+  "git push --force origin main --dry-run --no-dry-run",
+  "git push --force origin main --dry-run --no-dry",
+  'git push --force origin "main --dry-run"',
+  "git commit -n -m --dry-run",
+  "git -c core.x=--dry-run clean -fd",
+  "rsync -f -n src/ dst/",
+  "rsync -fn src/ dst/",
+  "rsync --exclude -n src/ dst/",
+  "npm publish --dry-run false",
+  "npm publish --dry-run=false",
+  "kubectl delete ns shop --dry-run=client --dry-run=none",
+  "rm -rf build --dry-run",
+  "apt-get -t -s install jq",
+]
+
+describe("dry runs", () => {
+  const factsOfCommand = (command: string) => factsOf({ tool: "bash", input: { command } })
+  test.each(writesNothing)("%s changes nothing", (command) => {
+    const { changes, destructive, commands } = factsOfCommand(command)
+    expect({ changes, destructive: [...destructive] }).toEqual({ changes: false, destructive: [] })
+    expect(commands.map(({ effects }) => effects.has("read"))).toEqual([true])
+  })
+  test.each(writesAllTheSame)("%s is none", (command) => {
+    expect(factsOfCommand(command).changes).toBe(true)
+  })
+  test("it still reaches for the network", () => {
+    expect(factsOfCommand("git push --dry-run origin main").network).toBe(true)
+  })
+})

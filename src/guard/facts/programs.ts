@@ -130,7 +130,7 @@ function readShellInto(reading: Reading, text: string): void {
     reading.changes ||= changing.some((effect) => effects.has(effect))
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
     // A package manager's audit is a report on packages.
-    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : line
+    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : named(line)
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
   for (const setting of facts.settings)
@@ -148,6 +148,10 @@ function readUrlInto(reading: Reading, url: string): void {
 }
 
 const changing = ["write", "delete", "send", "deploy", "install"] as const
+
+/** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
+const named = (line: string): string =>
+  line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall)-)([a-z\d]+)-[\w-]+/, "$1")
 
 const isScript = (path: string, content: string): boolean =>
   scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)
@@ -172,17 +176,53 @@ function scriptsOf(path: string, content: string): readonly string[] {
 /** A command quoted in a program may open a secret, whatever runs it. */
 function readSecretWords(reading: Reading, literal: string): void {
   for (const word of literal.slice(0, 4_000).split(/\s+/)) {
+    // Regular expressions look like patterns of names.
+    if (/[.\])]\*|\*\?|\\/.test(word)) continue
     const fact = /[/~.]/.test(word) ? pathFact(word, "unknown") : undefined
     if (fact?.secret === true) reading.paths.push(fact)
   }
 }
 
-/** Lines of a notebook that are commands, and not code. */
-const magics = /^\s*(?:!|%%?(?:bash|sh|script|system|sx)\b)(.*(?:\n(?!\s*[!%]).*)*)/gm
+/** Cells of a notebook that are a script. */
+const scriptCells = /^\s*%%(?:bash|sh|script|system|sx)\b.*((?:\n(?!\s*%%).*)*)/gm
+
+/** Lines of a notebook that are commands, and not code, as one script: a change of folder holds for those that follow. */
+function notebookScript(code: string): string {
+  const lines = code.split("\n").flatMap((line) => {
+    const [, bang, verb = "", rest = ""] = /^\s*(?:[\w,. ]+=\s*)?(?:(!{1,2})|%{1,2}(\w+)\s+)(.*)$/.exec(line) ?? []
+    if (bang !== undefined) return [rest]
+    if (/^(?:system|sx|script|bash|sh)$/.test(verb)) return [rest]
+    if (/^(?:cd|pushd|popd|cat|ls|ll|cp|mv|rm|rmdir|mkdir|more|less|man)$/.test(verb)) return [`${verb} ${rest}`]
+    if (/^(?:run|load|pycat|pfile|loadpy)$/.test(verb)) return [`cat ${rest.replace(/^(?:-\w+\s+)+/, "")}`]
+    return /^(?:writefile|file)$/.test(verb) ? [`tee ${rest}`] : []
+  })
+  return lines.join("\n")
+}
+
+/** Where a program prints what it is given. */
+const printing =
+  /\b(?:print|pprint|puts|echo|console\.\w+|stdout\.write|stderr\.write|p|die|warn|printf|println)\b[^;\n]{0,300}$/
+const secretVariable =
+  /\b(?:os\.environ(?:\.get)?\s*[[(]\s*|os\.getenv\s*\(\s*|process\.env(?:\.|\[)|ENV(?:\.fetch)?\s*[[(]\s*|getenv\s*\(\s*|\$ENV\{|Deno\.env\.get\s*\(\s*)["']?(\w*(?:KEY|SECRET|TOKEN|PASSW|CREDENTIAL|PRIVATE)\w*)/gi
+
+/** Does a program print the environment, or what a variable for a secret holds? */
+function printsSecrets(code: string): boolean {
+  if (
+    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\$ENV\b(?!\.)|^-n env$/.test(
+      code,
+    )
+  )
+    return true
+  return [...code.matchAll(secretVariable)].some(({ index }) => {
+    const before = code.slice(Math.max(0, index - 400), index)
+    return before.trim() === "" || printing.test(before)
+  })
+}
 
 function readCodeInto(reading: Reading, code: string, language = "other"): void {
-  for (const [whole, script = ""] of code.matchAll(magics))
-    readShellInto(reading, whole.trimStart().startsWith("!") ? (script.split("\n")[0] ?? "") : script)
+  for (const [, script = ""] of code.matchAll(scriptCells)) readShellInto(reading, script)
+  const commands = notebookScript(code)
+  if (commands.trim() !== "") readShellInto(reading, commands)
   const facts = codeFacts(code, language)
   reading.read++
   for (const { what, why } of facts.unresolved) open(reading.open, what, why)
@@ -195,12 +235,7 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
   const folders = [...code.matchAll(/\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)].map(([, folder = ""]) => folder)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
-  if (
-    /\bos\.environ(?!\s*[[.])|\bprocess\.env(?!\s*[.[])|\bENV\.to_h|\bkeyring\.get_password|\$ENV\b(?!\.)|^-n env$/.test(
-      code,
-    )
-  )
-    reading.paths.push(pathFact("/proc/self/environ", "read"))
+  if (printsSecrets(code)) reading.paths.push(pathFact("/proc/self/environ", "read"))
   for (const url of facts.urls) readUrlInto(reading, url)
   for (const effect of facts.effects) {
     const action = actionOf[effect]
@@ -225,8 +260,13 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
   }
   for (const script of facts.scripts) readShellInto(reading, script)
-  for (const control of controlsOff(fold(code))) reading.controlsOff.add(control)
+  // Line by line, and without texts over several of them: those are what the program is about, and not what it does.
+  for (const line of code.replace(/"""[^"]*"""|'''[^']*'''/g, "").split("\n", maxLines))
+    for (const control of controlsOff(fold(line.slice(0, 400)))) reading.controlsOff.add(control)
 }
+
+/** Lines of a program in which controls are looked for. */
+const maxLines = 500
 
 const shellTool = /^(?:bash|shell|sh|zsh|terminal|command|cmd|console|powershell|exec|execute|run|process|subprocess)$/
 const sqlTool =
@@ -320,23 +360,42 @@ export function programsOf(
 /** Without any of these, a program has no file, mail or production of which a later run would have to be known. */
 const telling = /["'`](?:\/|~)|\.ssh|\.env|secret|credential|passw|smtp|mail|prod|\bkey/i
 
+/** Files in JSON that say which commands are run for a project, and the names under which they say it. */
+const manifest =
+  /(?:^|\/)(?:package|composer|tasks|launch|settings|settings\.local|devcontainer|deno|\.mcp|mcp|turbo|nx|lerna)\.jsonc?$|(?:^|\/)(?:Pipfile|pyproject\.toml)$/i
+const manifestScripts = /^(?:scripts?|tasks?|commands?|hooks?|\w+_?commands?|program)$/
+
+/** Ways in which programs are written not to check who they talk to. */
+const checksOff =
+  /\brejectUnauthorized["']?\s*[:=]\s*false\b|\bInsecureSkipVerify\s*[:=]\s*true\b|\bverify\s*=\s*False\b|\bCERT_NONE\b|\bcheck_hostname\s*=\s*False\b|_create_unverified_context\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b["'\]]*\s*[:=]\s*["']?0|\bCURLOPT_SSL_VERIFY(?:PEER|HOST)\s*(?:,|=>)\s*(?:0|false)|\bVERIFY_NONE\b|\bstrict-?ssl\s*[:=]\s*false\b|\bdanger_accept_invalid_certs\(\s*true|\btrustAllCert\w*|\bsslmode=disable\b|\bStrictHostKeyChecking[ =]no\b/
+const configures =
+  /\.(?:go|java|kt|rs|cs|swift|c|cc|cpp|h|tsx|jsx|ya?ml|toml|json|ini|conf|cfg|properties|npmrc)$|(?:^|\/)\.(?:npmrc|env[\w.]*|gitconfig)$/i
+
 /** What the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network. */
 function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs | undefined {
   const scripts = [...reading.written]
   const code: string[] = []
+  const controls: string[] = []
   const paths = named.has("write") ? leaves.filter(({ role }) => role === "path").map(({ text }) => text.trim()) : []
   const write = (into: readonly string[], text: string): void => {
     const held = into.flatMap((path) => scriptsOf(path, text))
     if (held.length > 0) scripts.push(...held)
     else if (into.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
   }
-  for (const { role, text } of leaves) {
+  const isManifest = paths.some((path) => manifest.test(path))
+  for (const { role, text, keys, value } of leaves) {
     if (text.length < 8) continue
-    if (role === "body") write(paths, text)
+    if (isManifest && typeof value === "string" && keys.some((key) => manifestScripts.test(key))) scripts.push(text)
+    if (role === "body" && !/^(?:old|search|before)/.test(keys.at(-1) ?? "")) {
+      write(paths, text)
+      if (checksOff.test(text) && paths.some((path) => codeFile.test(path) || configures.test(path)))
+        controls.push("encryption")
+    }
     if (role === "patch" || role === "body") for (const file of patchedTexts(text)) write([file.path], file.text)
   }
-  if (scripts.length + code.length === 0) return undefined
+  if (scripts.length + code.length + controls.length === 0) return undefined
   const later = newReading()
+  for (const control of controls) later.controlsOff.add(control)
   for (const script of scripts) readShellInto(later, script)
   const written = newReading()
   for (const text of code) readCodeInto(written, text)

@@ -1,26 +1,30 @@
 import {
-  type ArithmeticExpression,
   type Assignment,
   type Command,
   type CommandNode,
   type HereDocBody,
-  type ParameterExpansionPart,
   type ParsedScript,
   type PipelineNode,
   parse,
   type Redirection,
   type Statement,
-  type TestExpression,
   type Word,
   type WordPart,
 } from "unbash"
 import { present } from "../../message/present.ts"
 import { maxCommands, maxScriptDepth, maxWords } from "./leaf.ts"
-import { listedBy, outputOf, shortPart } from "./shell-output.ts"
-import { expandBraces } from "./words.ts"
-
-/** Stands in a word for a part that is known only when the call runs: a variable, what another command prints. */
-export const unknownPart = "\u0001"
+import { listedBy, outputOf } from "./shell-output.ts"
+import {
+  combine,
+  limited,
+  operandValues,
+  readArithmetic,
+  readTest,
+  type Scope,
+  unknownPart,
+  wordTexts,
+  wordValues,
+} from "./shell-words.ts"
 
 /** One command of a script with what it reads and writes. A part that is known only when it runs is `unknownPart` in its words. */
 export type ShellCommand = {
@@ -40,9 +44,6 @@ export type ShellCommand = {
   readonly sets: ReadonlyMap<string, readonly string[]>
 }
 
-/** A word as a pattern, in which what is known only when it runs may be anything. */
-export const asPattern = (word: string): string => word.replaceAll(unknownPart, "*").replaceAll(shortPart, "*")
-
 type ShellScript = {
   readonly commands: readonly ShellCommand[]
   /** The text is no script in the grammar of a POSIX shell or bash, so that a shell may read it in another way. */
@@ -50,11 +51,8 @@ type ShellScript = {
   readonly tooMany: boolean
 }
 
-type Variables = Map<string, readonly string[]>
-
-type Walk = {
+type Walk = Scope & {
   readonly commands: ShellCommand[]
-  readonly names: Variables
   readonly functions: Map<string, CommandNode | undefined>
   /** Values of `$1` and so on, if they are known. */
   arguments: readonly string[] | undefined
@@ -65,12 +63,6 @@ type Walk = {
   tooMany: boolean
 }
 
-/** Values that one variable or word may have; more than that is unknown. */
-const maxValues = 64
-
-/** A blank that splits a word in two, because it came out of a variable without quotes. */
-const split = "\u0002"
-
 /** Paths of Windows are no escapes. */
 const windowsPath = /(?<![\w\\])(?:[A-Za-z]:|%\w+%|\$env:\w+|\$HOME|~|\.{1,2})\\[^\s"';|&<>()]*/gi
 
@@ -79,6 +71,7 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
   const walk: Walk = {
     commands: [],
     names: new Map(names),
+    substitute: (script) => substitution(walk, script),
     functions: new Map(),
     arguments: undefined,
     conditional: 0,
@@ -183,7 +176,10 @@ function readKind(walk: Walk, node: CommandNode, input: Input): Output | undefin
       return printed
     }
     case "Function":
-      walk.functions.set(valuesOf(walk, node.name)[0] ?? "", node.body.type === "CompoundList" ? undefined : node.body)
+      walk.functions.set(
+        wordValues(walk, node.name)[0] ?? "",
+        node.body.type === "CompoundList" ? undefined : node.body,
+      )
       return undefined
     case "Coproc":
       if (node.body.type !== "CompoundList") readNode(walk, node.body, noInput)
@@ -200,7 +196,7 @@ function readKind(walk: Walk, node: CommandNode, input: Input): Output | undefin
       return undefined
     case "For":
     case "Select": {
-      const values = (node.wordlist ?? []).flatMap((word) => valuesOf(walk, word))
+      const values = (node.wordlist ?? []).flatMap((word) => wordValues(walk, word))
       assign(walk, node.name.value, node.wordlist === undefined ? (walk.arguments ?? [unknownPart]) : values)
       readConditional(walk, [node.body], input)
       return undefined
@@ -210,7 +206,7 @@ function readKind(walk: Walk, node: CommandNode, input: Input): Output | undefin
       readConditional(walk, [node.body], input)
       return undefined
     case "Case":
-      valuesOf(walk, node.word)
+      wordValues(walk, node.word)
       readConditional(
         walk,
         node.items.map(({ body }) => body),
@@ -268,7 +264,7 @@ function readCommand(walk: Walk, command: Command, input: Input): Output | undef
       if (command.name === undefined) assign(walk, part.name, values, part.append === true)
       else if (!walk.names.has(part.name)) walk.names.set(part.name, values)
     }
-  const heads = command.name === undefined ? [] : valuesOf(walk, command.name)
+  const heads = command.name === undefined ? [] : wordValues(walk, command.name)
   const rest = command.args.flatMap((word) => argumentValues(walk, word, declaring.test(heads[0] ?? "")))
   const targets = redirectsOf(walk, command.redirects)
   if (command.name === undefined && targets.writesTo.length + targets.readsFrom.length === 0) return undefined
@@ -303,15 +299,15 @@ const nameOf = (part: WordPart): string | undefined => {
 }
 
 function argumentValues(walk: Walk, word: Word | Assignment, declares: boolean): readonly string[] {
-  if (word.type === "Word") return valuesOf(walk, word)
+  if (word.type === "Word") return wordValues(walk, word)
   const values = assignedValues(walk, word)
   if (declares) assign(walk, word.name, values, word.append === true)
   return values.map((value) => `${word.name}=${value}`)
 }
 
 function assignedValues(walk: Walk, { value }: Assignment): readonly string[] {
-  if (value.type === "ArrayValue") return value.elements.flatMap((element) => valuesOf(walk, element))
-  return limited(textsOf(walk, value.parts, value, true))
+  if (value.type === "ArrayValue") return value.elements.flatMap((element) => wordValues(walk, element))
+  return limited(wordTexts(walk, value.parts, value, true))
 }
 
 function assign(walk: Walk, name: string, values: readonly string[], append = false): void {
@@ -321,9 +317,6 @@ function assign(walk: Walk, name: string, values: readonly string[], append = fa
     walk.names.set(name, limited([...joined, ...before.flatMap((one) => values.map((value) => `${one} ${value}`))]))
   } else walk.names.set(name, limited(walk.conditional > 0 ? [...before, ...values] : values))
 }
-
-const limited = (values: readonly string[]): readonly string[] =>
-  values.length > maxValues ? [unknownPart] : [...new Set(values)]
 
 /** Commands that give variables a value that nobody knows, and `set --`, whose values are known. */
 function setByCommand(walk: Walk, words: readonly string[], fed: readonly string[] | undefined): void {
@@ -360,9 +353,9 @@ function redirectsOf(walk: Walk, redirects: readonly Redirection[]): Targets {
   let piped = false
   for (const redirect of redirects) {
     if (redirect.type === "HereDoc") given.push(hereText(walk, redirect.body))
-    else if (redirect.type === "HereString") given.push(...valuesIn(walk, redirect.target))
+    else if (redirect.type === "HereString") given.push(...operandValues(walk, redirect.target))
     else {
-      const values = valuesIn(walk, redirect.target)
+      const values = operandValues(walk, redirect.target)
       const isStream = /^[<>]&$/.test(redirect.operator) && values.every((value) => /^(?:\d+|-)$/.test(value))
       if (isStream) continue
       const streams = processesIn(redirect.target)
@@ -377,142 +370,8 @@ function redirectsOf(walk: Walk, redirects: readonly Redirection[]): Targets {
 const processesIn = (word: Word | undefined): boolean =>
   word?.parts?.some((part) => part.type === "ProcessSubstitution") === true
 
-const valuesIn = (walk: Walk, word: Word | undefined): readonly string[] =>
-  word === undefined ? [] : textsOf(walk, word.parts, word, true)
-
 const hereText = (walk: Walk, { text, parts }: HereDocBody): string =>
   parts === undefined ? text : (combine(walk, parts, true)[0] ?? "")
-
-/** The words that one word of a script becomes: its values, split at blanks that came out of variables. */
-function valuesOf(walk: Walk, word: Word): readonly string[] {
-  return limited(
-    textsOf(walk, word.parts, word, false).flatMap((text) => (text.includes(split) ? splitWords(text) : [text])),
-  )
-}
-
-const splitWords = (text: string): readonly string[] => text.split(split).filter((word) => word !== "")
-
-function textsOf(walk: Walk, parts: Word["parts"], { value }: Word, whole: boolean): readonly string[] {
-  if (parts === undefined) return [value]
-  return combine(walk, parts, whole)
-}
-
-/** All texts that parts make together. `whole`: what stands there is one word, whatever is in it. */
-function combine(walk: Walk, parts: readonly WordPart[], whole: boolean): readonly string[] {
-  let texts: readonly string[] = [""]
-  for (const part of parts) {
-    const values = partValues(walk, part, whole)
-    if (values.length === 1) texts = texts.map((text) => text + (values[0] ?? ""))
-    else texts = limited(texts.flatMap((text) => values.map((value) => text + value)))
-  }
-  return texts
-}
-
-function partValues(walk: Walk, part: WordPart, whole: boolean): readonly string[] {
-  switch (part.type) {
-    case "Literal":
-    case "SingleQuoted":
-    case "AnsiCQuoted":
-      return [part.value]
-    case "DoubleQuoted":
-    case "LocaleString":
-      return combine(walk, part.parts, true)
-    case "SimpleExpansion":
-      return unquoted(variable(walk, part.text.slice(1)), whole)
-    case "ParameterExpansion":
-      return unquoted(expansion(walk, part), whole)
-    case "CommandExpansion":
-      return unquoted([substitution(walk, part.script)], whole)
-    case "ProcessSubstitution":
-      substitution(walk, part.script)
-      return ["/dev/fd/63"]
-    case "ArithmeticExpansion":
-      readArithmetic(walk, part.expression)
-      return [shortPart]
-    case "BraceExpansion":
-      return expandBraces(part.text)
-    case "ExtendedGlob":
-      return ["*"]
-    case "Glob":
-      return [part.text]
-  }
-}
-
-/** A value without quotes is split at its blanks. */
-const unquoted = (values: readonly string[], whole: boolean): readonly string[] =>
-  whole ? values : values.map((value) => value.replace(/\s+/g, split))
-
-/** Names whose values are no secret and lead nowhere else: they stay in the word for whoever reads paths, or stand for anything short. */
-const kept = /^(?:HOME|PWD|OLDPWD|TMPDIR|USERPROFILE)$/
-const shortValues = /^(?:RANDOM|SECONDS|LINENO|UID|EUID|PPID|HOSTNAME|USER|LOGNAME|[?$!#-])$/
-
-function variable(walk: Walk, name: string): readonly string[] {
-  const known = walk.names.get(name)
-  if (known !== undefined) return known
-  if (name === "IFS") return [" "]
-  if (kept.test(name)) return [`$${name}`]
-  if (shortValues.test(name)) return [shortPart]
-  if (/^[@*]$/.test(name) && walk.arguments !== undefined) return [walk.arguments.join(" ")]
-  if (/^\d$/.test(name) && walk.arguments !== undefined) return [walk.arguments[Number(name) - 1] ?? ""]
-  return [unknownPart]
-}
-
-function expansion(walk: Walk, { parameter, prefix, operation, index }: ParameterExpansionPart): readonly string[] {
-  const values = variable(walk, parameter)
-  if (prefix === "#") return [shortPart]
-  if (prefix === "!") return values.flatMap((value) => (/^\w+$/.test(value) ? variable(walk, value) : [unknownPart]))
-  if (operation === undefined || index !== undefined) return values
-  const known = values.every((value) => !value.includes(unknownPart))
-  if (operation.type === "Default") {
-    const other = valuesIn(walk, operation.operand)
-    if (operation.operator.includes("=") && !walk.names.has(parameter)) walk.names.set(parameter, other)
-    if (operation.operator.includes("?")) return values
-    return walk.names.has(parameter) && known
-      ? [...values, ...other]
-      : operation.operator.includes("+")
-        ? [...other, ""]
-        : [...other]
-  }
-  if (!known) return [unknownPart]
-  if (operation.type === "Slice") {
-    const offset = Number(operation.offset.value)
-    const length = operation.length === undefined ? undefined : Number(operation.length.value)
-    const sound = Number.isInteger(offset) && (length === undefined || (Number.isInteger(length) && length >= 0))
-    return values.map((value) => (sound && !value.startsWith("$") ? value.slice(offset).slice(0, length) : unknownPart))
-  }
-  if (operation.type === "Replace") {
-    const [from = ""] = valuesIn(walk, operation.pattern)
-    const [to = ""] = valuesIn(walk, operation.replacement)
-    if (/[*?[\\]/.test(from) || from.includes(unknownPart)) return [unknownPart]
-    return values.map((value) =>
-      operation.operator === "//" ? value.replaceAll(from, to) : value.replace(from, () => to),
-    )
-  }
-  if (operation.type === "CaseModification")
-    return values.map((value) => (operation.operator.includes("^") ? value.toUpperCase() : value.toLowerCase()))
-  // A beginning or an end is taken away: what is left is a part of it.
-  return operation.type === "Remove"
-    ? values.map((value) => removed(value, operation.operator, operation.operand.value))
-    : [unknownPart]
-}
-
-/** What is left of a value when a plain text, or all up to a sign, is taken off one end. */
-function removed(value: string, operator: string, pattern: string): string {
-  const fromStart = operator.startsWith("#")
-  const long = operator.length > 1
-  if (!/[*?[]/.test(pattern)) {
-    if (fromStart) return value.startsWith(pattern) ? value.slice(pattern.length) : value
-    return value.endsWith(pattern) && pattern !== "" ? value.slice(0, -pattern.length) : value
-  }
-  const sign = pattern.replace("*", "")
-  if (sign.length === 0 || /[*?[]/.test(sign)) return unknownPart
-  const first = value.indexOf(sign)
-  const last = value.lastIndexOf(sign)
-  if (first < 0) return value
-  if (fromStart && pattern.startsWith("*")) return value.slice((long ? last : first) + sign.length)
-  if (!fromStart && pattern.endsWith("*")) return value.slice(0, long ? first : last)
-  return unknownPart
-}
 
 /** Read the commands of a substitution; what it prints, or that nobody knows. */
 function substitution(walk: Walk, script: ParsedScript | undefined): string {
@@ -528,48 +387,4 @@ function substitution(walk: Walk, script: ParsedScript | undefined): string {
   const last = walk.commands.at(-1)
   const printed = script.commands.length === 1 && walk.commands.length > from ? last : undefined
   return (printed?.prints ?? printed?.lists?.join(" ") ?? unknownPart).replace(/\n+$/, "")
-}
-
-function readArithmetic(walk: Walk, expression: ArithmeticExpression | undefined): void {
-  if (expression === undefined) return
-  switch (expression.type) {
-    case "ArithmeticBinary":
-      readArithmetic(walk, expression.left)
-      readArithmetic(walk, expression.right)
-      return
-    case "ArithmeticUnary":
-      readArithmetic(walk, expression.operand)
-      return
-    case "ArithmeticTernary":
-      for (const one of [expression.test, expression.consequent, expression.alternate]) readArithmetic(walk, one)
-      return
-    case "ArithmeticGroup":
-      readArithmetic(walk, expression.expression)
-      return
-    case "ArithmeticWord":
-      if (expression.parts !== undefined) combine(walk, expression.parts, true)
-      return
-    case "ArithmeticCommandExpansion":
-      substitution(walk, expression.script)
-  }
-}
-
-function readTest(walk: Walk, expression: TestExpression): void {
-  switch (expression.type) {
-    case "TestUnary":
-      valuesOf(walk, expression.operand)
-      return
-    case "TestBinary":
-      valuesOf(walk, expression.left)
-      valuesOf(walk, expression.right)
-      return
-    case "TestLogical":
-      for (const one of expression.operands) readTest(walk, one)
-      return
-    case "TestNot":
-      readTest(walk, expression.operand)
-      return
-    case "TestGroup":
-      readTest(walk, expression.expression)
-  }
 }

@@ -1,11 +1,12 @@
+import { present } from "../../message/present.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { filesOf } from "./command-files.ts"
-import { destructions, type Effect, effectsOf, isLocalProgram } from "./command-table.ts"
+import { destructions, type Effect, effectsOf, isDryRun, isLocalProgram } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { hostOfWord, isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
-import { asPattern, unknownPart } from "./shell-syntax.ts"
+import { asPattern, unknownPart } from "./shell-words.ts"
 import { fold } from "./words.ts"
 
 /** One command of a script, taken out of what wraps it. */
@@ -62,12 +63,26 @@ export function shellFacts(text: string): ShellFacts {
   for (const { what, why } of run.unresolved) open(reading.open, what, why)
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
+  if (printsSecret(text)) reading.paths.push(secretStore)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
   const settings = [...run.files].flatMap(([path, text]) =>
     /^\/(?:sys|proc|etc)\//.test(path) ? [`${path} ${text ?? ""}`] : [],
   )
   return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
 }
+
+const secretVariable =
+  /\$\{?(?!\w*(?:public|_file|_path|_name|_id\b))\w*(?:api_?key|secret|token|passw(?:or)?d|credential|private_?key)\w*\b/i
+
+/** Is a variable for a secret printed, and not handed to another program or into a file? */
+const printsSecret = (text: string): boolean =>
+  text
+    .slice(0, 100_000)
+    .split(/[;&\n]+/)
+    .some(
+      (piece) =>
+        /(?:^|[\s("'])(?:echo|printf|print)\s/.test(piece) && !/[|>]/.test(piece) && secretVariable.test(piece),
+    )
 
 /** The environment is full of keys, and goes where the network leads. */
 function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
@@ -108,7 +123,7 @@ function lineOf(name: string, words: readonly string[]): string {
 
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|ssh-add -L|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
 /** What stands for a store of secrets that is no file. */
 export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
@@ -117,13 +132,15 @@ function readCommand(reading: Reading, command: RunCommand): void {
   const { name, around, writesTo, readsFrom } = command
   const words = command.words.slice(1)
   const line = lineOf(name, words)
+  const isDry = isDryRun(name, words)
   const effects = new Set(
-    command.wraps
+    command.wraps || isDry
       ? [...effectsOf(name, line)].filter(
           (effect) => effect === "network" || effect === "privilege" || effect === "read",
         )
       : effectsOf(name, line),
   )
+  if (isDry) effects.add("read")
   if (command.words.length === 0) effects.clear()
   if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
@@ -132,7 +149,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
   reading.commands.push({ name, line: line.slice(0, 4_000), effects })
   reading.environments.push(...environments)
   for (const [kind, pattern] of destructions)
-    if (pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+    if (!isDry && pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
   // What comes through the pipe is taken away with all that is in it.
   if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
     reading.destructions.push({ kind: "files", environments })
@@ -402,7 +419,8 @@ const wordless =
 function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<Effect>): void {
   const { name, directory, writesTo, readsFrom } = command
   const words = command.words.slice(1)
-  const add = (written: string, access: Access, tree?: PathFact["tree"]): void => {
+  const isDry = isDryRun(name, words)
+  const add = (written: string, access: Access, more: Pick<PathFact, "tree" | "mayChange" | "isFresh"> = {}): void => {
     if (written === "" || written === "-" || written.length > 4_096) return
     // A name with a known beginning is a pattern.
     if (written.startsWith(unknownPart) || (written.includes(unknownPart) && written.includes(".."))) {
@@ -415,9 +433,9 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
       open(reading.open, "hosts", "it changes what names of hosts lead to")
     const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
     const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
-    reading.paths.push(tree === undefined ? fact : { ...fact, tree })
+    reading.paths.push({ ...fact, ...more })
   }
-  for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write")
+  for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
   for (const from of readsFrom) add(from, "read")
   if (/^apply_?patch$/.test(name))
     for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")
@@ -432,9 +450,10 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
               .replace(/^.*(?:source|src)=([^,]+).*$/, "$1")
               .replace(/:.*$/, ""),
             "unknown",
-            "files",
+            { tree: "files" },
           )
     return
   }
-  for (const { word, access, tree } of filesOf(name, words, effects)) add(word, access, tree)
+  for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
+    add(word, isDry ? "read" : access, present({ tree, mayChange, isFresh }))
 }

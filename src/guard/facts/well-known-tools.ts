@@ -123,7 +123,7 @@ export const wellKnownTools: readonly ToolContract[] = [
     ),
     does: ["read"],
     below: true,
-    paths: list("path dir_path directory dir file include target_directories"),
+    paths: list("path dir_path directory dir file include glob target_directories"),
     texts: [...searching, "search_term", "explanation"],
   },
   // The web

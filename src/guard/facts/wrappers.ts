@@ -1,5 +1,6 @@
 import { foundBy } from "./shell-output.ts"
-import { type ShellCommand, unknownPart } from "./shell-syntax.ts"
+import type { ShellCommand } from "./shell-syntax.ts"
+import { unknownPart } from "./shell-words.ts"
 
 /** What a program runs that wraps others. */
 export type Wrapped = {
@@ -329,11 +330,8 @@ function hiddenCommand(name: string, words: readonly string[], { given, piped }:
     if (name === "rsync" && /^(?:-e|--rsh|--rsync-path)$/.test(word) && !/^ssh(?: -[pi] \S+)*$/.test(next))
       scripts.push(next)
     if (name === "man" && /^-P$/.test(word)) scripts.push(next)
-    if (/^(?:n?vim?|ex|less)$/.test(name) && /^(?:-c|--cmd|\+)/.test(word)) {
-      const inside = word.startsWith("+") ? word.slice(1) : next
-      for (const [, shell = ""] of inside.matchAll(/(?:^|[:|])\s*(?:silent\s+)?!(.*)/g)) scripts.push(shell)
-      for (const [, shell = ""] of inside.matchAll(/system\(\s*['"]([^'"]*)/g)) scripts.push(shell)
-    }
+    if (/^(?:n?vim?|ex|less)$/.test(name) && /^(?:-c|--cmd|-S|\+)/.test(word))
+      scripts.push(...editorScripts(word === "-S" ? `source ${next}` : word.startsWith("+") ? word.slice(1) : next))
     if (name === "gdb" && /^-(?:ex|eval-command)$/.test(word))
       for (const [, shell = ""] of next.matchAll(/^(?:!|shell )(.*)/g)) scripts.push(shell)
     if (name === "socat")
@@ -348,11 +346,48 @@ function hiddenCommand(name: string, words: readonly string[], { given, piped }:
       for (const line of text.split("\n")) scripts.push(line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
     if (piped) return { ...none, scripts, unresolved: "the table of jobs is known only when it runs" }
   }
-  if (/^(?:vim|vi|ex|ed)$/.test(name))
-    for (const text of given) for (const [, shell = ""] of text.matchAll(/^:?!(.*)$/gm)) scripts.push(shell)
+  if (/^(?:n?vim?|ex|ed)$/.test(name)) for (const text of given) scripts.push(...editorScripts(text))
   if (name === "make" && (words.includes("-") || words.includes("/dev/stdin")))
     scripts.push(...given.map((text) => text.replace(/^[^\t\n]*:.*$/gm, "").replace(/^\t@?/gm, "")))
   return scripts.length === 0 ? undefined : { ...none, scripts }
+}
+
+/** What commands of an editor do, as commands of a shell: those that it runs, and the files that it reads and writes. */
+function editorScripts(text: string): readonly string[] {
+  const scripts: string[] = []
+  for (const line of text.split(/[\n|]/).slice(0, 200)) {
+    const bare = line.replace(/^[\s:]+(?:silent!?\s+)?|^silent!?\s+/, "")
+    const shell = /^(?:\d|[,.$%])*(?:r(?:ead)?\s*|w(?:rite)?\s*)?!(.*)$/.exec(bare)?.[1]
+    const [, verb = "", file = ""] =
+      /^(?:(?:\d|[,.$%])*)(r|read|e|edit|so|source|sp|split|vs|vsplit|tabe|tabedit|view|n|next|f|file|w|wq|write|sav|saveas|x)!?\s+(\S+)/.exec(
+        bare,
+      ) ?? []
+    if (shell !== undefined) scripts.push(shell)
+    else if (file !== "")
+      scripts.push(`${/^(?:w|wq|write|sav|saveas|x)$/.test(verb) ? "tee" : "cat"} '${file.replaceAll("'", "")}'`)
+  }
+  for (const [, shell = ""] of text.matchAll(/\b(?:system|systemlist)\(\s*['"]([^'"]*)/g)) scripts.push(shell)
+  for (const [, file = ""] of text.matchAll(/\b(?:readfile|writefile)\([^'"]*['"]([^'"]*)/g))
+    scripts.push(`cat '${file}'`)
+  return scripts
+}
+
+/** Variables that hold a command which other programs run. */
+const commandVariables =
+  /^(?:(?:GIT_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_|SUDO_|KUBE_|FC)?EDITOR|VISUAL|(?:GIT_)?SSH_COMMAND|GIT_SSH|GIT_EXTERNAL_DIFF|(?:GIT_|SSH_|SUDO_)?ASKPASS|GIT_PROXY_COMMAND|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|RSYNC_RSH|BROWSER|CARGO_BUILD_RUSTC_WRAPPER|RUSTC_WRAPPER)$/
+/** Variables that make other programs load a file or a module first, or take more options. */
+const loadingVariables =
+  /^(?:BASH_ENV|ENV|ZDOTDIR|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|PYTHONSTARTUP|PERL5OPT|RUBYOPT|TAR_OPTIONS|GIT_CONFIG(?:_\w+)?|GIT_TEMPLATE_DIR|GIT_EXEC_PATH|npm_config_(?:script_shell|node_options))$/i
+
+/** What a variable that is set for a command makes it run beside: a script, or something that is not known. */
+export function runByVariable(name: string, value: string): { readonly script?: string; readonly unresolved?: string } {
+  if (value === "" || value === unknownPart) return {}
+  if (commandVariables.test(name)) return { script: value.replace(/^\|/, "") }
+  const loads =
+    loadingVariables.test(name) || (name === "NODE_OPTIONS" && /--(?:require|import|loader|eval)|-r /.test(value))
+  const isPlain =
+    /^(?:GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM))$/.test(name) && /^(?:\d+|\/dev\/null|true|false)$/.test(value)
+  return loads && !isPlain ? { unresolved: `${name} makes programs do more than their commands say` } : {}
 }
 
 function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {

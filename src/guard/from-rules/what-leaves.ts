@@ -1,4 +1,4 @@
-import { services } from "../facts/facts.ts"
+import { services } from "../facts/media.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import type { SecretAct, TemplateUse } from "../policy/templates.ts"
 import {

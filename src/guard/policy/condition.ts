@@ -241,7 +241,9 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   network: ({ network }) => network,
   paths: ({ paths }) => unique(paths.map(({ path }) => path)),
   changedPaths: ({ paths }) => unique(paths.filter(({ access }) => access !== "read").map(({ path }) => path)),
-  secretPaths: ({ paths }) => unique(paths.filter(({ secret }) => secret).map(({ path }) => path)),
+  // What is only put there is not opened.
+  secretPaths: ({ paths }) =>
+    unique(paths.filter(({ secret, isFresh }) => secret && isFresh !== true).map(({ path }) => path)),
   sqlVerbs: ({ statements }) => unique(statements.map(({ verb }) => verb)),
   sqlTargets: ({ statements }) => unique(statements.flatMap(({ targets }) => targets)),
   sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
@@ -259,7 +261,15 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   secrets: ({ secrets }) => unique(secrets),
   controlsOff: ({ controlsOff }) => unique(controlsOff),
   marks: ({ marks }) => unique(marks),
-  text: ({ text }) => searchable(text),
+  text: ({ text }) => searchableText(text),
+}
+
+let searched: { readonly text: string; readonly words: string } | undefined
+
+/** The text of the call that is judged is asked for twice: by what it does, and by what it may do. */
+function searchableText(text: string): string {
+  if (searched?.text !== text) searched = { text, words: searchable(text) }
+  return searched.words
 }
 
 /** The unresolved facts that leave an attribute open. */
@@ -295,6 +305,20 @@ const settled: ReadonlySet<AttributeName> = new Set([
   "linkedHosts",
 ])
 
+/** Attributes that the values of a call say, whatever it does with them. */
+const said: ReadonlySet<AttributeName> = new Set([
+  "tool",
+  ...spentNames,
+  "text",
+  "languages",
+  "personal",
+  "secrets",
+  "spend",
+  "currencies",
+  "amountNamed",
+])
+export const isSaid = (name: AttributeName): boolean => said.has(name)
+
 /** Why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
   if (settled.has(name)) return undefined
@@ -312,7 +336,11 @@ export type PolicyContext = {
 
 /** Files that are secret by name, and folders of which everything is carried off or searched for secrets. */
 const secretsBelow = ({ paths }: CallFacts): readonly string[] =>
-  unique(paths.filter(({ secret, tree }) => secret || tree === "secrets").map(({ path }) => path))
+  unique(
+    paths
+      .filter(({ secret, tree, isFresh }) => (secret && isFresh !== true) || tree === "secrets")
+      .map(({ path }) => path),
+  )
 
 type Matches = ReadonlyMap<string, readonly string[]>
 

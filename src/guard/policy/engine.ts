@@ -2,7 +2,6 @@ import { createRequire } from "node:module"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
-import type { Steps } from "../../message/steps.ts"
 import { type Action, actions } from "../facts/action.ts"
 import type { AttributeValue, Get, GuardPolicy, Mode } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
@@ -71,15 +70,16 @@ const maxTogether = 64
 
 type Chunk = {
   readonly policies: readonly GuardPolicy[]
-  readonly group: Group
+  /** All of them together, parsed when they are first asked so: most calls leave one or two to ask. */
+  readonly group: () => Group
   /** Undefined: any action. */
   readonly action: Action | undefined
   /** It is asked for every action of a call, although it holds for any. */
   readonly asksAction: boolean
 }
 
-/** The policies by what they hold for, some at a time, each parsed. */
-function* chunksOf(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Steps<readonly Chunk[]> {
+/** The policies by what they hold for, some at a time. */
+function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): readonly Chunk[] {
   const named = actions.map((action) => ({
     action,
     asksAction: false,
@@ -94,8 +94,12 @@ function* chunksOf(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): 
   for (const { action, asksAction, of } of [...any, ...named])
     for (let from = 0; from < of.length; from += maxTogether) {
       const some = of.slice(from, from + maxTogether)
-      chunks.push({ policies: some, group: preparse(cedar, some, mode), action, asksAction })
-      yield
+      let group: Group | undefined
+      const parsedGroup = (): Group => {
+        group ??= preparse(cedar, some, mode)
+        return group
+      }
+      chunks.push({ policies: some, group: parsedGroup, action, asksAction })
     }
   return chunks
 }
@@ -130,9 +134,9 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
  * The policies, parsed once. Only those that may hold are put to Cedar, since each costs time whether it holds or not; and where all
  * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
  */
-export function* createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Steps<Engine> {
+export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
   const single = createSingles(cedar, mode)
-  const chunks = yield* chunksOf(cedar, policies, mode)
+  const chunks = chunksOf(cedar, policies, mode)
   return {
     askOne: (request, policy) => {
       // An error is told where the policy is asked about what is known.
@@ -144,7 +148,7 @@ export function* createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mo
         chunk.action === undefined ? first || mode === "allow-list" || chunk.asksAction : chunk.action === action
       const groups = chunks.filter(isAsked).flatMap(({ policies: all, group }) => {
         const live = all.filter((policy) => isMeant(policy, request) && policy.holds(asKnown(get)) !== false)
-        return live.length > 1 + all.length / policiesPerQuestion ? [group] : live.map(single)
+        return live.length > 1 + all.length / policiesPerQuestion ? [group()] : live.map(single)
       })
       const answers = groups.map((group) => authorize(cedar, request, group))
       return {

@@ -32,7 +32,7 @@ export type CompiledMatcher = (facts: CallFacts, reach?: Reach) => Matched
 
 const changes = (access: string): boolean => access !== "read"
 
-function valuesOf(of: Matcher["of"], facts: CallFacts): readonly string[] {
+function valuesOf(of: Matcher["of"], facts: CallFacts, reach: Reach): readonly string[] {
   switch (of) {
     case "recipientDomains":
       return facts.emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)
@@ -43,7 +43,9 @@ function valuesOf(of: Matcher["of"], facts: CallFacts): readonly string[] {
     case "paths":
       return facts.paths.map(({ path }) => path)
     case "changedPaths":
-      return facts.paths.filter(({ access }) => changes(access)).map(({ path }) => path)
+      return facts.paths
+        .filter(({ access, mayChange }) => changes(access) || (reach === "below" && mayChange === true))
+        .map(({ path }) => path)
     case "deletedPaths":
       return facts.paths.filter(({ access }) => access === "delete" || access === "unknown").map(({ path }) => path)
     case "commands":
@@ -147,8 +149,7 @@ function foldersAbove(of: Matcher["of"], patterns: readonly string[], facts: Cal
   if (!isOfPaths(of)) return []
   return facts.paths
     .filter(
-      ({ tree, access, path }) =>
-        (tree !== undefined || /^(?:\.\/)?\*\*\//.test(path)) && (of === "paths" || changes(access)),
+      ({ tree, access, path }) => (tree !== undefined || path.includes("**/")) && (of === "paths" || changes(access)),
     )
     .map(({ path }) => path)
     .filter((path) => patterns.some((pattern) => isAbove(path, pattern)))
@@ -161,18 +162,38 @@ function isAbove(folder: string, pattern: string): boolean {
     return /(?:\/\*{0,2}|\*\*)$/.test(pattern) && !/^(?:[/~]|[a-z]:)/i.test(pattern) && !/\/[^/*?[]+$/.test(folder)
   const name = fold(folder).replace(/\/+$/, "")
   const normal = fold(normalPath(pattern))
+  if (name.includes("**/")) return mayMeet(name.split("/"), [...normal.replace(/\/\*\*$/, "").split("/"), "**"])
   if (name === "" || name === "." || name === "*" || name === "**")
     return !/^(?:[/~]|[a-z]:)/.test(normal) || folder.startsWith("/")
   if (/^\$(?:pwd|oldpwd)$/.test(name) || /^(?:\.\.\/?)+$/.test(name)) return true
   return normal.startsWith(`${name}/`)
 }
 
+/** May two patterns, name by name, stand for the same file? */
+function mayMeet(one: readonly string[], other: readonly string[]): boolean {
+  const reached = Array.from({ length: one.length + 1 }, () => new Set<number>())
+  reached[one.length]?.add(other.length)
+  for (let at = one.length; at >= 0; at--)
+    for (let to = other.length; to >= 0; to--) {
+      const [name, next] = [one[at], other[to]]
+      const skips =
+        (name === "**" && (reached[at + 1]?.has(to) === true || (next !== undefined && reached[at]?.has(to + 1)))) ||
+        (next === "**" && (reached[at]?.has(to + 1) === true || (name !== undefined && reached[at + 1]?.has(to))))
+      const isSame = name !== undefined && next !== undefined && namesMeet(name, next) && reached[at + 1]?.has(to + 1)
+      if (skips === true || isSame === true) reached[at]?.add(to)
+    }
+  return reached[0]?.has(0) === true
+}
+
+const namesMeet = (one: string, other: string): boolean =>
+  (/[*?[]/.test(one) && /[*?[]/.test(other)) || globMatches(one, other) || globMatches(other, one)
+
 /** Make a matcher ready to be asked about many calls. */
 export function compileMatcher({ of, patterns }: Matcher): CompiledMatcher {
   const tests = patterns.map((pattern) => testFor(of, pattern))
   return (facts, reach = "named") => {
     const above = new Set(reach === "below" ? foldersAbove(of, patterns, facts) : [])
-    const values = [...new Set(valuesOf(of, facts))].sort()
+    const values = [...new Set(valuesOf(of, facts, reach))].sort()
     const within = values.filter((value) => above.has(value) || tests.some((test) => test(value)))
     const inside = new Set(within)
     return { within, outside: values.filter((value) => !inside.has(value)) }

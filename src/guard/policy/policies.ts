@@ -16,7 +16,7 @@ import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./t
 type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 
 /** A template's conditions as policies, each a text of its own with the rule in words. */
-function written(
+function madeBy(
   use: TemplateUse,
   name: string,
 ): { readonly texts: readonly string[]; readonly matchers: Readonly<Record<string, Matcher>> } {
@@ -73,10 +73,13 @@ export function* readPolicySet(
     return name
   }
   const policies: GuardPolicy[] = []
+  /** Those that somebody wrote; what templates make fits the schema. */
+  const unchecked: GuardPolicy[] = []
   const matchers: Record<string, Matcher> = { ...given }
   for (const input of inputs) {
     if (isDeclarations(input)) continue
-    if (typeof input === "string") policies.push(...readPolicies(cedar, nameFor("policy"), input))
+    const written = unchecked.length
+    if (typeof input === "string") unchecked.push(...readPolicies(cedar, nameFor("policy"), input))
     else if (typeof input !== "object" || input === null)
       throw new HoldfastError({
         code: "option-invalid",
@@ -84,17 +87,18 @@ export function* readPolicySet(
         expected: "texts and templates",
         found: shown(input),
       })
-    else if ("text" in input) policies.push(...readPolicies(cedar, nameFor(checkedName(input.name)), input.text))
+    else if ("text" in input) unchecked.push(...readPolicies(cedar, nameFor(checkedName(input.name)), input.text))
     else {
       const name = nameFor(checkedName(input.name ?? input.template))
-      const made = written(input, name)
+      const made = madeBy(input, name)
       Object.assign(matchers, made.matchers)
       policies.push(...readParts(name, made.texts.join("\n"), made.texts))
     }
+    policies.push(...unchecked.slice(written))
     yield
   }
   check(policies)
-  yield* checkPolicies(cedar, policies)
+  yield* checkPolicies(cedar, unchecked)
   return { policies, matchers }
 }
 

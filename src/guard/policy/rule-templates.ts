@@ -1,4 +1,4 @@
-import { services } from "../facts/facts.ts"
+import { services } from "../facts/media.ts"
 import { regionName } from "../facts/regions.ts"
 import { cedarSet, cedarString, type PolicyDraft, requireTexts, type UseOptions } from "./template.ts"
 

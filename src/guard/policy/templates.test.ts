@@ -447,3 +447,13 @@ test.each([
     }),
   )
 })
+
+test("what templates make fits the schema, whatever their texts are: a guard takes it as policies that somebody wrote", () => {
+  const odd = ['a"b', "a\\b", "*", "\n", "$x", "\u{1f600}"]
+  const made = rows.flatMap(({ use }, at) => {
+    const asked = { ...use, rule: odd[at % odd.length] ?? "" }
+    return createGuard([use, asked]).policies.map(({ text }, n) => ({ name: `made-${at}-${n}`, text }))
+  })
+  expect(made.length).toBeGreaterThan(2 * templateNames.length)
+  expect(createGuard(made).policies.length).toBe(made.length)
+})

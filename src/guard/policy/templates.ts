@@ -272,7 +272,16 @@ type NoPersonalData = UseOptions & {
   readonly kinds?: readonly PersonalKind[]
 }
 
-const identifying: readonly PersonalKind[] = ["ssn", "card", "iban", "passport", "national-id", "account", "birth-date"]
+const identifying: readonly PersonalKind[] = [
+  "ssn",
+  "card",
+  "iban",
+  "passport",
+  "national-id",
+  "account",
+  "birth-date",
+  "health",
+]
 
 function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
   const set = cedarSet(requireTexts("kinds", kinds))

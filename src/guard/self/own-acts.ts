@@ -1,4 +1,4 @@
-import { unknownPart } from "../facts/shell-syntax.ts"
+import { unknownPart } from "../facts/shell-words.ts"
 import type { OwnCommand } from "./own-commands.ts"
 import type { OwnProcess } from "./own-process.ts"
 

@@ -1,6 +1,6 @@
 import { codeFacts } from "../facts/code.ts"
 import { runOf } from "../facts/commands.ts"
-import { unknownPart } from "../facts/shell-syntax.ts"
+import { unknownPart } from "../facts/shell-words.ts"
 import { absolutePath, type OwnProcess } from "./own-process.ts"
 
 /** One command of a script, taken out of what wraps it, with the folder that it runs in. */

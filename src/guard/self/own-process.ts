@@ -1,4 +1,4 @@
-import { asPattern, unknownPart } from "../facts/shell-syntax.ts"
+import { asPattern, unknownPart } from "../facts/shell-words.ts"
 import { globMatches } from "../facts/words.ts"
 
 /** A file or folder that the gateway rests on. */

@@ -1,0 +1,102 @@
+import type { Leaf } from "./leaf.ts"
+import { wordsOf } from "./words.ts"
+
+/** The way on which a call reaches people. */
+type Medium =
+  | "email"
+  | "slack"
+  | "teams"
+  | "discord"
+  | "sms"
+  | "chat"
+  | "ticket"
+  | "phone"
+  | "social"
+  | "webhook"
+  | "wiki"
+  | "calendar"
+  | "pager"
+  | "public"
+
+const names: readonly (readonly [Medium, RegExp])[] = [
+  [
+    "email",
+    /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,
+  ],
+  ["slack", /^(?:slack|slackcat)$/],
+  ["teams", /^(?:teams|msteams)$/],
+  ["discord", /^discord$/],
+  ["sms", /^(?:sms|twilio|mms|imessage)$/],
+  ["chat", /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/],
+  ["ticket", /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/],
+  ["phone", /^(?:phone|call|dial|voice|voicemail|fax)$/],
+  ["social", /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/],
+  ["webhook", /^(?:webhook|webhooks)$/],
+  ["wiki", /^(?:wiki|confluence|notion|sharepoint)$/],
+  ["calendar", /^(?:calendar|meeting|invite)$/],
+  ["pager", /^(?:pagerduty|opsgenie|pager)$/],
+  ["public", /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/],
+]
+
+/** Services that are told apart by name: a call by WhatsApp is a chat, and is by WhatsApp. */
+export const services: Readonly<Record<string, readonly string[]>> = {
+  chat: ["whatsapp", "telegram", "signal", "mattermost", "zulip"],
+  ticket: ["jira", "zendesk", "servicenow", "freshdesk"],
+  social: ["twitter", "linkedin", "facebook", "instagram", "mastodon", "bluesky", "reddit"],
+}
+const serviceNames: ReadonlyMap<string, string> = new Map([
+  ...Object.values(services).flatMap((some) => some.map((name): readonly [string, string] => [name, name])),
+  ["tweet", "twitter"],
+])
+
+const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
+const addresses: readonly (readonly [Medium, RegExp])[] = [
+  ["slack", /hooks\.slack\.com|slack\.com\/api/],
+  ["teams", /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
+  ["discord", /discord(?:app)?\.com\/api/],
+  ["email", /\bsmtps?:\/\/|\bmailto:|api\.(?:sendgrid|mailgun|postmarkapp)\./],
+  ["chat", /api\.telegram\.org/],
+]
+
+/** The ways on which a call reaches people: as its name says, a field of it, an address that belongs to one. */
+export function mediaOf(
+  tool: string,
+  leaves: readonly Leaf[],
+  commands: readonly string[],
+  mailed: boolean,
+): ReadonlySet<string> {
+  const told = leaves.flatMap(({ keys, folded, role }) => {
+    if (folded.length > 60) return []
+    return fields.test(keys.at(-1) ?? "") || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
+  })
+  const words = [...wordsOf(tool.slice(0, 200)), ...told, ...commands]
+  const found = new Set<string>(
+    names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium),
+  )
+  for (const word of words) {
+    const service = serviceNames.get(word)
+    if (service !== undefined) found.add(service)
+  }
+  for (const { folded, role } of leaves) {
+    if (role === "body" || role === "subject") continue
+    for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
+  }
+  if (leaves.some(({ keys, value }) => /^(?:is_)?public(?:ly)?$/.test(keys.at(-1) ?? "") && value === true))
+    found.add("public")
+  if (mailed) found.add("email")
+  if (found.size === 0 && talksInRoom(tool, leaves)) found.add("chat")
+  return found
+}
+
+const rooms =
+  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|space)$/i
+const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
+
+/** Words for a room that has no brand in its name: `post_message` to `#status`. */
+function talksInRoom(tool: string, leaves: readonly Leaf[]): boolean {
+  const says = wordsOf(tool.slice(0, 200)).some((word) => talk.test(word))
+  return leaves.some(
+    ({ keys, folded }) =>
+      rooms.test(keys.at(-1) ?? "") && (folded.startsWith("#") || (says && /^[\w.-]+$/.test(folded))),
+  )
+}
