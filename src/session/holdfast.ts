@@ -138,7 +138,7 @@ function createTasks(onFailed: (session: string, work: Parameters<Shared["later"
   const pending = new Set<Promise<void>>()
   return {
     later: (session, work, act) => {
-      const task = othersServed()
+      const task = othersServed("new")
         .then(act)
         .catch((error: unknown) => onFailed(session, work, error))
         .finally(() => pending.delete(task))

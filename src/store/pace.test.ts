@@ -40,7 +40,7 @@ test("whatever is released at once, a turn of the event loop does no more work t
       const { turns, work, counts } = countedTurns()
       const run = async (own: readonly number[]): Promise<void> => {
         const pause = createPause(turns)
-        await turns.enter()
+        await turns.enter("new")
         for (const ms of own) {
           await pause()
           work(ms)
@@ -111,4 +111,24 @@ test("short work that never ends does not keep long work from its end, nor long 
   isDone = true
   await Promise.all(flooding)
   expect(ended).toEqual(["middle", "long", "long"])
+})
+
+test("what has begun goes on through its waits before anything new begins", async () => {
+  const { turns, work } = countedTurns()
+  const ended: number[] = []
+  const request = async (n: number): Promise<void> => {
+    await turns.enter("new")
+    for (let call = 0; call < 6; call++) {
+      work(4)
+      // A store that answers at once, or all who ask in the same turn together.
+      if (call % 3 === 2) await nextTurn()
+      await turns.enter("short")
+    }
+    ended.push(n)
+  }
+  const all = Array.from({ length: 40 }, (_, n) => n)
+  await Promise.all(all.map(request))
+  expect(ended).toHaveLength(all.length)
+  // Nobody is passed by many who came later.
+  for (const [place, n] of ended.entries()) expect(Math.abs(place - n)).toBeLessThan(8)
 })

@@ -11,8 +11,8 @@ const turnMs = 15
 /** Work that waits: `turn` is the one in which it began to. */
 type Waiting = { readonly turn: number; readonly bornAt: number; readonly go: () => void }
 
-/** Begun just now, of some slices, or of many. */
-type Length = "short" | "middle" | "long"
+/** Not begun yet, begun just now, of some slices, or of many. */
+type Length = "new" | "short" | "middle" | "long"
 
 /** Work of so many slices (a quarter of a second) is long: shorter work does not wait until it is done. */
 const middleSlices = 16
@@ -20,8 +20,8 @@ const middleSlices = 16
 /** The turns of an event loop: whether the present one has used its time, and the work that waits for a later one. */
 export type Turns = {
   readonly isDue: () => boolean
-  /** Go on when all work that was released before is done, in this turn if there is time left. */
-  readonly enter: () => Promise<void>
+  /** Go on when all work that was released before is done, in this turn if there is time left; undefined if that is now. */
+  readonly enter: (length: "new" | "short") => Promise<void> | undefined
   /** Go on in a later turn. */
   readonly wait: (length: Length, bornAt: number) => Promise<void>
 }
@@ -34,6 +34,8 @@ export function createTurns(now: () => number): Turns {
   let isCounting = false
   let hasAsked = false
   let isServing = false
+  /** Does work run that was let go on in this turn? Until the next piece is served, no other does. */
+  let isServed = false
 
   /** A turn lasts from here to here: waiting work, then timers and sockets. */
   const begin = (): void => {
@@ -58,9 +60,11 @@ export function createTurns(now: () => number): Turns {
   /** Let work go on that waited, one piece after the other, until the turn has used its time. */
   const serve = (): void => {
     isServing = false
+    isServed = false
     const usedMs = now() - begunMs
     const next = usedMs >= turnMs ? undefined : waiting.take(turn, usedMs < turnMs / 2)
     if (next === undefined) return
+    isServed = true
     next.go()
     serveNext()
   }
@@ -82,9 +86,10 @@ export function createTurns(now: () => number): Turns {
       hasAsked = true
       return now() - beganAtMs() >= turnMs
     },
-    enter: () => {
+    enter: (length) => {
+      if (isServed && length === "short" && now() - begunMs < turnMs) return undefined
       serveNext()
-      return add("short", 0, turn - 1)
+      return add(length, 0, turn - 1)
     },
     wait: (length, bornAt) => add(length, bornAt, turn),
   }
@@ -100,9 +105,10 @@ type Queues = {
 
 /**
  * Short work has the first half of a turn, unless it had all of the last one. Of the rest, middle and long work have every second piece.
- * Work of middle length waits by its age, so that what began first is done first.
+ * What began first is done first: new work begins when no other short work waits, and work of middle length waits by its age.
  */
 function createQueues(): Queues {
+  const fresh: Waiting[] = []
   const short: Waiting[] = []
   const middle: Waiting[] = []
   const long: Waiting[] = []
@@ -111,18 +117,19 @@ function createQueues(): Queues {
   let isShortFirst = true
   return {
     add: (length, work) => {
-      if (length === "short") short.push(work)
+      if (length === "new") fresh.push(work)
+      else if (length === "short") short.push(work)
       else if (length === "long") long.push(work)
       else middle.splice(middle.findLastIndex(({ bornAt }) => bornAt <= work.bornAt) + 1, 0, work)
     },
-    hasAny: () => short.length + middle.length + long.length > 0,
+    hasAny: () => fresh.length + short.length + middle.length + long.length > 0,
     beginTurn: () => {
       isShortFirst = hadOthers || middle.length + long.length === 0
       hadOthers = false
     },
     take: (turn, isFirstHalf) => {
       const others = isLongNext ? [long, middle] : [middle, long]
-      const order = isFirstHalf && (isShortFirst || hadOthers) ? [short, ...others] : [...others, short]
+      const order = isFirstHalf && (isShortFirst || hadOthers) ? [short, fresh, ...others] : [...others, short, fresh]
       const queue = order.find((all) => all.some((work) => work.turn < turn))
       if (queue === middle || queue === long) {
         isLongNext = queue === middle
@@ -140,10 +147,13 @@ const ownTurns = createTurns(() => performance.now())
 export const isDue = (): boolean => ownTurns.isDue()
 
 /** Yield in any case, before or after a piece of work that cannot be cut. */
-export const othersServed = (): Promise<void> => ownTurns.wait("short", 0)
+export const othersServed = (length: "new" | "short" = "short"): Promise<void> => ownTurns.wait(length, 0)
 
 /** To be awaited where many are released at once: each goes on when those before it are done or wait for something. */
-export const inTurn = (): Promise<void> => ownTurns.enter()
+export const inTurn = (): Promise<void> | undefined => ownTurns.enter("short")
+
+/** To be awaited before new work: it begins when those that have begun are done or wait for something. */
+export const beginInTurn = (): Promise<void> | undefined => ownTurns.enter("new")
 
 let bornLast = 0
 
