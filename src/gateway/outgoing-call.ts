@@ -6,7 +6,6 @@ import { present } from "../message/present.ts"
 import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
 import { guardOutside } from "../session/spending.ts"
-import { beginInTurn } from "../store/pace.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, continueFastPath, type FastPath, isSureOf } from "./fast-path/fast-path.ts"
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
@@ -52,7 +51,6 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
     deps.fastPaths.put(incomingCall, next)
     return callAtOnce(deps, incomingCall, { ...next, fastPath: next })
   }
-  await beginInTurn()
   if (fastPath !== undefined) await deps.lines.idle(fastPath.session)
   const located = await locate(
     deps,
