@@ -109,6 +109,8 @@ const settling = 2
 
 async function work(job: Job, worker: number, note: Note): Promise<void> {
   const endMs = performance.now() + (job.forMs ?? Number.POSITIVE_INFINITY)
+  // Many who think between their requests do not all ask in the same moment.
+  if (job.workers > 1 && job.thinkMs > 0) await sleep((job.thinkMs * worker) / job.workers)
   for (let n = 0; n < job.count && performance.now() < endMs; n++) {
     if (job.kind === "compacting") await untilCompacted(job, note)
     else if (job.kind === "first") {

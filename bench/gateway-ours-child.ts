@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from "node:perf_hooks"
+import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
 import { startGateway } from "../src/gateway/gateway.ts"
 import { usualGatewayLimits, usualTimes } from "../src/gateway/settings/gateway-options.ts"
 import { createGuard } from "../src/guard/guard.ts"
@@ -15,8 +15,15 @@ export type Account = {
   readonly faults: readonly string[]
   readonly heapMb: number
   readonly rssMb: number
-  /** Of the event loop, since the last question. */
+  /** Since the last question: of the event loop, by the clock. */
   readonly loopDelayMs: { readonly p99: number; readonly longest: number }
+  /** The longest turn of the event loop by the processor time of its thread: what others on the machine do does not count. */
+  readonly longestTurnMs: number
+  readonly turnsOver100Ms: number
+  /** Garbage collection while the thread waited, by the clock. */
+  readonly gcMs: { readonly all: number; readonly longest: number }
+  /** Of the processor, by all threads. */
+  readonly cpuMs: number
 }
 
 const [upstream = "", place = "memory", window = "-", guarded = ""] = process.argv.slice(2)
@@ -69,12 +76,45 @@ const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 const nsPerMs = 1e6
 
+const gcMs = { all: 0, longest: 0 }
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) {
+    gcMs.all += duration
+    gcMs.longest = Math.max(gcMs.longest, duration)
+  }
+}).observe({ entryTypes: ["gc"] })
+
+const turns = { longestMs: 0, over100Ms: 0 }
+let lastWork = process.threadCpuUsage()
+setInterval(() => {
+  const { user, system } = process.threadCpuUsage(lastWork)
+  const workMs = (user + system) / 1000
+  turns.longestMs = Math.max(turns.longestMs, workMs)
+  if (workMs > 100) turns.over100Ms++
+  lastWork = process.threadCpuUsage()
+}, 2).unref()
+let begun = process.cpuUsage()
+
+function beginCounts(): void {
+  delay.reset()
+  Object.assign(gcMs, { all: 0, longest: 0 })
+  Object.assign(turns, { longestMs: 0, over100Ms: 0 })
+  begun = process.cpuUsage()
+}
+
 /** Any message is the question how it goes; the counts begin anew with each. */
 process.on("message", () => {
-  const loopDelayMs = { p99: delay.percentile(99) / nsPerMs, longest: delay.max / nsPerMs }
+  const { user, system } = process.cpuUsage(begun)
+  const counts = {
+    loopDelayMs: { p99: delay.percentile(99) / nsPerMs, longest: delay.max / nsPerMs },
+    longestTurnMs: turns.longestMs,
+    turnsOver100Ms: turns.over100Ms,
+    gcMs: { ...gcMs },
+    cpuMs: (user + system) / 1000,
+  }
   globalThis.gc?.()
-  // The collection that was just asked for counts in neither minute: its delay is noted when the loop goes on.
-  setTimeout(() => delay.reset(), 50)
+  // The collection that was just asked for counts in neither minute: it is noted when the loop goes on.
+  setTimeout(beginCounts, 50)
   const { heapUsed, rss } = process.memoryUsage()
   process.send?.({
     how: { ...how },
@@ -82,7 +122,7 @@ process.on("message", () => {
     faults: [...faults],
     heapMb: heapUsed / 1e6,
     rssMb: rss / 1e6,
-    loopDelayMs,
+    ...counts,
   })
   for (const name of Object.keys(how)) delete how[name]
   changed = 0

@@ -71,14 +71,15 @@ function printSoak({ conditions, minutes, faults }: SoakReport): void {
   const lines = minutes.map((one) => [
     String(one.minute),
     ...[one.rssMb, one.heapMb, one.requests, one.changed, one.p50, one.p99, one.loopP99, one.loopLongest].map(figure),
-    ...[one.storeMb, one.load].map(figure),
+    ...[one.turnLongest, one.turnsOver100, one.gcLongest, one.gcAll, one.cpuMs, one.storeMb, one.load].map(figure),
     one.failed === 0 ? "" : String(one.failed),
   ])
   console.log(
     table([
-      "minute|rss MB|heap MB after gc|requests|changed|p50 ms|p99 ms|loop p99 ms|loop longest ms|store MB|load|failed".split(
-        "|",
-      ),
+      [
+        ..."minute|rss MB|heap MB after gc|requests|changed|p50 ms|p99 ms|loop p99 ms|loop longest ms".split("|"),
+        ..."longest turn CPU ms|turns over 100|gc longest ms|gc ms|CPU ms a request|store MB|load|failed".split("|"),
+      ],
       ...lines,
     ]),
   )

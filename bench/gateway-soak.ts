@@ -32,6 +32,12 @@ type Minute = {
   readonly storeMb: number
   readonly loopP99: number
   readonly loopLongest: number
+  readonly turnLongest: number
+  readonly turnsOver100: number
+  readonly gcAll: number
+  readonly gcLongest: number
+  /** Of the gateway, for each request. */
+  readonly cpuMs: number
 }
 
 const sessions = 100
@@ -82,6 +88,11 @@ export async function soak(minutes: number): Promise<SoakReport> {
         storeMb: (await bytesIn(folder)) / 1e6,
         loopP99: account.loopDelayMs.p99,
         loopLongest: account.loopDelayMs.longest,
+        turnLongest: account.longestTurnMs,
+        turnsOver100: account.turnsOver100Ms,
+        gcAll: account.gcMs.all,
+        gcLongest: account.gcMs.longest,
+        cpuMs: account.cpuMs / Math.max(1, seen.samples.length),
       }
       console.error(`  gateway: soak ${JSON.stringify(one)}`)
       found.push(one)

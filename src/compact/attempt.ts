@@ -2,7 +2,7 @@ import type { Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import { addedTokens, type CompactionDraft, longWire, pinEdits } from "./draft.ts"
+import { addedTokens, type CompactionDraft, pinEdits } from "./draft.ts"
 import type { GateEvent } from "./gate/gate-summary.ts"
 import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
@@ -51,11 +51,10 @@ export async function install(
   limitTokens: number,
 ): Promise<Compacted | undefined> {
   const { task, scene, events } = attempt
-  const pause = task.request.wire.length > longWire ? task.pause : undefined
   const wire = writeEdits(task, scene, draft.edits)
-  await pause?.()
+  await task.pause?.()
   const context = outgoingContext(task, scene, wire)
-  await pause?.()
+  await task.pause?.()
   const before: VerifiedContext = { ...scene.separation, messages: task.messages }
   const failures = verify(before, context, {
     format: task.format,

@@ -99,11 +99,7 @@ export const draftDigest = (
   scene: Scene,
   knowledge: Knowledge,
   plan: DraftPlan,
-): Promise<CompactionDraft | undefined> =>
-  runInSteps(draftSteps(task, scene, knowledge, plan), task.request.wire.length > longWire ? task.pause : undefined)
-
-/** A draft of a longer body takes some ten milliseconds. */
-export const longWire = 1_000_000
+): Promise<CompactionDraft | undefined> => runInSteps(draftSteps(task, scene, knowledge, plan), task.pause)
 
 function* draftSteps(
   task: CompactTask,

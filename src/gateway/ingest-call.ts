@@ -1,9 +1,11 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { longBody } from "../session/compact-view.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { UsageReport } from "../session/record.ts"
 import type { Spending } from "../session/spending.ts"
+import { othersServed } from "../store/pace.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
@@ -64,6 +66,8 @@ export async function ingestCall(
   try {
     const prepared = await prepareCall(deps, incomingCall, located)
     const { receipt, wire } = prepared
+    // A long body is written in one piece.
+    if (wire.length > longBody) await othersServed()
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
     removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))

@@ -2,6 +2,7 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { readContextError } from "../model/too-long.ts"
+import { beginInTurn } from "../store/pace.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
@@ -36,6 +37,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
       ...present({ agent: incomingCall.own.agent, traceparent, client: clientIn(incomingCall.headers["user-agent"]) }),
       ...present({ project: projectIn(incomingCall.bytes) }),
     })
+    await beginInTurn()
     const outgoing = await outgoingFor(exchange, incomingCall)
     if (outgoing === "answered") return
     if (outgoing.answer !== undefined) {

@@ -111,7 +111,7 @@ const noRoom = (leftOut: readonly Pin[], { sizes, policy }: Budgeted): LogEvent 
 const isFresh = ({ live, call }: Preparing): boolean =>
   call.view.checkpoint !== 0 && live.journal.outline().nodeOf(call.view.checkpoint) === call.view.at
 
-/** A request body shorter than this is compacted in some ten milliseconds, without pauses. */
+/** Others are served before and after each piece of work on a longer request body that cannot be cut, such as parsing it. */
 export const longBody = 100_000
 
 type ViewTask = CompactTask & {
@@ -141,7 +141,7 @@ async function taskFor(
     meter,
     limits,
     choices: await choicesFor(preparing, messages, pins, before),
-    ...(call.frame.wire.length > longBody ? { pause: createPause() } : {}),
+    pause: createPause(),
     known,
     repairs: events,
   }

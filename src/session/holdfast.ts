@@ -4,6 +4,7 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
+import { othersServed } from "../store/pace.ts"
 import { createInProcessQueue } from "../store/queue/in-process.ts"
 import { openPgBossQueue } from "../store/queue/pg-boss.ts"
 import type { Queue } from "../store/queue/queue.ts"
@@ -137,7 +138,7 @@ function createTasks(onFailed: (session: string, work: Parameters<Shared["later"
   const pending = new Set<Promise<void>>()
   return {
     later: (session, work, act) => {
-      const task = new Promise<void>((resolve) => setImmediate(resolve))
+      const task = othersServed("new")
         .then(act)
         .catch((error: unknown) => onFailed(session, work, error))
         .finally(() => pending.delete(task))

@@ -1,6 +1,7 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { withinMs } from "../model/within-ms.ts"
+import { inTurn } from "../store/pace.ts"
 import type { Store } from "../store/store.ts"
 
 /** Time limit for one store call in a turn; a working store is faster. */
@@ -33,7 +34,12 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
     <Args extends readonly unknown[], Value>(act: Act<Args, Value>): Act<Args, Value> =>
     async (...args) => {
       if (watch.isAway()) throw new HoldfastError(stopped())
-      return watch.during((signal) => withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }))
+      const value = await watch.during((signal) =>
+        withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }),
+      )
+      // A store answers many calls in one turn of the event loop.
+      await inTurn()
+      return value
     }
   const { kind, isShared, jobs, memory, events } = store
   return {

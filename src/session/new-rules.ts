@@ -118,8 +118,11 @@ function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): read
   return said.flatMap((withdrawal) => withdrawnBy(withdrawal, own))
 }
 
-const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string =>
-  JSON.stringify([channel, channel === "user" ? "" : source, text])
+/** Made of every rule of a session with every message, so it is no JSON: the length says where the source ends. */
+const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string => {
+  const from = channel === "user" ? "" : source
+  return `${channel} ${from.length} ${from} ${text}`
+}
 
 /**
  * Rules withdrawn by a command at the start of a message, `/unpin e12` or `/unpin the metric rule`: of the user's trust or less; never

@@ -62,8 +62,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   if (refuses) requireSavedRules(live)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
-  const isLong = call.frame.wire.length > longBody
-  if (isLong) await othersServed()
+  if (call.frame.wire.length > longBody) await othersServed()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await standingPins(live))]
   const rereads = await noteRereads(live, call.view, call.frame.messages)
@@ -72,7 +71,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
     ...present({ rereads: rereads.count }),
   })
   // Count each message once, in slices; later counts are cached.
-  if (isLong) await runPaced(countEach(meter, call.frame.messages))
+  await runPaced(countEach(meter, call.frame.messages))
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
   // The entries that the call refers to have moved: the store came back during the call, and others had written to it. Start again.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)

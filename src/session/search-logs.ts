@@ -1,6 +1,6 @@
 import { type Message, type Part, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { createPace } from "../store/pace.ts"
+import { createPause } from "../store/pace.ts"
 import { hasWord, isHit, type QueryWord, rankTexts, readQuery, searchTerms } from "../store/search-terms.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { payloadsOf, readBody } from "./log/chain.ts"
@@ -66,7 +66,7 @@ export async function searchLogs(
   const asked = readQuery(query)
   const words = [...asked.quoted, ...asked.words]
   if (words.length === 0) return { found: [], sessions: 0, cut: false }
-  const pace = createPace()
+  const pause = createPause()
   const mayAnswer = createFilter(words)
   const candidates: Candidate[] = []
   let left = maxCharacters
@@ -80,7 +80,7 @@ export async function searchLogs(
         left -= section.text.length
         const terms = mayAnswer(section.text) ? searchTerms(section.text) : []
         if (isHit(terms, asked)) candidates.push({ ...section, words: wordsIn(terms, words) })
-        if (pace.isDue()) await pace.rest()
+        await pause()
       }
       if (candidates.length > 2 * maxCandidates) keepBest(candidates)
     }

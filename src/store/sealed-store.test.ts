@@ -9,7 +9,6 @@ import { hashEntry, type StoreOfLogs } from "./reserved-log.ts"
 import { readStoreKey, sealedWith } from "./sealed-store.ts"
 import { openSqliteDatabase } from "./sqlite-database.ts"
 import { createSqliteLogs, openSqliteStore } from "./sqlite-store.ts"
-import type { Store } from "./store.ts"
 
 const key = randomBytes(32)
 const folder = mkdtempSync(join(tmpdir(), "holdfast-sealed-"))

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto"
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { createPace } from "./pace.ts"
+import { createPause } from "./pace.ts"
 import { isPayload, isSealed, packText, sealedMark, unpackText } from "./packed-text.ts"
 import { hashEntry, nextSealingLog, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
 import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
@@ -168,10 +168,10 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
   }
   const entries = async (session: string, read: readonly StoredEntry[]): Promise<readonly StoredEntry[]> => {
     const plain: StoredEntry[] = []
-    const pace = createPace()
+    const pause = createPause()
     for (const entry of read) {
       plain.push({ ...entry, body: await opened(session, `entry:${entry.hash}`, entry.body) })
-      if (pace.isDue()) await pace.rest()
+      await pause()
     }
     return plain
   }
@@ -229,11 +229,11 @@ const jobPayload = (opened: Opened, { session, key, payload }: Job): Promise<str
   opened(session, `job:${session}:${key}`, payload)
 
 async function sealedBatch(seal: Seal, batch: Batch): Promise<Batch> {
-  const pace = createPace()
+  const pause = createPause()
   const entries: StoredEntry[] = []
   for (const entry of batch.entries) {
     entries.push({ ...entry, body: await seal.close(`entry:${entry.hash}`, entry.body) })
-    if (pace.isDue()) await pace.rest()
+    await pause()
   }
   if (batch.payloads === undefined) return { ...batch, entries }
   const payloads = new Map<string, string>()
@@ -264,13 +264,13 @@ function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStor
     const { text: _, limit: _limit, ...filter } = query
     const { fromDay = "", toDay = "9999" } = query
     const rows: MemoryRow[] = []
-    const pace = createPace()
+    const pause = createPause()
     for (const { day } of await memory.days(query)) {
       if (day < fromDay || day > toDay) continue
       const found = await memory.search({ ...filter, fromDay: day, toDay: day, limit: rowsOfDay })
       for (const { row } of found) {
         rows.push(await plain(row))
-        if (pace.isDue()) await pace.rest()
+        await pause()
       }
       if (rows.length >= searchedRows) break
     }

@@ -220,8 +220,9 @@ type Waiting = {
   readonly failed: (error: unknown) => void
 }
 
-/** Limit on writes in one transaction, because other calls wait for it. */
+/** Limits on the writes of one transaction, because other calls wait for it. What is left over is written in the next turn. */
 const maxTogether = 64
+const maxTogetherMs = 10
 
 /**
  * Combine simultaneous writes into one transaction, because each transaction waits for the disk. If it fails, each write is retried
@@ -229,44 +230,75 @@ const maxTogether = 64
  */
 export function createSqliteWrites(alone: Write): { readonly write: Write; readonly flush: () => void } {
   let waiting: Waiting[] = []
-  const flush = (): void => {
-    const all = waiting
-    waiting = []
-    for (let at = 0; at < all.length; at += maxTogether) void together(alone, all.slice(at, at + maxTogether))
+  let isPlanned = false
+  const plan = (): void => {
+    if (isPlanned || waiting.length === 0) return
+    isPlanned = true
+    setImmediate(() => {
+      isPlanned = false
+      writeSome(maxTogetherMs)
+    })
+  }
+  const writeSome = (limitMs: number): void => {
+    const some = waiting.slice(0, maxTogether)
+    waiting = waiting.slice(maxTogether)
+    const giveBack = (left: readonly Waiting[]): void => {
+      waiting = [...left, ...waiting]
+      plan()
+    }
+    plan()
+    void together(alone, some, { limitMs, giveBack })
   }
   const write = <Result>(session: string, work: (tables: SqliteTables) => Result): Promise<Result> => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    if (waiting.length === 0) setImmediate(flush)
     let settle = (): void => {}
     const keep = (tables: SqliteTables): void => {
       const result = work(tables)
       settle = () => resolve(result)
     }
     waiting.push({ session, work: keep, done: () => settle(), failed: reject })
+    plan()
     return promise
+  }
+  const flush = (): void => {
+    while (waiting.length > 0) writeSome(Number.POSITIVE_INFINITY)
   }
   return { write, flush }
 }
 
-async function together(alone: Write, all: readonly Waiting[]): Promise<void> {
+type TransactionLimit = {
+  readonly limitMs: number
+  /** Called with the writes that there was no time for. */
+  readonly giveBack: (left: readonly Waiting[]) => void
+}
+
+async function together(alone: Write, all: readonly Waiting[], { limitMs, giveBack }: TransactionLimit): Promise<void> {
+  let batch = all
   const [first] = all
-  if (first === undefined || all.length === 1)
-    return first && alone(first.session, first.work).then(first.done, first.failed)
+  if (first === undefined) return
   const each = (tables: SqliteTables): void => {
-    for (const { work } of all) work(tables)
+    const untilMs = performance.now() + limitMs
+    for (const [n, { work }] of batch.entries()) {
+      if (n > 0 && performance.now() >= untilMs) {
+        giveBack(batch.slice(n))
+        batch = batch.slice(0, n)
+        return
+      }
+      work(tables)
+    }
   }
   try {
-    await alone(ANY_SESSION, each)
+    await alone(batch.length === 1 ? first.session : ANY_SESSION, each)
   } catch (error) {
-    // The database is still locked, so retrying is pointless.
-    const isLocked = error instanceof HoldfastError && error.problem.code === "store-locked"
-    for (const one of all) {
-      if (isLocked) one.failed(error)
+    // Retrying is pointless if there was only one write, or if the database is still locked.
+    const isFinal = all.length === 1 || (error instanceof HoldfastError && error.problem.code === "store-locked")
+    for (const one of batch) {
+      if (isFinal) one.failed(error)
       else await alone(one.session, one.work).then(one.done, one.failed)
     }
     return
   }
-  for (const { done } of all) done()
+  for (const { done } of batch) done()
 }
 
 /** The application id in the file header, which identifies our files. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
-import { createPace } from "./pace.ts"
+import { createPause } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
 import { sealedWith } from "./sealed-store.ts"
@@ -223,15 +223,15 @@ async function appendToSqlite(
 async function pack({ entries, payloads = new Map() }: Batch): Promise<Pick<PreparedBatch, "bodies" | "payloads">> {
   const bodies: PackedText[] = []
   const packed = new Map<string, PackedText>()
-  const pace = createPace()
+  const pause = createPause()
   for (const { body } of entries) {
     bodies.push(packAtOnce(body) ?? (await packText(body)))
-    if (pace.isDue()) await pace.rest()
+    await pause()
   }
   for (const [hash, text] of payloads) {
     const small = packAtOnce(text)
     if (small !== undefined) packed.set(hash, small)
-    if (pace.isDue()) await pace.rest()
+    await pause()
   }
   return { bodies, payloads: packed }
 }

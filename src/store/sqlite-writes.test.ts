@@ -46,6 +46,29 @@ test("simultaneous writes are one transaction, and each gets its own result", as
   database.close()
 })
 
+test("writes that take long together are several transactions, in their order, and others are served in between", async () => {
+  const database = await open()
+  const order: string[] = []
+  const { write } = createSqliteWrites((session, work) => {
+    order.push("begin")
+    return database.write(session, work)
+  })
+  const slow =
+    (text: string) =>
+    (tables: SqliteTables): string => {
+      const untilMs = performance.now() + 6
+      while (performance.now() < untilMs);
+      order.push(text)
+      return name(text)(tables)
+    }
+  const texts = ["a", "b", "c", "d", "e"]
+  expect(await Promise.all(texts.map((text) => write("s", slow(text))))).toEqual(texts)
+  expect(order.filter((step) => step !== "begin")).toEqual(texts)
+  expect(order.filter((step) => step === "begin").length).toBeGreaterThanOrEqual(3)
+  expect(await named(database)).toEqual(texts)
+  database.close()
+})
+
 test("no write fails because of another one", async () => {
   const database = await open()
   let round = 0

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
 import type { Format } from "../../message/message.ts"
-import { createPace, type Pace } from "../../store/pace.ts"
+import { isDue, othersServed } from "../../store/pace.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
 import { arrayEnd, arrayStep, startArray } from "../../wire/sse-array.ts"
 import type { Ending } from "../settings/exchange-record.ts"
@@ -142,14 +142,13 @@ export async function* eventsIn(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   framing: StreamFraming,
 ): AsyncGenerator<SseEvent, void, undefined> {
-  const pace = createPace()
   if (framing === "array") {
     let state = startArray()
     for await (const chunk of chunks) {
       for (const piece of piecesOf(chunk)) {
         const [next, events] = arrayStep(state, piece)
         state = next
-        yield* paced(events, pace)
+        yield* paced(events)
       }
     }
     yield* arrayEnd(state)
@@ -160,7 +159,7 @@ export async function* eventsIn(
     for (const piece of piecesOf(chunk)) {
       const [next, events] = sseStep(state, piece)
       state = next
-      yield* paced(events, pace)
+      yield* paced(events)
     }
   }
   yield* sseEnd(state)
@@ -173,10 +172,10 @@ function* piecesOf(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let from = 0; from < chunk.length; from += pieceBytes) yield chunk.subarray(from, from + pieceBytes)
 }
 
-async function* paced(events: readonly SseEvent[], pace: Pace): AsyncGenerator<SseEvent, void, undefined> {
+async function* paced(events: readonly SseEvent[]): AsyncGenerator<SseEvent, void, undefined> {
   for (const event of events) {
-    if (pace.isDue()) await pace.rest()
+    if (isDue()) await othersServed()
     yield event
   }
-  if (pace.isDue()) await pace.rest()
+  if (isDue()) await othersServed()
 }

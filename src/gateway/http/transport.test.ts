@@ -1,6 +1,10 @@
+import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTcpServer, type Server as TcpServer } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Worker } from "node:worker_threads"
 import { afterEach, expect, test } from "vitest"
+import { longestPieceShare } from "../../../test/support/longest-piece.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
 import { chunksOf, createTransport, readWhole, type UpstreamRequest } from "./transport.ts"
@@ -157,4 +161,34 @@ test("a response without a body ends, whenever it is read", async () => {
   const answer = await transport.send(sendingTo(origin, { method: "HEAD", body: undefined }))
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(await readWhole(answer, 10)).toEqual(Buffer.alloc(0))
+})
+
+/** A server in a thread of its own, which goes on writing while this one reads. */
+const drippingServer = `
+const { parentPort } = require("node:worker_threads")
+const chunks = Buffer.from("1\\r\\na\\r\\n".repeat(1_000_000))
+const server = require("node:net").createServer((socket) => socket.on("error", () => {}).once("data", () => {
+  socket.write("HTTP/1.1 200 OK\\r\\ntransfer-encoding: chunked\\r\\n\\r\\n")
+  socket.write(chunks)
+  socket.end("0\\r\\n\\r\\n")
+}))
+server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port))
+`
+
+test("a response in a chunk for each byte arrives whole, and others are served meanwhile", async () => {
+  const worker = new Worker(drippingServer, { eval: true })
+  const [port] = await once(worker, "message")
+  const shares: number[] = []
+  for (let run = 0; run < 3; run++) {
+    const answer = await transport.send(sendingTo(`http://127.0.0.1:${port}`))
+    await sleep(100)
+    let read: Buffer | undefined
+    const reading = async (): Promise<void> => {
+      read = await readWhole(answer, 1_000_000)
+    }
+    shares.push(await longestPieceShare(reading))
+    expect(read?.equals(Buffer.alloc(1_000_000, "a"))).toBe(true)
+  }
+  await worker.terminate()
+  expect(Math.max(...shares)).toBeLessThan(0.15)
 })

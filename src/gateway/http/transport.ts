@@ -2,6 +2,7 @@ import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { errors, Pool } from "undici"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { isDue, othersServed } from "../../store/pace.ts"
 import type { Upstream } from "../settings/upstream.ts"
 
 /** A request to an upstream. */
@@ -127,12 +128,12 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
             if (ending === undefined) controller.resume()
             else ending(given)
           },
-          resume: () => controller.resume(),
+          resume: () => buffered.resume(controller),
           drop: () => controller.abort(new Error("the rest of the response is not needed")),
         })
       },
       onResponseData: (controller, chunk) => {
-        buffered.add(chunk, () => controller.pause())
+        buffered.add(chunk, controller)
       },
       onResponseEnd: () => {
         over()
@@ -153,26 +154,56 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
   return promise
 }
 
-type ChunkBuffer = { readonly add: (chunk: Buffer, pause: () => void) => void; readonly give: () => boolean }
+type ChunkBuffer = {
+  readonly add: (chunk: Buffer, controller: PausableRead) => void
+  readonly give: () => void
+  /** The taker accepts more. */
+  readonly resume: (controller: PausableRead) => void
+}
+type PausableRead = { readonly pause: () => void; readonly resume: () => void }
 
-/** Combine the chunks of one socket read: there may be a thousand chunks of one byte. */
+/** Chunks after which the clock is looked at. */
+const chunksPerLook = 256
+
+/**
+ * Combine the chunks of one socket read: there may be twenty thousand chunks of one byte. If they take long, the parser stops among them, and
+ * others are served.
+ */
 function createChunkBuffer(take: (bytes: Buffer) => boolean): ChunkBuffer {
   let chunks: Buffer[] = []
-  const give = (): boolean => {
+  let wantsMore = true
+  let isResting = false
+  const give = (): void => {
     const [first] = chunks
-    if (first === undefined) return true
+    if (first === undefined) return
     const bytes = chunks.length === 1 ? first : Buffer.concat(chunks)
     chunks = []
-    return take(bytes)
+    wantsMore = take(bytes)
   }
   return {
-    add: (chunk, pause) => {
-      if (chunks.push(chunk) > 1) return
-      queueMicrotask(() => {
-        if (!give()) pause()
-      })
+    add: (chunk, controller) => {
+      const count = chunks.push(chunk)
+      if (count === 1) {
+        // After the parser has returned.
+        queueMicrotask(() => {
+          give()
+          if (!wantsMore) controller.pause()
+        })
+      } else if (count % chunksPerLook === 0 && isDue()) {
+        controller.pause()
+        if (isResting) return
+        isResting = true
+        void othersServed().then(() => {
+          isResting = false
+          if (wantsMore) controller.resume()
+        })
+      }
     },
     give,
+    resume: (controller) => {
+      wantsMore = true
+      if (!isResting) controller.resume()
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { MemoryEntry } from "../../compact/state/flush.ts"
 import { type Channel, trust } from "../../message/message.ts"
+import { othersServed } from "../../store/pace.ts"
 import type {
   DayCounts,
   MemoryHit,
@@ -141,7 +142,7 @@ const rowsPerWrite = 100
 async function writeRows(store: MemoryStore, rows: readonly MemoryRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsPerWrite) {
     await store.write(rows.slice(at, at + rowsPerWrite))
-    await new Promise((resolve) => setImmediate(resolve))
+    await othersServed()
   }
 }
 
