@@ -5,7 +5,8 @@ import type { Span } from "../src/message/message.ts"
 
 /**
  * Figures of the rule finder on the labelled sets: `node bench/rules-labelled.ts [--set second-] [--half 0|1] [--errors]`. A found rule is
- * right if it and a labelled one share 60 % of the shorter text. Half 0 of a set is what the training reads.
+ * right if it and a labelled one share 60 % of the shorter text. The training reads
+ * all sets but the newest (`learntSets`); of that one the errors of half 1 may be read.
  */
 
 export type Labels = { readonly id: string; readonly text: string; readonly rules: readonly string[] }
@@ -19,7 +20,7 @@ type Pair = {
   readonly gone: boolean
 }
 
-/** Which half of a labelled set an item is in: 0 may be trained on. */
+/** Which half of a labelled set an item is in. */
 export const halfOf = (id: string): number => (createHash("sha256").update(`half${id}`).digest().at(0) ?? 0) & 1
 
 export const readSet = <Row>(name: string): readonly Row[] => {

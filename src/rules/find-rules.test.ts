@@ -227,6 +227,56 @@ describe("promises for any text", () => {
   })
 })
 
+describe("which value a sentence names says nothing of whether it is a rule", () => {
+  const consonants = "bcdfghklmnprstvz"
+  const syllables = fc.array(fc.tuple(fc.constantFrom(...consonants), fc.constantFrom(..."aou")), {
+    minLength: 2,
+    maxLength: 3,
+  })
+  const word = syllables.map((some) => some.flat().join(""))
+  const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+  const values: Readonly<Record<string, fc.Arbitrary<string>>> = {
+    number: fc.integer({ min: 2, max: 99_999 }).map(String),
+    amount: fc.integer({ min: 1, max: 9_999 }).map((n) => `$${n}`),
+    name: word.map(upper),
+    letter: fc.constantFrom(..."BCDEFGHJKLMNPQRSTUVWXYZ"),
+    path: fc.tuple(word, word).map(([folder, file]) => `${folder}/${file}.ts`),
+    identifier: fc.tuple(word, word).map(([one, two]) => one + upper(two)),
+    code: word.map((text) => `\`${text}\``),
+    quotation: word.map((text) => `"${text}"`),
+    address: fc.tuple(word, word).map(([user, host]) => `${user}@${host}.example`),
+  }
+  const frames = [
+    "never change file {number}",
+    "Do not change config {letter}.",
+    "Don't ever write to {address}.",
+    "Always ask {name} before you touch {path}.",
+    "Orders above {amount} go to {name} first.",
+    "Please fix {identifier} in {path} and run test {number}.",
+    "Can you move the meeting with {name} to {number}?",
+    "When you call {identifier}, pass {code}.",
+    "We say {quotation} and not {quotation} in this house.",
+    "The pump must stop at {number} degrees, {name} said.",
+    "For plan {letter} use at most {number} rows.",
+    "I met {name} in {name}, she never calls {identifier}.",
+  ]
+  const filled = (frame: string): fc.Arbitrary<string> => {
+    const parts = frame.split(/\{([a-z]+)\}/)
+    return fc
+      .tuple(...parts.map((part, n) => (n % 2 === 0 ? fc.constant(part) : (values[part] ?? fc.constant(part)))))
+      .map((some) => some.join(""))
+  }
+
+  test.each(frames)("%s", (frame) => {
+    fc.assert(
+      fc.property(filled(frame), filled(frame), (one, two) => {
+        const isFound = (text: string): boolean => findRules(text, { channel: "user" }).length > 0
+        expect(isFound(one), `${one} | ${two}`).toBe(isFound(two))
+      }),
+    )
+  })
+})
+
 describe("limits", () => {
   test.each([
     ["one long line", "a".repeat(5_000_000)],

@@ -25,7 +25,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.5, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.3, page: 0 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -152,9 +152,9 @@ function listsOfRules(statements: readonly Statement[], scores: readonly number[
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
 /** What has the form of a standing command needs to be less sure; what is announced as a rule much less, and least an item among rules. */
-const easedTalk = 0
+const easedTalk = -0.25
 const announcedTalk = -1
-const listedTalk = -2
+const listedTalk = -3
 /** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
 const sureTalk = 2
 /** What a sentence needs at least, whatever it stands under. */

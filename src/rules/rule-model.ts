@@ -25,7 +25,7 @@ type Features = {
 }
 
 /** Places in the table of weights, a power of two. */
-export const tableSize: number = 1 << 16
+export const tableSize: number = 1 << 18
 const mask = tableSize - 1
 
 /** Features of one sentence; what is longer is no sentence. */
@@ -40,7 +40,6 @@ const tag = {
   word: 1,
   pair: 2,
   first: 3,
-  stem: 4,
   kind: 5,
   kindPair: 6,
   kindTriple: 7,
@@ -128,7 +127,7 @@ function wordFeatures({ words, places: classesOf }: Reading): void {
     const word = words[at]
     const own = classesOf[at]
     if (word === undefined || own === undefined) break
-    const { text, hash, stem } = word
+    const { text, hash } = word
     if (word.isJoint) {
       opens = true
       before = 0
@@ -144,7 +143,6 @@ function wordFeatures({ words, places: classesOf }: Reading): void {
     const isOpener = openers.has(text)
     add(tag.word, hash)
     if (before !== 0) add(tag.pair, mix(before, hash))
-    if (stem !== undefined) add(tag.stem, stem)
     if (places < 3 && !(opens && isOpener)) add(tag.first + 32 * ++places, hash)
     if (opens) add(tag.clauseWord, hash)
     for (const of of own) addKind(of, (opens ? opening : 0) | (gap ? behindGap : 0))
@@ -307,9 +305,6 @@ function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
 const endsAsking = (text: string): boolean => /[?？]/.test(tailOf(text))
 
 const innerColon = /[:：](?=\s|$)|：/
-const digit = /[0-9]/
-const foreign = /[^\0-\x7f]/
-const number = /\p{N}/u
 
 function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
   const tail = tailOf(text)
@@ -317,13 +312,12 @@ function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading
   if (/[!！]/.test(tail)) add(tag.shape, 1)
   if (/[:：]/.test(tail)) add(tag.shape, 2)
   if (isItem) add(tag.shape, 3)
-  if (isFirst && isLast) add(tag.shape, 4)
   if (isFirst) add(tag.shape, 5)
   if (isLast) add(tag.shape, 6)
   if (text.includes("qcode")) add(tag.shape, 7)
   if (text.includes("qquote")) add(tag.shape, 8)
   if (innerColon.test(text)) add(tag.shape, 9)
-  if (digit.test(text) || (foreign.test(text) && number.test(text))) add(tag.shape, 10)
+  if (text.includes("qnum")) add(tag.shape, 10)
   if (text.startsWith("(")) add(tag.shape, 11)
   const order = orderOf(reading)
   if (order !== undefined) add(tag.order, order)
@@ -372,16 +366,23 @@ export function isStandingCommand(view: StatementView): boolean {
 /** What is read: what a person says in a conversation, or a page that was written to be followed. */
 export type Register = "talk" | "page"
 
-/** The first sign of the weights, the one that is left out of them (a backslash), and the sign of nothing in between. */
-const [firstSign, leftOut, zero] = [35, 92, 45]
+/** Signs of the weights: a gap to the next feature that weighs something, then its level; a backslash is left out of them. */
+const [firstSign, leftOut, zero, farSign] = [35, 92, 45, 125]
+/** The last sign of a gap; a gap that is longer starts with signs for so many. */
+const longestGap = farSign - firstSign - 1
 
-/** Weights are written one sign each; the roots of them are, so that small ones keep their difference. */
+const levelOf = (sign: number): number => sign - firstSign - (sign > leftOut ? 1 : 0)
+
+/** The weights of all features. The roots of them are written, so that small ones keep their difference. */
 function weightsOf(signs: string): Float32Array {
   const weights = new Float32Array(tableSize)
-  for (let at = 0; at < tableSize; at++) {
-    const sign = signs.charCodeAt(at)
-    const level = sign - firstSign - (sign > leftOut ? 1 : 0) - zero
-    weights[at] = Math.sign(level) * level * level * weightStep
+  let id = -1
+  for (let at = 0; at < signs.length; at++) {
+    const gap = levelOf(signs.charCodeAt(at))
+    id += gap
+    if (gap === longestGap) continue
+    const level = levelOf(signs.charCodeAt(++at)) - zero
+    weights[id] = Math.sign(level) * level * level * weightStep
   }
   return weights
 }
@@ -406,7 +407,12 @@ function tableOf(register: Register): Table {
 export function statementScore(view: StatementView, register: Register): number {
   const { weights, bias } = tableOf(register)
   const { ids, length } = featuresOf(view)
-  let score = bias
+  let score = 0
   for (let at = 0; at < length; at++) score += weights[ids[at] ?? 0] ?? 0
-  return score
+  return bias + score * shareOf(length, register)
 }
+
+/** What people say at length is no surer for its many features; on a page every line is to the point. */
+export const shareOf = (features: number, register: Register): number =>
+  register === "page" ? 1 : Math.sqrt(usualFeatures / Math.max(features, fewFeatures))
+const [usualFeatures, fewFeatures] = [80, 20]

@@ -4,7 +4,7 @@ import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import type { StatementView } from "./rule-model.ts"
-import { tailOf } from "./word-classes.ts"
+import { hasClass, tailOf } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -35,9 +35,33 @@ function masked(sentence: string): string {
   const addressed = /:\/\/|@/.test(linked) ? linked.replace(address, " qlink ") : linked
   const named = /[./]/.test(addressed.slice(0, -1)) ? addressed.replace(file, " qpath ") : addressed
   const said = quotes.test(named) ? named.replace(quoted, "$1 qquote ") : named
-  return said.includes("'") ? said.replace(apart, "$1 qquote ") : said
+  return withoutValues(said.includes("'") ? said.replace(apart, "$1 qquote ") : said)
 }
 const quotes = /["“«„「『]/
+
+const number = /(?<![\p{L}\p{N}_])[$€£]?\p{N}+(?:[.,:/]\p{N}+)*(?:\p{L}{1,3}|%)?(?![\p{L}\p{N}_])/gu
+const identifier =
+  /(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]{0,60}(?:\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}|[\p{L}\p{N}]_[\p{L}\p{N}]))[\p{L}\p{N}_]{2,100}(?:\(\))?/gu
+/** A word with a capital behind another word, and letters that stand alone. */
+const name = /(?<=[\p{L}\p{N},;'’")] )(?:\p{Lu}(?:\p{Ll}[\p{L}'’-]{0,40})?|[b-df-hj-np-tv-xz])(?![\p{L}\p{N}'’])/gu
+
+/**
+ * Numbers, identifiers and names put aside: which one it is says nothing of whether a sentence is a rule. A word with a capital that does
+ * something in a sentence keeps its place, and where most words have capitals they are no sign of a name.
+ */
+function withoutValues(text: string): string {
+  const counted = /\p{N}/u.test(text) ? text.replace(identifier, " qcode ").replace(number, " qnum ") : text
+  const called = /_|\p{Ll}\p{Lu}/u.test(counted) ? counted.replace(identifier, " qcode ") : counted
+  if (!inner.test(called) || isInTitleCase(called)) return called
+  return called.replace(name, (word) => (word === "I" || hasClass(lowered(word)) ? word : "qname"))
+}
+const inner = /\S \p{Lu}| [b-df-hj-np-tv-xz](?!\p{L})/u
+const lowered = (word: string): string => word.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "")
+
+function isInTitleCase(text: string): boolean {
+  const words = text.match(/\p{L}{4,}/gu) ?? []
+  return words.length >= 4 && words.filter((word) => /^\p{Lu}/u.test(word)).length > 0.7 * words.length
+}
 
 /** As `normalize` has it, which changes only the case of a text without a sign of anything else. */
 function folded(text: string): string {

@@ -1,4 +1,5 @@
 import { letters } from "../language/letters.ts"
+import { knownWords as knownList } from "./generated/known-words.ts"
 
 /**
  * Words that say what a sentence does, whatever it is about, by class and in the languages that the finder reads: folded, without accents.
@@ -133,9 +134,8 @@ for (const [name, entry] of Object.entries(table)) {
 /** A word or a joint, with what is known of it by itself. */
 type Word = {
   readonly text: string
+  /** Of the word, if the model knows it, and of its form if not: a word that nothing was learnt of says nothing by its letters. */
   readonly hash: number
-  /** The hash of its first letters; none of a short word. */
-  readonly stem?: number
   /** A sign at which a sentence parts. */
   readonly isJoint: boolean
   /** In a script that puts no blanks between words. */
@@ -213,22 +213,33 @@ export function hashOf(word: string): number {
   return hash
 }
 
-/** Shorter words are their own stem. */
-const minStemmed = 7
-const stemLength = 5
+/** Words that are read by their letters: those of the table, and those that stood often enough in what the model learnt from. */
+const learnt: ReadonlySet<string> = new Set(knownList.split(" "))
+
+/** A word that is not known, as its form. */
+function formOf(text: string): string {
+  if (text.length > 5 && text.endsWith("ing")) return "<ing>"
+  if (text.length > 4 && text.endsWith("ed")) return "<ed>"
+  if (text.length > 4 && text.endsWith("ly")) return "<ly>"
+  return plural.test(text) ? "<plural>" : "<word>"
+}
 
 function makeWord(text: string): Word {
   const isUnspaced = unspaced.test(text)
+  const isSign = !/[\p{L}\p{N}]/u.test(text)
+  const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
   return {
     text,
-    hash: hashOf(text),
-    ...(text.length < minStemmed ? {} : { stem: hashOf(text.slice(0, stemLength)) }),
+    hash: hashOf(isRead ? text : formOf(text)),
     isJoint: joint.test(text),
     isUnspaced,
     places: isUnspaced ? wideClasses(text) : placesOfWord(text),
     phrases: isUnspaced ? none : (phrases.get(text) ?? none),
   }
 }
+
+/** Does a word do something in a sentence, whatever the sentence is about? */
+export const hasClass = (word: string): boolean => words.has(word)
 
 /** Things of a kind, as most languages of the table mark them: "keep summaries short" speaks of all of them. */
 const plural = /^[a-z]{3,}[^su\W\d]s$/

@@ -124,6 +124,13 @@ const fourth = {
   pasted: read("fourth-pasted.jsonl", pastedShape),
   supersede: read("fourth-supersede.jsonl", supersedeShape),
 }
+/** The fifth set: written before the model was changed to read masked words, in other fields of work; five languages. */
+const fifth = {
+  talk: read("fifth-talk.jsonl", talkShape),
+  announced: read("fifth-announced.jsonl", announcedShape),
+  pasted: read("fifth-pasted.jsonl", pastedShape),
+  supersede: read("fifth-supersede.jsonl", supersedeShape),
+}
 const sets = [first, second]
 const policies = read(
   "policy-families.jsonl",
@@ -145,8 +152,11 @@ const withText = [
   ...fourth.talk,
   ...fourth.announced,
   ...fourth.pasted,
+  ...fifth.talk,
+  ...fifth.announced,
+  ...fifth.pasted,
 ]
-const pairs = [...sets, third, fourth].flatMap(({ supersede }) => supersede)
+const pairs = [...sets, third, fourth, fifth].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...policies].map(({ id }) => id))).toEqual([])
@@ -246,15 +256,21 @@ test("the third set: talk in nine languages, every constraint in five framings, 
     expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
 })
 
-test("the fourth set: talk in nine languages, announced rules, pastes with and without the user's own rule, pairs of both sorts", () => {
-  const { talk, announced, pasted, supersede } = fourth
-  expect(talk.length + announced.length + pasted.length).toBeGreaterThanOrEqual(180)
-  expect(new Set(talk.map((item) => item.lang))).toEqual(new Set(lang.options))
-  for (const item of announced) expect(item.rules.length, item.id).toBeGreaterThan(0)
-  for (const { id, text, attack } of pasted) expect(text.split(attack).length, id).toBe(2)
-  for (const [rule, some] of Object.entries(Object.groupBy(supersede, (pair) => pair.first)))
-    expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
-})
+test.each([
+  { name: "fourth", set: fourth, languages: lang.options },
+  { name: "fifth", set: fifth, languages: ["en", "de", "fr", "es", "pt"] },
+])(
+  "the $name set: talk in all its languages, announced rules, pastes with and without the user's own rule, pairs of both sorts",
+  ({ set, languages }) => {
+    const { talk, announced, pasted, supersede } = set
+    expect(talk.length + announced.length + pasted.length).toBeGreaterThanOrEqual(180)
+    expect(new Set<string>(talk.map((item) => item.lang))).toEqual(new Set<string>(languages))
+    for (const item of announced) expect(item.rules.length, item.id).toBeGreaterThan(0)
+    for (const { id, text, attack } of pasted) expect(text.split(attack).length, id).toBe(2)
+    for (const [rule, some] of Object.entries(Object.groupBy(supersede, (pair) => pair.first)))
+      expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
+  },
+)
 
 test("policy families: 20 wordings for each of the 13, their values in its terms, and 60 that mean no policy", () => {
   const counts = new Map<string, number>(families.map((name) => [name, 0]))
@@ -295,7 +311,12 @@ test("README.md has the counts of the files", () => {
   }
   const near = policies.filter((item) => item.family === null).length
   const rows = [
-    ...[...sets, { prefix: "third-", ...third, pasted: [], files: [] }, { prefix: "fourth-", ...fourth, files: [] }]
+    ...[
+      ...sets,
+      { prefix: "third-", ...third, pasted: [], files: [] },
+      { prefix: "fourth-", ...fourth, files: [] },
+      { prefix: "fifth-", ...fifth, files: [] },
+    ]
       .flatMap(rowsOf)
       .filter((row) => !row.includes("| 0 |")),
     `\`policy-families.jsonl\` | ${policies.length} | ${families.length} families, ${policies.length - near} wordings; ${near} near ones`,
