@@ -351,3 +351,13 @@ test("a sentence that announces rules announces every item of the list behind it
     "House rule: no discounts to anybody.",
   ])
 })
+
+test("a lead that many lines have is a label, as in a log, and announces nothing", () => {
+  const lines = [
+    "pump>=2.1 in /opt/harbour (from quay)",
+    "crane in /opt/harbour (4.0)",
+    "rope~=1.3 in /opt/harbour (1.3.2)",
+  ]
+  expect(texts(lines.map((line) => `Requirement already satisfied: ${line}`).join("\n"), "user")).toEqual([])
+  expect(texts("A hard requirement: never moor at the quay.", "user")).toHaveLength(1)
+})

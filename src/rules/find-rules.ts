@@ -24,7 +24,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 /** Rules taken out of one text; a text with more is a flood. */
 const maxRules = 2000
 
-/** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
+/** From this score on a sentence is a rule: chosen on sources that were left out of the training (docs/decisions/2026-11-17-masked-words.md). */
 const thresholds: Readonly<Record<Register, number>> = { talk: 0.3, page: 0 }
 
 /**
@@ -105,6 +105,7 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
     scores.push(statementScore(view, register))
   }
   const lists = register === "talk" ? listsOfRules(statements, scores) : new Set<string>()
+  const labels = register === "talk" ? labelsIn(statements) : new Set<string>()
   let isListAnnounced = false
   for (const [n, statement] of statements.entries()) {
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
@@ -112,9 +113,9 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
     const score = scores[n] ?? 0
     // What announces the first item of a list announces all of them.
     if (!view.isItem || statements[n - 1]?.view.isItem !== true)
-      isListAnnounced = view.isItem && isAnnounced(view, scores[n - 1] ?? 0)
+      isListAnnounced = view.isItem && isAnnounced(view, scores[n - 1] ?? 0, labels)
     const isListed = lists.has(view.over)
-    const around = { before: scores[n - 1] ?? 0, after: scores[n + 1] ?? 0, isListed, isListAnnounced }
+    const around = { before: scores[n - 1] ?? 0, after: scores[n + 1] ?? 0, isListed, isListAnnounced, labels }
     const isRule =
       opensSteps(statement, register) ||
       (score > leastScore[register] &&
@@ -166,24 +167,44 @@ type Around = {
   readonly after: number
   readonly isListed: boolean
   readonly isListAnnounced: boolean
+  readonly labels: ReadonlySet<string>
 }
 
 function thresholdOf({ view }: Statement, register: Register, around: Around): number {
-  const { before, after, isListed, isListAnnounced } = around
+  const { before, after, isListed, isListAnnounced, labels } = around
   if (register !== "talk") return thresholds[register]
   if (view.isItem && isListed) return listedTalk
-  if (isListAnnounced || isAnnounced(view, before)) return announcedTalk
+  if (isListAnnounced || isAnnounced(view, before, labels)) return announcedTalk
   const isBesideRule =
     Math.max(before, after) > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
   return isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
 }
 
 /** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
-const isAnnounced = ({ text, over, before }: StatementView, scoreBefore: number): boolean =>
-  [over, scoreBefore > thresholds.talk ? "" : before, leadIn.exec(text)?.[0] ?? ""].some(
-    (lead) => lead !== "" && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
+const isAnnounced = (
+  { text, over, before }: StatementView,
+  scoreBefore: number,
+  labels: ReadonlySet<string>,
+): boolean =>
+  [over, scoreBefore > thresholds.talk || leadOf(before) !== "" ? "" : before, leadOf(text)].some(
+    (lead) => lead !== "" && !labels.has(lead) && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
   )
-const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])`)
+
+/** What stands before the colon of a sentence that goes on behind it. */
+const leadOf = (text: string): string => leadIn.exec(text)?.[0] ?? ""
+const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
+
+/** Leads of so many lines of one text are labels, as in a log: they announce nothing. */
+const fromLabels = 3
+
+function labelsIn(statements: readonly Statement[]): ReadonlySet<string> {
+  const counts = new Map<string, number>()
+  for (const { view } of statements) {
+    const lead = leadOf(view.text)
+    if (lead !== "") counts.set(lead, (counts.get(lead) ?? 0) + 1)
+  }
+  return new Set([...counts].flatMap(([lead, count]) => (count >= fromLabels ? [lead] : [])))
+}
 
 /** A name in code and what it is for; it is a rule only if it says what must or must not be. */
 const isDefinition = ({ view }: Statement): boolean =>

@@ -45,6 +45,7 @@ describe("a rule that is taken back in words", () => {
     ["Never moor at the quay.", "forget about the lamp, paint the door"],
     ["Never moor at the quay.", "can I moor at the quay now?"],
     ["Never moor at the quay.", "my brother said you can moor at the quay again"],
+    ["Never moor at the quay.", "The harbour master's new assistant says that you may moor at the quay now."],
     ["Never delete branches.", "you can delete this branch now"],
     ["Always run tests.", "tests are green again"],
     ["Never share salaries.", "cancel the meeting about salaries"],

@@ -104,7 +104,7 @@ export function readWithdrawals(message: string): readonly Withdrawal[] {
 
 /** Somebody else is said to have said it. */
 const passesOn =
-  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:[Tt]he|[Mm]y|[Oo]ur|[Dd]er|[Dd]ie|[Ll]e|[Ll]a|[Ee]l|[Oo]) \p{L}+) (?:just |also )?(?:said|says|wrote|writes|told|thinks|claims|mentioned|asked|recommends|sagt|schreibt|dit|ecrit|dice|diz|zegt)\b|\baccording to\b/u
+  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Oo]ne of the|[Dd]er|[Dd]ie|[Ll]e|[Ll]a|[Ee]l|[Oo])(?: [\p{L}'’-]+){1,4}) (?:just |also |now |has |have )?(?:said|says?|wrote|writes?|told|tells?|thinks?|claims?|claimed|mentioned|asked|announced|confirmed|confirms|agreed|agrees|suggests?|suggested|recommends?|sagt|schreibt|dit|ecrit|dice|diz|zegt)\b|\baccording to\b/u
 
 function withdrawalIn(text: string): readonly Withdrawal[] {
   const seen = normalize(text).text.replace(/\s+/g, " ").trim()
