@@ -128,8 +128,8 @@ describe("a call that a person decides on", () => {
   })
   test.each<[string, GuardUse, string]>([
     ["nobody to ask", {}, "nobody"],
-    ["a no", { approve: () => false }, "not_approved"],
-    ["no answer in time", { approve: () => new Promise(() => {}), askTimeoutMs: 5 }, "within_5_ms"],
+    ["a no", { approve: () => false }, "not approved"],
+    ["no answer in time", { approve: () => new Promise(() => {}), askTimeoutMs: 5 }, "within 5 ms"],
     ["an approver that fails", { approve: () => Promise.reject(new Error("offline")) }, "offline"],
   ])("does not run: %s", async (_why, use, words) => {
     const [ran, said] = await outcome(use)

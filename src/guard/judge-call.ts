@@ -196,10 +196,10 @@ const unreadWords: Readonly<Record<string, string>> = {
   unparsable: "a part of it is nothing that a tool can be given",
 }
 
-const whyIn = ({ facts, policy }: VerdictReason): readonly string[] =>
-  policy !== "guard:approval" && typeof facts.why === "object"
-    ? facts.why.slice(0, maxShown).map((why) => unreadWords[why] ?? plainWords(why))
-    : []
+const whyIn = ({ facts: { why } }: VerdictReason): readonly string[] =>
+  (typeof why === "object" ? why.slice(0, maxShown) : typeof why === "string" ? [why] : []).map(
+    (word) => unreadWords[word] ?? plainWords(word),
+  )
 
 const unresolvedIn = ({ facts }: VerdictReason): readonly string[] =>
   typeof facts.unresolved === "object" ? facts.unresolved.map(plainWords) : []
@@ -268,7 +268,7 @@ export function withheldText({ verdict, tool: called }: JudgedCall): string {
   const open = unresolvedIn(main)[0]
   const why = [
     ...(open === undefined ? [] : [`it cannot be told whether the call keeps it, because ${open}`]),
-    ...whyIn(main),
+    ...(main === approval ? [] : whyIn(main)),
     ...(met === "" ? [] : [`the call has ${met}`]),
     ...(approval === undefined ? [] : [`it needs a person's approval, and ${plainWords(String(approval.facts.why))}`]),
   ]

@@ -140,7 +140,7 @@ test("whatever the call, a verdict comes, the same one every time, and its answe
       expect(verdict.errors).toEqual([])
       expect(guard.judge({ tool, input })).toEqual(verdict)
       for (const line of deniedResult(verdict).split("\n"))
-        expect(line).toMatch(/^(?:The |Rule: |What it met: |Instead: )/)
+        expect(line).toMatch(/^(?:The |Rule: |What it met: |Why: |Instead: )/)
     },
   )
   fc.assert(property)

@@ -47,7 +47,7 @@ describe("a client that edits its history", () => {
       expect(prepared.wire).toContain(rule)
       expect(objectionTo(format, prepared.wire)).toBeUndefined()
       if (!hasDigest(prepared)) continue
-      expect(prepared.wire).toContain("src/order-3.ts")
+      expect(prepared.wire).toMatch(/src\/order-\{[^}]*1\.\.4[^}]*\}\.ts|src\/order-3\.ts/)
       break
     }
   })
@@ -80,7 +80,7 @@ describe("a client that compacts its history itself", () => {
       // What stands beside the client's summary is a digest as well; this is the next compaction's.
       if (!hasDigest(prepared) || !prepared.trace.some(({ type }) => type === "checkpoint-installed")) continue
       expect(prepared.wire).toContain("Request 2: look at order A-2.")
-      expect(prepared.wire).toContain("src/order-3.ts")
+      expect(prepared.wire).toMatch(/src\/order-\{[^}]*1\.\.4[^}]*\}\.ts|src\/order-3\.ts/)
       break
     }
   })

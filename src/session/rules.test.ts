@@ -397,7 +397,10 @@ test("if a window is too small for found rules and required content, the agent c
   const session = open({ windowTokens: 300, reserveTokens: 60 })
   const harbours = 70
   await session.append([
-    { role: "user", content: "Never paint the fence of the old garden in the colour of the big house at the quay." },
+    {
+      role: "user",
+      content: `Never paint the fence of the old garden in the colour of the big house at the quay${", nor of the shed behind it".repeat(6)}.`,
+    },
   ])
   for (const message of long(2)) await session.append([message])
   const words = `Tell me about ${"the harbour ".repeat(harbours)}.`

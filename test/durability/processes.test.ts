@@ -6,7 +6,7 @@ import { describePostgres } from "../support/postgres-suite.ts"
 import { isLongRun } from "../support/property.ts"
 import { serveTogether } from "./serve-together.ts"
 
-const turns = isLongRun ? 40 : 16
+const turns = isLongRun ? 40 : 24
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-together-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,3 +1,4 @@
+import { cutMiddle } from "../../language/cut-text.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -132,6 +133,13 @@ export function conclusionDrafts(answer: AssistantStatement): readonly NoteDraft
 export function questionIn({ sentences }: AssistantStatement): string | undefined {
   const found = sentences.findLast((sentence) => isQuestion(sentence) && !courteous.test(sentence))
   return found === undefined ? undefined : oneLine(found, maxLineLength / 2)
+}
+
+/** An offer or a question that the user's latest words answer: a "yes" says nothing to whoever does not know to what. */
+export function answeredDraft(answer: AssistantStatement): NoteDraft {
+  const lead = "Said before the user's latest words: "
+  const line = oneLine(answer.text, answer.text.length + 1)
+  return draft("current", `${lead}${cutMiddle(line, maxLineLength - lead.length - 3, () => " … ", 0.6)}`, answer, 7)
 }
 
 /** Does an answer wait for the user, with or without a question? */

@@ -551,3 +551,16 @@ test("a long command line is told by its steps that do something", () => {
     /^done: `git add src\/component.tsx .*…; git commit -F - <<'EOF'; git push \(fix\(chart\): reset the scale\)`: 28c95af/,
   )
 })
+
+test("few words of the user keep what they answer, until the user says something else", () => {
+  const offer =
+    "I can move berth 12 to the north quay:\n\n- **Boat:** Albatross\n- **Fee:** 40 EUR\n\nShall I go ahead with the move?"
+  const answered = asked(assistant(offer), user("Yes, please do."))
+  const [line] = lines(answered, "current")
+  expect(line).toMatch(/^Said before the user's latest words: I can move berth 12 .* Shall I go ahead with the move\?$/)
+  expect(line).toContain("Albatross")
+  const later = asked(assistant(offer), user("Yes, please do."), assistant("Moved."), user("Now paint the hull."))
+  expect(lines(later, "current").join("\n")).not.toContain("Said before")
+  const long = asked(assistant(offer), user(`${"Take the boat that lies at the south quay. ".repeat(12)}`))
+  expect(lines(long, "current").join("\n")).not.toContain("Said before")
+})

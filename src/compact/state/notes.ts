@@ -7,6 +7,7 @@ import { asidesIn } from "../../rules/own-words.ts"
 import { maxLineLength, maxNotes, type Note, oneLine } from "../summary/summary.ts"
 import {
   type AssistantStatement,
+  answeredDraft,
   answerOf,
   conclusionDrafts,
   lastDrafts,
@@ -85,6 +86,8 @@ type Reading = {
   worked: boolean
   /** What the assistant said last and nobody answered. */
   answer: AssistantStatement | undefined
+  /** What the user's latest words answer, where they are few. */
+  answered: AssistantStatement | undefined
   /** Where the last call stands that has its result. */
   calledSince: number
   /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
@@ -96,7 +99,7 @@ type Reading = {
 /**
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
  * how it ended, files, where it stopped, and records of what tools said. Words of the user are his own; what is quoted of a tool is a line
- * or a value and stands in a note only if it holdsSteering nobody.
+ * or a value and stands in a note only if it steers nobody.
  */
 export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
   runSteps(noteSteps(messages, options))
@@ -111,6 +114,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     open: new Map(),
     worked: false,
     answer: undefined,
+    answered: undefined,
     calledSince: -1,
     failedAct: undefined,
     written: undefined,
@@ -124,6 +128,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
   for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
   const isOpen = open.size > 0 || reading.written !== undefined
   if (answer !== undefined) drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
+  if (reading.answered !== undefined) drafts.push(answeredDraft(reading.answered))
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
@@ -259,10 +264,14 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
   const isServed = reading.worked && answer !== undefined && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
+  reading.answered = waits && text.length <= fewWords ? answer : undefined
   reading.answer = undefined
   reading.worked = false
   reading.failedAct = undefined
 }
+
+/** Characters; longer words of the user say by themselves what they are about. */
+const fewWords = 300
 
 /** What the newest line is worth more than an old one. */
 const recency = 3

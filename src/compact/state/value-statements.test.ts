@@ -169,3 +169,12 @@ test("an excerpt is told by a text that has each of its sentences", () => {
   expect(tellsExcerpt(message, excerpt)).toBe(true)
   expect(tellsExcerpt(message.slice(0, 30), excerpt)).toBe(false)
 })
+
+test.each([
+  ["Yes, please cancel the berth with booking QX7731.", "Yes, please cancel the berth with booking RW8842."],
+  ["Could you cancel booking QX7731?", "Could you cancel booking RW8842?"],
+])("the same request about another thing replaces nothing: %s", (first, then) => {
+  const [earlier] = valueStatementsIn(first)
+  const [later] = valueStatementsIn(then)
+  expect(earlier !== undefined && later !== undefined && replaces(later, earlier)).toBe(false)
+})

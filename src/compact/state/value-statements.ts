@@ -67,6 +67,10 @@ function valuesOf(sentence: string): readonly StatedValue[] {
 const change =
   /(?<![\p{L}])(?:now|instead|changed?|moved|switch(?:ed)?|renamed|migrated|replaced|updated?|after all|from (?:here|now) on|as of|since (?:this|today|yesterday)|no longer|any ?more|rather|actually|correction|new|jetzt|nun|stattdessen|geändert|ab sofort|doch|maintenant|désormais|plutôt|finalement|ahora|cambi[oó]|mejor|en (?:vez|lugar) de|теперь|вместо)(?![\p{L}])|改为|改成|改到|现在|現在|変更|이제/iu
 
+/** A nod, and the polite form of a request, before what is asked for. */
+const opener =
+  /^(?:(?:yes|no|sure|okay|ok|great|perfect|thanks|thank you|alright|right|good|fine|well|ja|nein|gut|oui|non|sí|si|claro)[,.!]*\s+)*(?:(?:could|can|would|will) you (?:please )?|i(?:['’]d| would) like (?:you )?to |i (?:want|need) (?:you )?to |let['’]s |go ahead and )?/iu
+
 /** Words of a request that say that something takes the place of something else. */
 const replacement =
   /(?<![\p{L}])(?:instead|changed?|switch(?:ed)?|renamed?|migrated?|replaced?|after all|no longer|any ?more|rather|actually|correction|stattdessen|doch|plutôt|finalement|mejor|en (?:vez|lugar) de|вместо)(?![\p{L}])|改为|改成|改到|変更/iu
@@ -111,7 +115,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
   if (values.length === 0 || values.length > maxValues) return undefined
   const subject = subjectOf(sentence)
   // "Cancel it now" asks for something, and says nothing of a value that was different before.
-  const asks = directs(sentence)
+  const asks = directs(sentence.replace(opener, ""))
   const updates = (asks ? replacement : change).test(sentence)
   return subject.size === 0 ? undefined : { text: sentence, values, subject, updates, asks }
 }
@@ -192,9 +196,7 @@ const replaced = (later: ValueStatement, earlier: ValueStatement): readonly stri
 /** Where or with what something is to be done, rather than the thing that it is done to: "deploy to eu-1", not "cancel W-1". */
 function isPlace({ text }: ValueStatement, value: string): boolean {
   const before = text.slice(0, Math.max(0, text.indexOf(value)))
-  return /(?:^|\s)(?:to|on|in|onto|into|with|via|under|as|auf|nach|mit|à|sur|avec|en|con|на|в)\s+(?:\p{L}+\s+){0,2}$/iu.test(
-    before,
-  )
+  return /(?:^|\s)(?:to|on|in|onto|into|via|under|as|auf|nach|à|sur|en|на|в)\s+(?:\p{L}+\s+){0,2}$/iu.test(before)
 }
 
 /** Put behind a value that another took the place of since. */

@@ -62,7 +62,7 @@ test("a person's note on a refusal is what the agent reads to do instead", async
   const verdict = await said
   expect(verdict).toMatchObject({ decision: "deny" })
   expect(verdict === "approved" ? "" : deniedResult(verdict)).toMatch(
-    /because "a_person_refused_it"[\s\S]*^Instead: Rent one\. It is winter\.$/m,
+    /^Why: a person refused it\.$[\s\S]*^Instead: Rent one\. It is winter\.$/m,
   )
 })
 

@@ -155,6 +155,9 @@ async function sendWaiting(): Promise<Outcome> {
 
 type Change = { readonly spoil: () => void; readonly restore: () => void }
 
+/** Pauses between the question to the summarizer and the end of the first test. */
+const pausesInTest = 3
+
 /** Compact directly, with a condition that changes when the first draft is made, and changes back when it has been tested. */
 async function compactWhile(
   format: Format,
@@ -163,11 +166,17 @@ async function compactWhile(
   changeRequest: (task: CompactTask) => CompactTask["request"] = ({ request }) => request,
   meter: Meter = createMeter({ model: "gpt-4o" }),
 ): Promise<Outcome> {
-  const steps = [spoil, restore]
-  let isDrafted = false
-  const select: Strategy = (choice) => {
-    isDrafted = true
-    return strategies.staged.select(choice)
+  let pauses = Number.NEGATIVE_INFINITY
+  // It is asked when a draft is made, and before that draft is tested.
+  const summarizer: CompactChoices["summarizer"] = {
+    writer: "custom",
+    write: () => {
+      if (pauses < 0) {
+        spoil()
+        pauses = 0
+      }
+      return Promise.resolve({ events: [] })
+    },
   }
   const request = decodeRequest(format, bodyIn(format, work))
   const task: CompactTask = {
@@ -177,8 +186,17 @@ async function compactWhile(
     separation: separate(request),
     meter,
     limits: { targetTokens: budgetTokens, hardTokens: budgetTokens },
-    choices: Object.assign(choices, { ...choicesOf({ format }, meter), entry: { select, micro: "even" }, ...choices }),
-    pause: () => Promise.resolve(isDrafted ? steps.shift()?.() : undefined),
+    choices: Object.assign(choices, {
+      ...choicesOf({ format }, meter),
+      entry: { select: strategies.staged.select, micro: "even" },
+      summarizer,
+      ...choices,
+    }),
+    pause: () => {
+      pauses++
+      if (pauses === pausesInTest) restore()
+      return Promise.resolve()
+    },
   }
   const { wire, events } = await compact({ ...task, request: changeRequest(task) })
   return { body: wire, events: remedyEvents(events) }
