@@ -192,8 +192,37 @@ test("a compaction says what became of each message, and its parts add up to its
   expect(shown).toEqual({ before, after })
   const stack = page.locator(".diff-row").first()
   expect(await figure(stack, 0)).toBe(await figure(stack, 2))
-  // The first one shortened results; the second had no need to.
-  await go(demoHash(`/c/${(await compactions()).at(-1)}`))
+  expect(complaints).toEqual([])
+})
+
+/** Reads of long files, together more than a window holds. */
+const reads = Array.from({ length: 6 }, (_, n) => [
+  {
+    role: "assistant",
+    content: [{ type: "tool_use", id: `read_${n}`, name: "Read", input: { path: `log-${n}.txt` } }],
+  },
+  {
+    role: "user",
+    content: [
+      {
+        type: "tool_result",
+        tool_use_id: `read_${n}`,
+        content: Array.from({ length: 4000 }, (_, line) => `${line} berth ${line % 97} is taken by boat ${n}`).join(
+          "\n",
+        ),
+      },
+    ],
+  },
+]).flat()
+
+test("a result that is shown in part says line by line what was left out", async () => {
+  const said = [{ role: "user", content: "Which berths are free?" }, ...reads]
+  await (await house.ask("long-reads", said)).text()
+  const { sessions } = await house.admin("sessions")
+  const found = JSON.parse(JSON.stringify(sessions)).find(({ id }: { id: string }) => id.includes("long-reads"))
+  const id = encodeURIComponent(found.id)
+  const told: Told = JSON.parse(JSON.stringify(await house.admin(`sessions/${id}/compactions`)))
+  await go(`#/s/${id}/c/${told.compactions[0]?.id}`)
   await page.locator(".action-shortened button.entries").first().click()
   await page.locator(".difference .line-out").first().waitFor()
   expect(await page.locator(".difference .line-in").count()).toBeGreaterThan(0)
