@@ -236,6 +236,7 @@ test("a line of the handoff leads to the words that it comes from", async () => 
   await go(demoHash(`/c/${await newestCompaction()}`))
   const line = page.locator(".handoff-line", { hasText: "Is there stock for the three orders" })
   await line.focus()
+  await page.locator(".diff-row.marked").first().waitFor()
   expect(await page.locator(".diff-row.marked").count()).toBe(1)
   await line.press("Enter")
   await page.locator(".source-card mark").waitFor()
