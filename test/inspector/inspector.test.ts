@@ -235,6 +235,8 @@ test("a result that is shown in part says line by line what was left out", async
 test("a line of the handoff leads to the words that it comes from", async () => {
   await go(demoHash(`/c/${await newestCompaction()}`))
   const line = page.locator(".handoff-line", { hasText: "Is there stock for the three orders" })
+  // A pointer left above another line would mark that one.
+  await page.mouse.move(0, 0)
   await line.focus()
   await page.locator(".diff-row.marked").first().waitFor()
   expect(await page.locator(".diff-row.marked").count()).toBe(1)
