@@ -56,7 +56,7 @@ function wantsTheToken(client: Client, token: string): Script {
 
 /** All that the closing line says. */
 const closing =
-  /holdfast: (\d+) model calls, (\d+) compactions?, about ([\d,]+) tokens and .+ \(estimate\), (\d+) rules? held, (\d+) calls? denied\. See: (.+)\n/
+  /holdfast: (\d+) model calls, (\d+) compactions?, about ([\d,]+) tokens (?:and|saved) .+ \(estimate\), (\d+) rules? held, (\d+) calls? denied\. See: (.+)\n/
 
 describeClients("holdfast wrap, as a person types it", () => {
   test.each(people)(

@@ -137,10 +137,17 @@ export function questionIn({ sentences }: AssistantStatement): string | undefine
 
 /** An offer or a question that the user's latest words answer: a "yes" says nothing to whoever does not know to what. */
 export function answeredDraft(answer: AssistantStatement): NoteDraft {
-  const lead = "Said before the user's latest words: "
+  const lead = "The user's latest words answer: "
   const line = oneLine(answer.text, answer.text.length + 1)
-  return draft("current", `${lead}${cutMiddle(line, maxLineLength - lead.length - 3, () => " … ", 0.6)}`, answer, 7)
+  const question = questionIn(answer) ?? answer.sentences.at(-1) ?? line
+  return {
+    ...draft("current", `${lead}${cutMiddle(line, maxLineLength - lead.length - 3, () => " … ", 0.6)}`, answer, 7),
+    short: `${lead}${oneLine(question, shortQuestion)}`,
+  }
 }
+
+/** Characters of a question where there is little room. */
+const shortQuestion = 100
 
 /** Does an answer wait for the user, with or without a question? */
 export const waitsForUser = (answer: AssistantStatement): boolean =>

@@ -557,10 +557,10 @@ test("few words of the user keep what they answer, until the user says something
     "I can move berth 12 to the north quay:\n\n- **Boat:** Albatross\n- **Fee:** 40 EUR\n\nShall I go ahead with the move?"
   const answered = asked(assistant(offer), user("Yes, please do."))
   const [line] = lines(answered, "current")
-  expect(line).toMatch(/^Said before the user's latest words: I can move berth 12 .* Shall I go ahead with the move\?$/)
+  expect(line).toMatch(/^The user's latest words answer: I can move berth 12 .* Shall I go ahead with the move\?$/)
   expect(line).toContain("Albatross")
   const later = asked(assistant(offer), user("Yes, please do."), assistant("Moved."), user("Now paint the hull."))
-  expect(lines(later, "current").join("\n")).not.toContain("Said before")
+  expect(lines(later, "current").join("\n")).not.toContain("latest words answer")
   const long = asked(assistant(offer), user(`${"Take the boat that lies at the south quay. ".repeat(12)}`))
-  expect(lines(long, "current").join("\n")).not.toContain("Said before")
+  expect(lines(long, "current").join("\n")).not.toContain("latest words answer")
 })

@@ -264,14 +264,14 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
   const isServed = reading.worked && answer !== undefined && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
-  reading.answered = waits && text.length <= fewWords ? answer : undefined
+  reading.answered = waits && text.length <= fewWords && !/\d/.test(text) ? answer : undefined
   reading.answer = undefined
   reading.worked = false
   reading.failedAct = undefined
 }
 
-/** Characters; longer words of the user say by themselves what they are about. */
-const fewWords = 300
+/** Characters; longer words of the user, and those with a figure or an id in them, say by themselves what they are about. */
+const fewWords = 160
 
 /** What the newest line is worth more than an old one. */
 const recency = 3
