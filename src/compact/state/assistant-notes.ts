@@ -38,7 +38,9 @@ const draft = (kind: NoteKind, text: string, { at, source }: AssistantStatement,
   return { kind, text: oneLine(text, maxLineLength), sources: [source], channel: "assistant", at, worth }
 }
 
-const isQuestion = (sentence: string): boolean => /[?？]["')*\]]{0,3}$/.test(sentence)
+/** By its sign, or by the word that ends a question in languages that need no sign. */
+const isQuestion = (sentence: string): boolean =>
+  /(?:[?？]|(?:ですか|ますか|でしょうか|ませんか|吗|嗎|까요|나요|습니까)[。.]?)["')*\]」』]{0,3}$/.test(sentence)
 
 /** Does a sentence only lead up to something else, so that it says nothing alone? */
 const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)

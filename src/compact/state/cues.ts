@@ -121,7 +121,7 @@ const stops = /[.!?…]["')*”’»`\]]{0,8}|[。！？]["')”’»」』]{0,8
 const fullWidthStop = /^[。！？]/
 
 /** Bullets, numbers, headings and emphasis before the first word. */
-const dress = /^(?:[-*•>#+|\s]|\d{1,3}[.)]\s|\[[ xX]\]\s)+/
+const dress = /^(?:[-*•>+|\s]|#{1,6}\s|\d{1,3}[.)]\s|\[[ xX]\]\s)+/
 
 /** A stop behind these is no end: list numbers, single letters, usual abbreviations. */
 const noEnd = /(?:^|[\s(])(?:\d{1,3}|\p{L}|e\.g|i\.e|etc|vs|Mr|Ms|Mrs|Dr|No|approx)$/u

@@ -575,7 +575,7 @@ describe("what became of a request", () => {
     notesOf(messages)
       .filter(({ kind }) => kind === "request" || kind === "correction")
       .map(({ state }) => state ?? "")
-  const page = used("edit", { path: "login.html", old_string: "a", new_string: "b" }, "edited")
+  const page: readonly Turn[] = used("edit", { path: "login.html", old_string: "a", new_string: "b" }, "edited")
 
   test("is read where the user asks for the next thing, not where the user answers a question", () => {
     const messages = asked(
@@ -596,6 +596,22 @@ describe("what became of a request", () => {
   ])("is open while the user says to go on: %s", (goOn) => {
     const messages = asked(...page, assistant("The first half is repaired."), user(goOn))
     expect(statesOf(messages)[0]).toBe("open")
+  })
+
+  test("is open while the user breaks in to set something right", () => {
+    const messages = asked(...page, user("Wait, not the old page. Use the new one instead."))
+    expect(statesOf(messages)).toEqual(["open", "open"])
+    const broken = asked(
+      [
+        "assistant",
+        text("The form posts to the wrong address."),
+        ...(page[0] ?? []).slice(1).filter((part) => typeof part !== "string"),
+      ],
+      ...page.slice(1),
+      user("Please paint the hull of the other boat."),
+    )
+    expect(statesOf(broken)).toEqual(["said", "open"])
+    expect(lines(broken, "current")).toEqual([])
   })
 
   test("words in a language that nobody here reads are the next request if they are more than a nod", () => {
@@ -641,4 +657,13 @@ test("a change whose output says nothing of how it went is told with how that ou
     ...used("bash", { command: "tar xzf site.tgz" }, "site/\nsite/index.html\nsite/app.js\nsite/app.css"),
   )
   expect(lines(messages, "act")).toEqual(["`tar xzf site.tgz`: site/ … (4 lines)"])
+})
+
+test("a question in a language that ends it with a word is one, and an id keeps the sign before it", () => {
+  const messages = asked(assistant("白は在庫がございます。交換を進めてよろしいですか。"), user("はい、お願いします。"))
+  expect(lines(messages, "current")[0]).toContain("latest words answer")
+  const noted = notesOf(
+    transcript(user("Hello there"), assistant("Which order?"), user("#W88213 is broken. Can you replace it?")),
+  )
+  expect(noted.map(({ text: line }) => line).join("\n")).toContain("#W88213")
 })

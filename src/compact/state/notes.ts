@@ -90,6 +90,8 @@ type Reading = {
   answer: AssistantStatement | undefined
   /** Is it written down what the assistant found, since it went on to work? Otherwise that is told with the answer as a whole. */
   isNoted: boolean
+  /** Did the assistant end its turn with it, rather than say it on the way to a call? */
+  isLastWord: boolean
   /** What the user's latest words go on from, and whether it waited for them. */
   before: { readonly answer: AssistantStatement; readonly waits: boolean; readonly isNoted: boolean } | undefined
   /** Are the latest words so few that they say nothing alone? */
@@ -121,6 +123,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     worked: false,
     answer: undefined,
     isNoted: false,
+    isLastWord: false,
     before: undefined,
     isBrief: false,
     calledSince: -1,
@@ -209,6 +212,7 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   if (deed.type === "said") {
     reading.answer = answerOf(deed.text, doing)
     reading.isNoted = false
+    reading.isLastWord = true
   } else reading.open.set(pairKey(call), { call, deed, doing })
   readCallValues(reading.values, call, deed, doing)
 }
@@ -221,6 +225,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   const read = endOf(open.deed, text, result.failed)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
+  reading.isLastWord &&= open.deed.type === "said"
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
   const isQuoted = !(isRecorded && isLookup(open.deed)) && (quotedOf(read) === undefined || !holdsSteering(result))
@@ -259,6 +264,7 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   if (reading.answer !== undefined && !reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
   reading.answer = answerOf(text, doing)
   reading.isNoted = goesOn || inText
+  reading.isLastWord = !goesOn
   if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
   readStatements(reading.values, text, doing)
   const items = checkboxesIn(text)
@@ -280,12 +286,13 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
   const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
-  const isServed = reading.worked && answer !== undefined && !waits && reading.failedAct === undefined
+  const isServed = reading.worked && reading.isLastWord && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
   settle(reading)
-  reading.before = answer === undefined ? undefined : { answer, waits, isNoted: reading.isNoted }
+  reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
   reading.isBrief = text.length <= fewWords && !/\d/.test(text)
   reading.answer = undefined
+  reading.isLastWord = false
   reading.worked = false
   reading.failedAct = undefined
 }

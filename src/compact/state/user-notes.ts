@@ -93,7 +93,7 @@ const goesOn =
 /** What became of each request by the time the user asked for the next thing; words between that only answer or nod decide nothing. */
 function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: Standing): readonly LineState[] {
   const states: LineState[] = []
-  let next: { readonly words: Words; readonly said: UserStatement; readonly state: LineState } | undefined
+  let next: Next | undefined
   let isWithdrawn = false
   for (let n = read.length - 1; n >= 0; n--) {
     const [kind, own] = [kinds[n], read[n]]
@@ -101,22 +101,20 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
     const asks = kind === "request" || kind === "correction"
     const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
     states[n] = state
-    if (asks) next = { ...own, state }
+    if (asks) next = { ...own, state, isCorrection: kind === "correction" }
     isWithdrawn = own.words.withdraws || (isWithdrawn && !asks)
   }
   return states
 }
 
-function stateOf(
-  { words, said }: Read,
-  next: (Read & { readonly state: LineState }) | undefined,
-  isWithdrawn: boolean,
-  standing: Standing,
-): LineState {
+type Next = Read & { readonly state: LineState; readonly isCorrection: boolean }
+
+function stateOf({ words, said }: Read, next: Next | undefined, isWithdrawn: boolean, standing: Standing): LineState {
   const isCovered = words.files.every((file) => standing.namedSince(file, said.at))
   if (isWithdrawn) return "withdrawn"
   if (next === undefined) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
-  if (next.words.goesOn) return next.state
+  // Who breaks in to set something right still wants what was asked for.
+  if (next.words.goesOn || (next.isCorrection && !next.said.isServed)) return next.state
   if (!next.said.isServed) return "said"
   return isCovered ? "done" : "open"
 }

@@ -69,7 +69,8 @@ export function mention({ mentioned }: Values, text: string, at: number): void {
 /** What a call says before its result is there. */
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
   if (deed.type === "call") mention(values, deed.text, doing.at)
-  noteArguments(values.habits, call, doing)
+  // How something is looked for says nothing of the work.
+  if (!looking.has(toolNature(call.tool, call.input).kind)) noteArguments(values.habits, call, doing)
   noteSource(values.inSource, call, deed, doing)
 }
 
@@ -217,6 +218,7 @@ const restates = (older: FactRecord, newer: FactRecord): boolean =>
 /** Pages, listings and files are full of pairs that are nobody's record. */
 const isPage = ({ tool, input }: ToolCallPart): boolean => !recordKinds.has(toolNature(tool, input).kind)
 const recordKinds: ReadonlySet<string> = new Set(["json", "other", "list"])
+const looking: ReadonlySet<string> = new Set(["search", "read", "list", "web"])
 
 /** What was read of a thing before something was done to it may not hold any more. */
 function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCallPart): void {
