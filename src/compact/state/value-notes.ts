@@ -70,7 +70,8 @@ export function mention({ mentioned }: Values, text: string, at: number): void {
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
   if (deed.type === "call") mention(values, deed.text, doing.at)
   // How something is looked for says nothing of the work.
-  if (!looking.has(toolNature(call.tool, call.input).kind)) noteArguments(values.habits, call, doing)
+  if (deed.type === "command" || !looking.has(toolNature(call.tool, call.input).kind))
+    noteArguments(values.habits, call, doing)
   noteSource(values.inSource, call, deed, doing)
 }
 
