@@ -26,7 +26,7 @@ type DigestSource = {
   readonly meter: Pick<Meter, "text" | "truncate">
   /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
   readonly arguments: ReadonlySet<string>
-  /** The rules that hold, where that is known: they stand before the digest, and what is none of them is not told as one. */
+  /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
   readonly rules?: readonly string[]
 }
 
@@ -194,7 +194,8 @@ function allCandidates({ sections }: Summary, { meter, rules }: DigestSource): r
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text } = line
       const key = `${name}\n${text}`
-      if (said.has(key) || (name === rulesSection && rules !== undefined)) return []
+      const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
+      if (said.has(key) || (name === rulesSection && !isRule)) return []
       said.add(key)
       const tier = tierAmong(name, line, told)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]

@@ -74,9 +74,12 @@ export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] 
   return [
     ...decided.slice(0, maxEach).map((sentence) => draft("decision", sentence, answer, 5)),
     ...found.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 5)),
-    ...reported.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 4)),
+    ...reported.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, reportWorth)),
   ]
 }
+
+/** Less than a value with its owner: where a session has more than can be noted, these go first. */
+const reportWorth = 2.4
 
 /** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
 const reports = (sentence: string): boolean =>
@@ -141,7 +144,7 @@ const leastConclusion = 24
  */
 export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): readonly NoteDraft[] {
   // What led up to a question was settled with its answer.
-  const worth = waitsForUser(answer) ? 2 : 6.5
+  const worth = waitsForUser(answer) ? 2 : 4.5
   const isWhole = !isNoted && isShort(answer)
   const thoughts = isWhole ? [] : thoughtDrafts(answer)
   const noted = new Set(thoughts.map(({ text }) => text))

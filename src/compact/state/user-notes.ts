@@ -99,9 +99,12 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
     const [kind, own] = [kinds[n], read[n]]
     if (own === undefined) continue
     const asks = kind === "request" || kind === "correction"
+    const isCorrection = kind === "correction"
     const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
-    states[n] = state
-    if (asks) next = { ...own, state, isCorrection: kind === "correction" }
+    // Of what only furthers an earlier request, the latest words count.
+    const furthers = n > 0 && (isCorrection || own.words.goesOn)
+    states[n] = furthers && next !== undefined && continues(next) ? "said" : state
+    if (asks) next = { ...own, state, isCorrection }
     isWithdrawn = own.words.withdraws || (isWithdrawn && !asks)
   }
   return states
@@ -109,12 +112,14 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
 
 type Next = Read & { readonly state: LineState; readonly isCorrection: boolean }
 
+/** Who says to go on, or breaks in to set something right, still wants what was asked for before. */
+const continues = ({ words, said, isCorrection }: Next): boolean => words.goesOn || (isCorrection && !said.isServed)
+
 function stateOf({ words, said }: Read, next: Next | undefined, isWithdrawn: boolean, standing: Standing): LineState {
   const isCovered = words.files.every((file) => standing.namedSince(file, said.at))
   if (isWithdrawn) return "withdrawn"
   if (next === undefined) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
-  // Who breaks in to set something right still wants what was asked for.
-  if (next.words.goesOn || (next.isCorrection && !next.said.isServed)) return next.state
+  if (continues(next)) return next.state
   if (!next.said.isServed) return "said"
   return isCovered ? "done" : "open"
 }
