@@ -147,6 +147,8 @@ type Word = {
 
 /** A folded sentence as its words and joints; `places` has the classes of each, a phrase's at its first word. */
 export type Reading = { readonly words: readonly Word[]; readonly places: readonly (readonly number[])[] }
+/** A reading with the names of its classes, once they were asked for. */
+type KeptReading = Reading & { names: ReadonlySet<string> | undefined }
 
 /** The marks of Japanese sounds are taken off a folded text, so they are taken off the table as well. */
 const withoutMarks = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
@@ -340,10 +342,12 @@ function wordsOf(text: string): readonly Word[] {
 /** Readings of the newest sentences: each is read by itself, as the one before the next, and as the line over those that it leads into. */
 const maxRecent = 16
 const recentTexts: string[] = []
-const recentReadings: Reading[] = []
+const recentReadings: KeptReading[] = []
 let oldest = 0
 
-export function readWords(text: string): Reading {
+export const readWords = (text: string): Reading => readKept(text)
+
+function readKept(text: string): KeptReading {
   // The newest first: it is the one that is asked for most.
   for (let back = 1; back <= recentTexts.length; back++) {
     const n = (oldest - back + maxRecent) % maxRecent
@@ -356,7 +360,7 @@ export function readWords(text: string): Reading {
     const word = read[at]
     if (word !== undefined) places.push(word.phrases.length === 0 ? word.places : placesAt(word, read, at))
   }
-  const made = { words: read, places }
+  const made = { words: read, places, names: undefined }
   recentTexts[oldest] = text
   recentReadings[oldest] = made
   oldest = (oldest + 1) % maxRecent
@@ -374,5 +378,8 @@ function standsBehind(rest: readonly string[], all: readonly Word[], at: number)
 }
 
 /** The names of the classes that the words of a folded text have. */
-export const classesIn = (text: string): ReadonlySet<string> =>
-  new Set(readWords(text).places.flatMap((places) => places.map((place) => classNames[place] ?? "")))
+export function classesIn(text: string): ReadonlySet<string> {
+  const reading = readKept(text)
+  reading.names ??= new Set(reading.places.flatMap((places) => places.map((place) => classNames[place] ?? "")))
+  return reading.names
+}
