@@ -1,4 +1,5 @@
 import { cutMiddle } from "../../language/cut-text.ts"
+import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -18,12 +19,21 @@ const partLabel = /^(?:thoughts?|reasoning|plan|action|observation|final answer|
 /** Read an answer once for all that is asked of it. Rows of tables and data are no sentences. */
 export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({
   text,
-  sentences: sentencesOf(text)
-    .filter((sentence) => !isData(sentence))
-    .map((sentence) => sentence.replace(partLabel, "")),
+  sentences: wordsOf(text),
   at,
   source,
 })
+
+/** Answers of which the readings are kept: each is read when it is flushed, when it is compacted, and again while it is shown. */
+const maxKept = 2000
+
+const wordsOf = createRecent(
+  (text): readonly string[] =>
+    sentencesOf(text)
+      .filter((sentence) => !isData(sentence))
+      .map((sentence) => sentence.replace(partLabel, "")),
+  maxKept,
+)
 
 const isData = (sentence: string): boolean =>
   /^[[{|<]|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}/.test(sentence)
@@ -53,6 +63,16 @@ const passing =
 
 /** What the assistant settled on and found out while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
+  const { decided, found } = thoughtsIn(answer.text)
+  return [
+    ...decided.map((sentence) => draft("decision", sentence, answer, 5)),
+    ...found.map((sentence) => draft("finding", sentence, answer, 5)),
+  ]
+}
+
+type Thoughts = { readonly decided: readonly string[]; readonly found: readonly string[] }
+
+const thoughtsIn = createRecent((text): Thoughts => {
   // Few sentences find or settle anything: the rest need not be looked at any further.
   const isWorth = (sentence: string): boolean =>
     !isQuestion(sentence) &&
@@ -61,16 +81,13 @@ export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] 
     !courteous.test(sentence) &&
     !hollow.test(sentence) &&
     !passing.test(sentence)
-  const long = answer.sentences.filter((sentence) => weightOf(sentence) >= minLength)
+  const long = wordsOf(text).filter((sentence) => weightOf(sentence) >= minLength)
   const found = long.filter((sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence))
   const decided = long.filter(
     (sentence) => decides.test(sentence.slice(0, 600)) && !found.includes(sentence) && isWorth(sentence),
   )
-  return [
-    ...decided.slice(0, maxEach).map((sentence) => draft("decision", sentence, answer, 5)),
-    ...found.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 5)),
-  ]
-}
+  return { decided: decided.slice(0, maxEach), found: found.slice(0, maxEach) }
+}, maxKept)
 
 /** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
 function tells(sentence: string, n: number, count: number): number {
@@ -121,13 +138,18 @@ const maxAsked = 400
 const leastConclusion = 24
 
 export function conclusionDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const noted = new Set(thoughtDrafts(answer).map(({ text }) => text))
-  const text = concludingText(answer.sentences, (sentence) => noted.has(sentence) || passing.test(sentence))
+  const text = conclusionIn(answer.text)
   if (weightOf(text) < leastConclusion) return []
   // What led up to a question was settled with its answer.
   const worth = waitsForUser(answer) ? 2 : 4.5
   return [draft("conclusion", text, answer, worth)]
 }
+
+const conclusionIn = createRecent((text): string => {
+  const { decided, found } = thoughtsIn(text)
+  const noted = new Set([...decided, ...found].map((sentence) => oneLine(sentence, maxLineLength)))
+  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || passing.test(sentence))
+}, maxKept)
 
 /** The question that an answer ends with, if it asks one. */
 export function questionIn({ sentences }: AssistantStatement): string | undefined {
