@@ -5,6 +5,7 @@ import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
+import { tellsUser } from "./state/assistant-notes.ts"
 import { fitRecords, type RankedRecords, rankRecords } from "./state/fit-records.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement, tellsExcerpt } from "./state/value-statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
@@ -25,7 +26,7 @@ type DigestSource = {
   readonly meter: Pick<Meter, "text" | "truncate">
   /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
   readonly arguments: ReadonlySet<string>
-  /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
+  /** The rules that hold, where that is known: they stand before the digest, and what is none of them is not told as one. */
   readonly rules?: readonly string[]
 }
 
@@ -142,7 +143,7 @@ function leastDigest(
 const fenceTokens = (brief: boolean): number => (brief ? 16 : 48)
 
 /** What gives way last. The order of print is the schema's. */
-type Tier = "rules" | "stop" | "acts" | "words" | "work" | "facts" | "rest"
+type Tier = "rules" | "stop" | "acts" | "words" | "work" | "found" | "facts" | "rest"
 
 type Candidate = {
   readonly section: string
@@ -168,17 +169,34 @@ function tierOf(section: string, { state, channel }: SummaryLine): Tier {
   return "rest"
 }
 
+/** Figures, names in code and the like. */
+const exact = /`[^`]{1,80}`|[\p{L}\p{N}._/-]{0,40}\d[\p{L}\p{N}.,_/-]{0,40}(?<![.,])|\p{Lu}{3,}/gu
+
+/** What the assistant says is news if it tells something exact that no act and no record tells, and a repetition if they tell all of that. */
+function tierAmong(section: string, line: SummaryLine, told: (value: string) => boolean): Tier {
+  const tier = tierOf(section, line)
+  if (line.channel !== "assistant" || (section !== "key_concepts" && section !== "current_work")) return tier
+  const values = [...line.text.matchAll(exact)].map(([value]) => value.replaceAll("`", ""))
+  const isNews = values.some((value) => !told(value))
+  if (section === "key_concepts") return isNews ? "found" : tier
+  return tellsUser(line.text) && values.length > 0 && !isNews ? "rest" : tier
+}
+
 /** Every line once, with its price. */
 function allCandidates({ sections }: Summary, { meter, rules }: DigestSource): readonly Candidate[] {
   const said = new Set<string>()
+  const told = standingIn(
+    sections.flatMap(({ name, lines }) =>
+      name === factsSection || name === "acts" ? lines.map(({ text }) => text) : [],
+    ),
+  )
   return sections.flatMap(({ name, lines }) =>
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text } = line
       const key = `${name}\n${text}`
-      const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
-      if (said.has(key) || (name === rulesSection && !isRule)) return []
+      if (said.has(key) || (name === rulesSection && rules !== undefined)) return []
       said.add(key)
-      const tier = tierOf(name, line)
+      const tier = tierAmong(name, line, told)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
     }),
   )
@@ -208,6 +226,8 @@ const tierOrder = [
   { tier: "excerpts", most: 0.35 },
   { tier: "words", most: 0.95 },
   { tier: "work", most: 1 },
+  { tier: "found", most: 0.4 },
+  { tier: "details", most: 1 },
 ] as const
 
 type OrderedTier = (typeof tierOrder)[number]["tier"]
@@ -327,27 +347,30 @@ const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
 const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]
 const wholeWords = 220
 const wordSizes = [wholeWords, 440, 880, 1760, 3520]
-/** An act is told in so many tokens before any is told in more. */
-const actSizes = [48]
+/** Every act is told in so many tokens, and what was found, before any act is told in more. */
+const actTokens = 80
 
 /** Each tier's lines in their order, small forms of all before larger ones of any; then the tiers in one order, each line where its tier has the room for it. */
 function offersOf(candidates: readonly Candidate[], allValues: number, options: FillOptions): Offers {
   const { meter, brief, headCost } = options
   const hasWish = candidates.some((one) => one.tier === "stop" && isSaid(one))
   // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
-  const [spoken] = hasWish ? [] : rankedIn(candidates, "words").filter(isSaid)
+  const words = rankedIn(candidates, "words").filter(isSaid)
+  const spoken = hasWish ? undefined : (words.find(({ line }) => line.state !== "said") ?? words[0])
   const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
   const work = rankedIn(candidates, "work")
+  const acts = formsOf(rankedIn(candidates, "acts"), [48, actTokens], meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead.test(line.text)
   const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
     rules: rankedIn(candidates, "rules"),
     stop: formsOf(stop, stopSizes, meter),
-    acts: formsOf(rankedIn(candidates, "acts"), actSizes, meter),
+    acts: acts.filter(({ cost }) => cost <= actTokens),
     words: formsOf(
       rankedIn(candidates, "words").filter((one) => one !== spoken),
       wordSizes,
       meter,
     ),
+    found: formsOf(rankedIn(candidates, "found"), [], meter),
     excerpts: excerptsOf(candidates, options),
     files: work
       .filter(isChange)
@@ -358,6 +381,7 @@ function offersOf(candidates: readonly Candidate[], allValues: number, options: 
       [],
       meter,
     ),
+    details: acts.filter(({ cost }) => cost > actTokens),
   }
   const opened = new Set<string>()
   const headOnce = (section: string): number => {
@@ -491,7 +515,7 @@ function makeFitted(candidate: Candidate, budget: number, meter: DigestSource["m
 
 /** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
 function cutWords(text: string, length: number, tier: Tier): string {
-  if (tier === "acts") return shortenLine(text, Math.max(2, length))
+  if (tier === "acts") return shortenAct(text, Math.max(2, length))
   const head = text.slice(0, Math.ceil(length * 0.7))
   const tail = text.slice(text.length - Math.floor(length * 0.3))
   // Half of a number is another number: no word is cut in two.
@@ -501,6 +525,20 @@ function cutWords(text: string, length: number, tier: Tier): string {
   const gone = Math.max(0, text.length - start.length - end.length)
   return `${start.toWellFormed().trimEnd()} [… ${gone} characters] ${end.toWellFormed().trimStart()}`
 }
+
+/** What was done and how it ended: the call is cut before its end is. */
+function shortenAct(text: string, length: number): string {
+  const [, call, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
+  const room = length - Math.min(end.length, Math.floor(length * endShare)) - 3
+  if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
+  const told = room >= call.length ? call : shortenLine(call, room)
+  const rest = length - told.length - 2
+  return `\`${told}\`${end.length <= rest ? end : shortenLine(end, rest)}`
+}
+
+/** Of a short line of an act, so much is how it ended; a call in fewer characters names nothing. */
+const endShare = 0.3
+const leastCall = 24
 
 /** A word that is longer is cut: a script without blanks, or data. */
 const lastWord = /(?<=\s)\S{1,60}$/

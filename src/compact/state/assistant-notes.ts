@@ -63,14 +63,15 @@ const passing =
 
 /** What the assistant settled on and found out while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const { decided, found } = thoughtsIn(answer.text)
+  const { decided, found, reported } = thoughtsIn(answer.text)
   return [
     ...decided.map((sentence) => draft("decision", sentence, answer, 5)),
     ...found.map((sentence) => draft("finding", sentence, answer, 5)),
+    ...reported.map((sentence) => draft("finding", sentence, answer, 4)),
   ]
 }
 
-type Thoughts = { readonly decided: readonly string[]; readonly found: readonly string[] }
+type Thoughts = Readonly<Record<"decided" | "found" | "reported", readonly string[]>>
 
 const thoughtsIn = createRecent((text): Thoughts => {
   // Few sentences find or settle anything: the rest need not be looked at any further.
@@ -86,15 +87,31 @@ const thoughtsIn = createRecent((text): Thoughts => {
   const decided = long.filter(
     (sentence) => decides.test(sentence.slice(0, 600)) && !found.includes(sentence) && isWorth(sentence),
   )
-  return { decided: decided.slice(0, maxEach), found: found.slice(0, maxEach) }
+  const reported = long.filter(
+    (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
+  )
+  return {
+    decided: decided.slice(0, maxEach),
+    found: found.slice(0, maxEach),
+    reported: reported.slice(0, maxEach),
+  }
 }, maxKept)
 
+/** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
+const reports = (sentence: string): boolean =>
+  isFull.test(sentence) && exact.test(sentence) && !announces.test(sentence.slice(0, 600))
+
+const isFull = /[.!。！]["')*\]]{0,3}$/
 /** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
+const exact = /\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/u
+const eachExact = new RegExp(exact, "gu")
+
+/** How much a sentence tells for those who were not there. */
 function tells(sentence: string, n: number, count: number): number {
-  const figures = Math.min(3, sentence.match(/\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/gu)?.length ?? 0)
+  const figures = Math.min(3, sentence.match(eachExact)?.length ?? 0)
   const place = n === 0 || n === count - 1 ? 1 : 0
   const courtesy = courteous.test(sentence) ? -3 : 0
-  const full = /[.!。！]["')*\]]{0,3}$/.test(sentence) ? 2 : 0
+  const full = isFull.test(sentence) ? 2 : 0
   return (
     figures +
     place +
@@ -137,19 +154,36 @@ const maxAsked = 400
 /** A conclusion of fewer letters is a heading or a nod: "All tests.", "With the retry." */
 const leastConclusion = 24
 
-export function conclusionDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const text = conclusionIn(answer.text)
-  if (weightOf(text) < leastConclusion) return []
+/**
+ * What a turn came to, as the user was told: a short answer whole; of a longer one its most telling sentences, and what it found unless
+ * that is written down already.
+ */
+export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): readonly NoteDraft[] {
   // What led up to a question was settled with its answer.
-  const worth = waitsForUser(answer) ? 2 : 4.5
-  return [draft("conclusion", text, answer, worth)]
+  const worth = waitsForUser(answer) ? 2 : 6.5
+  const isWhole = !isNoted && isShort(answer)
+  const thoughts = isWhole ? [] : thoughtDrafts(answer)
+  const text = isWhole ? shortAnswer(answer) : conclusionIn(answer.text)
+  const conclusion = weightOf(text) < leastConclusion ? [] : [draft("conclusion", text, answer, worth)]
+  return isNoted ? conclusion : [...thoughts, ...conclusion]
 }
 
+/** The most telling sentences of an answer beside its thoughts. */
 const conclusionIn = createRecent((text): string => {
-  const { decided, found } = thoughtsIn(text)
-  const noted = new Set([...decided, ...found].map((sentence) => oneLine(sentence, maxLineLength)))
-  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || passing.test(sentence))
+  const noted = new Set(
+    Object.values(thoughtsIn(text)).flatMap((some) => some.map((sentence) => oneLine(sentence, maxLineLength))),
+  )
+  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || isPassing(sentence))
 }, maxKept)
+
+/** Is an answer told whole in one line? */
+export const isShort = ({ text }: AssistantStatement): boolean => text.length <= maxLineLength
+
+/** What an answer tells, without what it asks, what it only leads up to, and courtesies. */
+const shortAnswer = ({ sentences }: AssistantStatement): string =>
+  sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" ")
+
+const isPassing = (sentence: string): boolean => passing.test(sentence) || hollow.test(sentence)
 
 /** The question that an answer ends with, if it asks one. */
 export function questionIn({ sentences }: AssistantStatement): string | undefined {
@@ -159,16 +193,31 @@ export function questionIn({ sentences }: AssistantStatement): string | undefine
 
 /** An offer or a question that the user's latest words answer: a "yes" says nothing to whoever does not know to what. */
 export function answeredDraft(answer: AssistantStatement): NoteDraft {
-  const lead = "The user's latest words answer: "
-  const line = oneLine(answer.text, answer.text.length + 1)
-  const question = questionIn(answer) ?? answer.sentences.at(-1) ?? line
+  const question = questionIn(answer) ?? answer.sentences.at(-1) ?? answer.text
+  return beforeLatestWords("The user's latest words answer: ", answer, answer.text, question)
+}
+
+const toldLead = "The user was told last: "
+
+/** Does a line say what the user was told? */
+export const tellsUser = (line: string): boolean => line.startsWith(toldLead)
+
+/** What the user was told before the latest words, which go on from there. */
+export function toldDrafts(answer: AssistantStatement): readonly NoteDraft[] {
+  const said = shortAnswer(answer)
+  if (weightOf(said) < leastConclusion) return []
+  return [beforeLatestWords(toldLead, answer, said, concludingText(answer.sentences, isPassing))]
+}
+
+function beforeLatestWords(lead: string, answer: AssistantStatement, text: string, short: string): NoteDraft {
+  const line = oneLine(text, text.length + 1)
   return {
     ...draft("current", `${lead}${cutMiddle(line, maxLineLength - lead.length - 3, () => " … ", 0.6)}`, answer, 7),
-    short: `${lead}${oneLine(question, shortQuestion)}`,
+    short: `${lead}${oneLine(short, shortQuestion)}`,
   }
 }
 
-/** Characters of a question where there is little room. */
+/** Characters of what was asked or told where there is little room. */
 const shortQuestion = 100
 
 /** Does an answer wait for the user, with or without a question? */

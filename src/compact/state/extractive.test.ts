@@ -183,8 +183,10 @@ describe("what was done before", () => {
 
 test("what the reader cares about is worth more", () => {
   const messages = goOn(
-    ["assistant", text("I chose SQLite because it is small. I chose Rust because it is quick.")],
+    ["assistant", text("I chose SQLite because it is small.")],
     ["user", text("fine by me, go on")],
+    ["assistant", text("I chose Rust because it is quick.")],
+    ["user", text("and now the tests")],
   )
   const worthOf = (summary: Summary, word: string): number =>
     summary.sections.flatMap(({ lines }) => lines).find(({ text: line }) => line.includes(word))?.worth ?? 0

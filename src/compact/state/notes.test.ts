@@ -335,7 +335,12 @@ describe("what the assistant said", () => {
       assistant("Your order 4711 was sent today. Let me know if you need anything else!"),
       user("Thanks a lot for that"),
     )
-    expect(lines(messages, "conclusion")).toEqual(["Your order 4711 was sent today."])
+    expect(lines(messages, "current")).toEqual(["The user was told last: Your order 4711 was sent today."])
+    const later = [
+      ...messages,
+      ...asked(assistant("Anything else?"), user("No, that was all of it, thank you")).slice(1),
+    ]
+    expect(lines(later, "conclusion")).toEqual(["Your order 4711 was sent today."])
   })
 
   test("what came last is where the work stands: what is, what comes next, what was asked", () => {
@@ -563,4 +568,77 @@ test("few words of the user keep what they answer, until the user says something
   expect(lines(later, "current").join("\n")).not.toContain("latest words answer")
   const long = asked(assistant(offer), user(`${"Take the boat that lies at the south quay. ".repeat(12)}`))
   expect(lines(long, "current").join("\n")).not.toContain("latest words answer")
+})
+
+describe("what became of a request", () => {
+  const statesOf = (messages: Transcript): readonly string[] =>
+    notesOf(messages)
+      .filter(({ kind }) => kind === "request" || kind === "correction")
+      .map(({ state }) => state ?? "")
+  const page = used("edit", { path: "login.html", old_string: "a", new_string: "b" }, "edited")
+
+  test("is read where the user asks for the next thing, not where the user answers a question", () => {
+    const messages = asked(
+      assistant("Which of the two pages do you mean?"),
+      user("The old one."),
+      ...page,
+      assistant("The old page is repaired."),
+      user("Great. Now add a test for it."),
+    )
+    expect(statesOf(messages)).toEqual(["done", "open"])
+  })
+
+  test.each([
+    "Nice. Go on with the second half.",
+    "Sehr gut, mach weiter.",
+    "Bien. Continúa, por favor.",
+    "好，继续。",
+  ])("is open while the user says to go on: %s", (goOn) => {
+    const messages = asked(...page, assistant("The first half is repaired."), user(goOn))
+    expect(statesOf(messages)[0]).toBe("open")
+  })
+
+  test("words in a language that nobody here reads are the next request if they are more than a nod", () => {
+    const finnish = "Hienoa. Lisää nyt vielä testi joka tarkistaa että tyhjä salasana hylätään"
+    const messages = asked(...page, assistant("The page is repaired."), user(finnish))
+    expect(statesOf(messages)).toEqual(["done", "open"])
+  })
+})
+
+test("what the user was told before the latest words is where it stands, and a conclusion once the user has spoken again", () => {
+  const told = "Bleaching rises by 4.78 points for each week of heat, and by 3.04 below ten metres."
+  const once = asked(
+    ...used("python", { code: "fit(d)" }, "4.78 3.04"),
+    assistant(told),
+    user("Now check the observers."),
+  )
+  expect(lines(once, "current")).toEqual([`The user was told last: ${told}`])
+  expect(lines(once, "conclusion")).toEqual([])
+  const later = transcript(
+    user("Repair the login page"),
+    assistant(told),
+    user("Now check the observers."),
+    assistant("Observer TS is 1.66 lower."),
+    user("And now draw a map of it."),
+  )
+  expect(lines(later, "conclusion")).toEqual([told])
+})
+
+test("what the assistant says on its way with something exact in it is a finding, and what it is about to do is none", () => {
+  const onTheWay = (said: string): readonly Turn[] => {
+    const [call = ["assistant"], ...result] = used("bash", { command: "ls" }, "a")
+    return [["assistant", text(said), ...call.slice(1).filter((part) => typeof part !== "string")], ...result]
+  }
+  const messages = asked(
+    ...onTheWay("The race is on the `running` map of worker 7."),
+    ...onTheWay("Let me look at `running` in worker 7 now."),
+  )
+  expect(lines(messages, "finding")).toEqual(["The race is on the `running` map of worker 7."])
+})
+
+test("a change whose output says nothing of how it went is told with how that output begins", () => {
+  const messages = asked(
+    ...used("bash", { command: "tar xzf site.tgz" }, "site/\nsite/index.html\nsite/app.js\nsite/app.css"),
+  )
+  expect(lines(messages, "act")).toEqual(["`tar xzf site.tgz`: site/ … (4 lines)"])
 })

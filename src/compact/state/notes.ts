@@ -11,9 +11,11 @@ import {
   answeredDraft,
   answerOf,
   conclusionDrafts,
+  isShort,
   lastDrafts,
   questionIn,
   thoughtDrafts,
+  toldDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"
 import { type CallDeed, deedOf, isPrinting } from "./call-deed.ts"
@@ -87,8 +89,12 @@ type Reading = {
   worked: boolean
   /** What the assistant said last and nobody answered. */
   answer: AssistantStatement | undefined
-  /** What the user's latest words answer, where they are few. */
-  answered: AssistantStatement | undefined
+  /** Is it written down what the assistant found, since it went on to work? Otherwise that is told with the answer as a whole. */
+  isNoted: boolean
+  /** What the user's latest words go on from, and whether it waited for them. */
+  before: { readonly answer: AssistantStatement; readonly waits: boolean; readonly isNoted: boolean } | undefined
+  /** Are the latest words so few that they say nothing alone? */
+  isBrief: boolean
   /** Where the last call stands that has its result. */
   calledSince: number
   /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
@@ -127,7 +133,9 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     open: new Map(),
     worked: false,
     answer: undefined,
-    answered: undefined,
+    isNoted: false,
+    before: undefined,
+    isBrief: false,
     calledSince: -1,
     failedAct: undefined,
     written: undefined,
@@ -140,8 +148,11 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   const { work, drafts, open, answer, talk } = reading
   for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
   const isOpen = open.size > 0 || reading.written !== undefined
-  if (answer !== undefined) drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
-  if (reading.answered !== undefined) drafts.push(answeredDraft(reading.answered))
+  if (answer !== undefined) {
+    if (!reading.isNoted) drafts.push(...thoughtDrafts(answer))
+    drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
+  }
+  drafts.push(...beforeDrafts(reading))
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
@@ -161,8 +172,10 @@ const names = ({ role, parts }: Message, name: string): boolean =>
 /** Did the assistant say its last word, without a call behind it? */
 const isEnded = (messages: Transcript): boolean => {
   const last = messages.at(-1)
-  return last?.role === "assistant" && !last.parts.some(({ type }) => type === "tool-call")
+  return last?.role === "assistant" && !callsTool(last)
 }
+
+const callsTool = ({ parts }: Message): boolean => parts.some(({ type }) => type === "tool-call")
 
 function readMessage(reading: Reading, message: Message, at: number, inText: boolean): void {
   const doing: Doing = { at, source: message.id }
@@ -170,7 +183,7 @@ function readMessage(reading: Reading, message: Message, at: number, inText: boo
     if (part.type === "tool-call") readCall(reading, part, doing)
     if (part.type === "tool-result") readResult(reading, part, doing)
   }
-  if (message.role === "assistant") readAnswer(reading, saidBy(message), doing, inText)
+  if (message.role === "assistant") readAnswer(reading, saidBy(message), doing, inText, callsTool(message))
   if (message.role !== "user") return
   for (const part of message.parts)
     if (part.type === "text" && part.text.startsWith(ownDigest)) reading.drafts.push(...changedDigest(part.text, doing))
@@ -206,8 +219,10 @@ const userText = ({ role, parts }: Message): string =>
 function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   const deed = deedOf(call)
   reading.worked = true
-  if (deed.type === "said") reading.answer = answerOf(deed.text, doing)
-  else reading.open.set(pairKey(call), { call, deed, doing })
+  if (deed.type === "said") {
+    reading.answer = answerOf(deed.text, doing)
+    reading.isNoted = false
+  } else reading.open.set(pairKey(call), { call, deed, doing })
   readCallValues(reading.values, call, deed, doing)
 }
 
@@ -221,13 +236,14 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.calledSince = doing.at
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
-  const isQuoted =
-    !(isRecorded && isLookup(open.deed)) && ((read.line ?? read.value) === undefined || !holdsSteering(result))
+  const isQuoted = !(isRecorded && isLookup(open.deed)) && (quotedOf(read) === undefined || !holdsSteering(result))
   const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
-  const quotes = outcome.line ?? outcome.value
-  if (quotes !== undefined) citeResult(reading.work, open.deed, doing.source)
+  if (quotedOf(outcome) !== undefined) citeResult(reading.work, open.deed, doing.source)
 }
+
+/** What an outcome repeats of the result. */
+const quotedOf = ({ line, value, begins }: Outcome): string | undefined => line ?? value ?? begins
 
 const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
@@ -249,11 +265,14 @@ function citeResult({ runs }: Work, deed: CallDeed, source: string): void {
   if (run !== undefined) runs.set(run.text, { ...run, sources: [...run.sources, source] })
 }
 
-function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolean): void {
+function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolean, goesOn: boolean): void {
   if (text.trim() === "") return
   mention(reading.values, text, doing.at)
+  // What nothing followed but more of the assistant's words was said on the way.
+  if (reading.answer !== undefined && !reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
   reading.answer = answerOf(text, doing)
-  reading.drafts.push(...thoughtDrafts(reading.answer))
+  reading.isNoted = goesOn || inText
+  if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
   readStatements(reading.values, text, doing)
   const items = checkboxesIn(text)
   if (items.length > 0) reading.work.tasks = { items, doing }
@@ -271,16 +290,30 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   }
   mention(reading.values, text, doing.at)
   const question = answer === undefined ? undefined : questionIn(answer)
-  if (answer !== undefined) reading.drafts.push(...conclusionDrafts(answer))
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
   const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
   const isServed = reading.worked && answer !== undefined && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
-  reading.answered = waits && text.length <= fewWords && !/\d/.test(text) ? answer : undefined
+  settle(reading)
+  reading.before = answer === undefined ? undefined : { answer, waits, isNoted: reading.isNoted }
+  reading.isBrief = text.length <= fewWords && !/\d/.test(text)
   reading.answer = undefined
   reading.worked = false
   reading.failedAct = undefined
+}
+
+/** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
+function settle({ before, drafts }: Reading): void {
+  if (before !== undefined) drafts.push(...conclusionDrafts(before.answer, before.isNoted))
+}
+
+/** What the user's latest words go on from. */
+function beforeDrafts({ before, isBrief }: Reading): readonly NoteDraft[] {
+  if (before === undefined) return []
+  const { answer, waits, isNoted } = before
+  if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...conclusionDrafts(answer, isNoted)]
+  return [...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
 }
 
 /** Characters; longer words of the user, and those with a figure or an id in them, say by themselves what they are about. */

@@ -1,5 +1,6 @@
 import { directs } from "../../language/imperative.ts"
 import type { Part, ToolResultPart } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-deed.ts"
 import { placeholder } from "./file-change.ts"
@@ -15,6 +16,8 @@ export type Outcome = {
   readonly says?: true
   readonly line?: string
   readonly value?: string
+  /** How a longer output begins that says neither. */
+  readonly begins?: string
 }
 
 /** Longest line of a tool's output that a note may quote. */
@@ -100,8 +103,20 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const lines = isSaid ? text.head.split("\n").filter((each) => /[\p{L}\p{N}]/u.test(each)) : []
   const line =
     lines.length > 0 && lines.length <= (runs ? 1 : 3) ? quoted(lines[0]) : runs ? quoted(lastWord(text)) : {}
-  return value === undefined ? { failed, ...sure, ...line } : { failed, ...sure, value }
+  const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
+  return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
+
+/** The first line of an output, and how many there are. */
+function beginningOf({ head, whole }: ResultText): string | undefined {
+  const lines = (whole ?? head).split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line))
+  const [first] = lines
+  if (first === undefined || noOutput.test(head.slice(0, 60))) return undefined
+  return `${oneLine(first, maxBeginning)} … (${whole === undefined ? "more than " : ""}${lines.length} lines)`
+}
+
+/** Characters of a first line that are quoted. */
+const maxBeginning = 80
 
 /** What a build or a run says last, where that tells how it went. */
 const lastWord = ({ tail }: ResultText): string | undefined => {

@@ -49,12 +49,8 @@ export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraf
     if (n === 0) return "request"
     return kindAmong(said, words)
   })
-  const current = kinds.findLastIndex((kind) => kind === "request" || kind === "correction")
-  return read.flatMap(({ said, words }, n) => {
-    const kind = kinds[n] ?? "reply"
-    const state = stateOf(n, kind, current, read, standing)
-    return drafts(said, words, kind, state)
-  })
+  const states = statesOf(kinds, read, standing)
+  return read.flatMap(({ said, words }, n) => drafts(said, words, kinds[n] ?? "reply", states[n] ?? "said"))
 }
 
 /** A yes or no before anything else. */
@@ -80,19 +76,47 @@ function kindAmong(
   return kind === "request" && text.length <= bareAnswer && !orders ? "reply" : kind
 }
 
-/** Words in a script or language that the lists do not know, or a question: more than a nod. */
-const asksSomething = (text: string): boolean => /[?？]\s*$|[^\0-\u024f\u2000-\u206f]{4}/.test(text)
+/** Words in a script or language that the lists do not know, a question, or more words than a nod has. */
+const asksSomething = (text: string): boolean =>
+  /[?？]\s*$|[^\0-\u024f\u2000-\u206f]{4}/.test(text) || text.split(/\s+/, nodWords + 1).length > nodWords
+const nodWords = 8
 
 type Read = { readonly said: UserStatement; readonly words: Words }
 
-function stateOf(n: number, kind: NoteKind, current: number, read: readonly Read[], standing: Standing): LineState {
-  if (kind !== "request" && kind !== "correction") return "said"
-  const own = read[n]
-  const isCovered = own?.words.files.every((file) => standing.namedSince(file, own.said.at)) !== false
-  if (n === current) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
-  const next = read[n + 1]
-  if (next === undefined) return "said"
-  if (next.words.withdraws) return "withdrawn"
+/** A longer sentence that says "continue" says it of something else. */
+const shortOrder = 80
+
+/** The user tells the assistant to carry on with what it was asked for before. */
+const goesOn =
+  /(?<![\p{L}\p{N}])(?:go on|continue|carry on|keep (?:going|on|at it)|proceed|resume|pick up where|mach weiter|weitermachen|weiter(?: (?:mit|so|geht))?|fahr(?:e|en)?(?: sie)? fort|contin[uú]a|contin[uú]e[sz]?|sigue|prosigue|poursui[st]|continua(?:re)?|avanti|prossegu[ei]|продолжай(?:те)?|дальше)(?![\p{L}\p{N}])|继续|繼續|接着|続け|계속|이어서/iu
+
+/** What became of each request by the time the user asked for the next thing; words between that only answer or nod decide nothing. */
+function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: Standing): readonly LineState[] {
+  const states: LineState[] = []
+  let next: { readonly words: Words; readonly said: UserStatement; readonly state: LineState } | undefined
+  let isWithdrawn = false
+  for (let n = read.length - 1; n >= 0; n--) {
+    const [kind, own] = [kinds[n], read[n]]
+    if (own === undefined) continue
+    const asks = kind === "request" || kind === "correction"
+    const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
+    states[n] = state
+    if (asks) next = { ...own, state }
+    isWithdrawn = own.words.withdraws || (isWithdrawn && !asks)
+  }
+  return states
+}
+
+function stateOf(
+  { words, said }: Read,
+  next: (Read & { readonly state: LineState }) | undefined,
+  isWithdrawn: boolean,
+  standing: Standing,
+): LineState {
+  const isCovered = words.files.every((file) => standing.namedSince(file, said.at))
+  if (isWithdrawn) return "withdrawn"
+  if (next === undefined) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
+  if (next.words.goesOn) return next.state
   if (!next.said.isServed) return "said"
   return isCovered ? "done" : "open"
 }
@@ -156,6 +180,7 @@ type Words = {
   readonly kind: NoteKind
   readonly lasting: readonly string[]
   readonly withdraws: boolean
+  readonly goesOn: boolean
   /** Names of the files that are to be changed. */
   readonly files: readonly string[]
   /** The user's own sentences, with what was pasted between them counted; nothing where it would not be much shorter. */
@@ -176,6 +201,7 @@ const readWords = createRecent((text): Words => {
     lasting: sentences.filter(isLasting).slice(0, maxWishes),
     files: filesWanted(sentences),
     withdraws: sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))),
+    goesOn: sentences.some((sentence) => sentence.length <= shortOrder && goesOn.test(sentence)),
     ...(shorter === undefined ? {} : { own: shorter }),
   }
 }, 1000)

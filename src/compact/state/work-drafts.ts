@@ -33,8 +33,8 @@ function runDraft(run: Run): readonly NoteDraft[] {
   const scale = little ? 0.3 : 1
   if (outcome === undefined)
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
-  const quoted = outcome.line ?? outcome.value
-  const values = outcome.line === undefined
+  const quoted = outcome.line ?? outcome.value ?? (kind === "act" && outcome.sure !== true ? outcome.begins : undefined)
+  const values = outcome.line === undefined && outcome.begins === undefined
   if (!outcome.failed) {
     // That something ran is no news; what it found or changed is.
     if (kind !== "act" && quoted === undefined && !calls) return []

@@ -62,7 +62,7 @@ const handoff: readonly SchemaSection[] = [
   { name: "pending_tasks", title: "Tasks", short: "Tasks", worth: 7 },
   { name: "current_work", title: "Where it stopped", short: "Stopped", worth: 7 },
   { name: "next_steps", title: "Next steps", short: "Next", worth: 7 },
-  { name: "key_concepts", title: "Decisions and findings", short: "Decided", worth: 5 },
+  { name: "key_concepts", title: "Decisions and findings", short: "Found", worth: 5 },
   { name: "status", title: "Checks and lookups", short: "Checked", worth: 4.5 },
   seen,
   facts,
