@@ -30,7 +30,7 @@ import {
 import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { ownMessage } from "./standing.ts"
-import { standingIn } from "./standing-in.ts"
+import { standingInMessages } from "./standing-in.ts"
 import { type MemoryEntry, memoryOf } from "./state/flush.ts"
 import { readRecord } from "./state/records.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
@@ -101,9 +101,8 @@ async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Com
 /** Does a value that is worth knowing stand in nothing that is shown any more? */
 function losesFacts({ conversation }: Scene, { notes }: Knowledge, micro: readonly Edit[]): boolean {
   const touched = new Set(micro.flatMap((edit) => ("messageId" in edit ? edit.messageId : [])))
-  const textsOf = (messages: Transcript): readonly string[] => messages.flatMap(({ parts }) => parts.map(textOf))
-  const stood = standingIn(textsOf(conversation.filter(({ id }) => touched.has(id))))
-  const stands = standingIn(textsOf(applyEdits(conversation, micro)))
+  const stood = standingInMessages(conversation.filter(({ id }) => touched.has(id)))
+  const stands = standingInMessages(applyEdits(conversation, micro))
   return notes
     .flatMap(({ kind, text }) => (kind === "record" ? (readRecord(text)?.fields ?? []) : []))
     .some(({ pieces }) => pieces.flatMap(valuesOf).some((value) => stood(value) && !stands(value)))

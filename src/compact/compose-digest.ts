@@ -482,8 +482,18 @@ const leastWords = 40
 /** Tokens under which a line of work is not shortened any further. */
 const leastAct = 12
 
+/** The forms of each candidate by their budget: a digest is composed again for every budget that is tried. */
+const forms = new WeakMap<Candidate, Map<number, Candidate>>()
+
 /** The line whole, or without its pastes, or its two ends: as much as there is room for. */
 function fitted(candidate: Candidate, budget: number, meter: DigestSource["meter"]): Candidate {
+  const known = forms.get(candidate) ?? new Map<number, Candidate>()
+  const form = known.get(budget) ?? makeFitted(candidate, budget, meter)
+  forms.set(candidate, known.set(budget, form))
+  return form
+}
+
+function makeFitted(candidate: Candidate, budget: number, meter: DigestSource["meter"]): Candidate {
   const { section, line, cost, tier } = candidate
   if (cost <= budget || (line.channel !== "user" && tier !== "acts" && line.short === undefined)) return candidate
   const withText = (text: string): Candidate => {

@@ -1,4 +1,4 @@
-import { type Format, type Message, messageId, type Transcript, textOf } from "../message/message.ts"
+import { type Format, type Message, messageId, type Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createFreshIds } from "../message/repair.ts"
 import { runInSteps, type Steps } from "../message/steps.ts"
@@ -22,7 +22,7 @@ import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
 import { ownMessage } from "./standing.ts"
-import { standingIn } from "./standing-in.ts"
+import { standingInMessages } from "./standing-in.ts"
 import { argumentNames } from "./state/fit-records.ts"
 import type { Digest } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
@@ -126,7 +126,7 @@ function* draftSteps(
   const composer = digestComposer(knowledge, { meter, arguments: taken, rules })
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const kept = new Set(shown.map(({ id }) => id))
-    const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))
+    const stands = standingInMessages(shown)
     yield
     return composer({
       budgetTokens: Math.min(mostTokens, budgetTokens),

@@ -80,17 +80,22 @@ const respell: Step = [
   unleet,
 ]
 
-const applySteps = (view: NormalizedText, steps: readonly Step[]): NormalizedText =>
-  steps.reduce((before, [pattern, replace]) => rewrite(before, pattern, replace), view)
-
 /**
  * The text as a reader's eye takes it, for matching only: compatibility forms, look-alikes, invisible characters, entities, inline
  * markup, spaced-out letters and mild leetspeak are undone, and case is gone. Every step is one linear pass.
  */
-export function normalize(text: string, { foreign, escaped, dressed, spaced }: Survey = survey(text)): NormalizedText {
-  const resolved = escaped ? rewrite(viewOf(text), references, resolveReference) : viewOf(text)
+export const normalize = (text: string, found: Survey = survey(text)): NormalizedText => runFolds(text, found, rewrite)
+
+/** The same text for whoever does not ask where its characters came from. */
+export const normalizedText = (text: string, found: Survey = survey(text)): string =>
+  runFolds(text, found, rewriteText).text
+
+function runFolds(text: string, { foreign, escaped, dressed, spaced }: Survey, by: typeof rewrite): NormalizedText {
+  const applySteps = (view: NormalizedText, steps: readonly Step[]): NormalizedText =>
+    steps.reduce((before, [pattern, replace]) => by(before, pattern, replace), view)
+  const resolved = escaped ? by(viewOf(text), references, resolveReference) : viewOf(text)
   const folds = foreign || resolved.starts !== undefined
-  const plain = folds ? rewrite(resolved, foldable, fold) : resolved
+  const plain = folds ? by(resolved, foldable, fold) : resolved
   const small = { ...plain, text: lowered(plain.text) }
   const latin = folds && lookAlikes.test(small.text) ? applySteps(small, foldLookAlikes) : small
   const bare = dressed || folds ? applySteps(latin, [undress]) : latin
@@ -205,6 +210,18 @@ export function originalSpan(view: NormalizedText, { start, end }: Span): Span {
   while (after < starts.length && end > 0 && starts[after] === starts[end - 1]) after++
   return { start: from, end: Math.max(from, starts[after] ?? originalLength) }
 }
+
+/** As `rewrite`, without the map: `starts` only tells that something moved. */
+function rewriteText(view: NormalizedText, pattern: RegExp, replace: (match: string) => string): NormalizedText {
+  let moved = false
+  const text = view.text.replace(pattern, (match) => {
+    const made = replace(match)
+    moved ||= made !== match
+    return made
+  })
+  return moved ? { text, originalLength: view.originalLength, starts: noStarts } : view
+}
+const noStarts = new Uint32Array(0)
 
 /** Replace each match and keep the map. A view without a match comes back as the same object. */
 export function rewrite(view: NormalizedText, pattern: RegExp, replace: (match: string) => string): NormalizedText {

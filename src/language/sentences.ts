@@ -2,7 +2,10 @@ import type { Span } from "../message/message.ts"
 import { capitals, letters, smalls } from "./letters.ts"
 
 /** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
-const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
+const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/y
+/** Each of them starts with one of these. */
+const stopSigns: ReadonlySet<number> = new Set([...".!?…。！？\\\r\n"].map((sign) => sign.charCodeAt(0)))
+const lineSigns: ReadonlySet<number> = new Set([..."\\\r\n"].map((sign) => sign.charCodeAt(0)))
 
 /** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
 const noEnd = new RegExp(
@@ -23,7 +26,8 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
   const sentences: Span[] = []
   let start = span.start
   let lineStart = span.start
-  const typed = isTyped(text.slice(span.start, span.end))
+  const own = text.slice(span.start, span.end)
+  let typed: boolean | undefined
   const take = (end: number): void => {
     for (; start < end; start += maxSentence) {
       const found = trimmed(text, { start, end: Math.min(end, start + maxSentence) })
@@ -31,17 +35,30 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
     }
     start = end
   }
-  for (const match of text.slice(span.start, span.end).matchAll(stops)) {
-    const at = span.start + match.index
-    const end = at + match[0].length
-    if (/^(?:\\[rn]|[\r\n])/.test(match[0])) {
+  for (let from = 0; from < own.length; from++) {
+    const code = own.charCodeAt(from)
+    if (!mayStop(code)) continue
+    stops.lastIndex = from
+    const signs = stops.exec(own)?.[0]
+    if (signs === undefined) continue
+    const at = span.start + from
+    const end = at + signs.length
+    from += signs.length - 1
+    if (lineSigns.has(code)) {
       if (endsLine(text, lineStart, at, end)) take(end)
       lineStart = end
-    } else if (endsSentence(text, start, at, match[0], typed)) take(end)
+    } else {
+      typed ??= isTyped(own)
+      if (endsSentence(text, start, at, signs, typed)) take(end)
+    }
   }
   take(span.end)
   return sentences
 }
+
+/** Letters, digits and blanks are most of a text, and none of them is a stop. */
+const mayStop = (code: number): boolean =>
+  (code < 0x30 || code > 0x7a || code === 0x3f || code === 0x5c) && code !== 0x20 && stopSigns.has(code)
 
 /** Someone who types without capital letters ends a sentence with a stop all the same. */
 const isTyped = (text: string): boolean => smallFirst.test(text) && !capitalBehindStop.test(text)
@@ -51,7 +68,7 @@ const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}]`)
 const isSmall = (sign: string): boolean => sign !== sign.toUpperCase()
 
 function endsSentence(text: string, start: number, at: number, signs: string, typed: boolean): boolean {
-  if (/^[。！？]/.test(signs)) return true
+  if (signs.charCodeAt(0) > 0x2fff) return true
   const after = text.slice(at + signs.length, at + signs.length + 3)
   if (after !== "" && !/^(?:\s|\\[nr])/.test(after)) return false
   if (signs.startsWith(".") && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
@@ -73,11 +90,19 @@ function endsLine(text: string, lineStart: number, at: number, next: number): bo
 const labelled = new RegExp(`^[${capitals}][${letters} ]{1,24}: `)
 
 function trimmed(text: string, { start, end }: Span): Span | undefined {
-  const lead = /^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0
+  const isPlain = isLetter(text.charCodeAt(start))
+  const lead = isPlain ? 0 : (/^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0)
   let last = end
-  while (last > start + lead && /[\s]/.test(text.charAt(last - 1))) last--
-  if (text.slice(start + lead, last).endsWith("\\n")) last -= 2
+  while (last > start + lead && isBlank(text, last - 1)) last--
+  if (last - 2 >= start + lead && text.startsWith("\\n", last - 2)) last -= 2
   const from = start + lead
-  return last > from && letter.test(text.slice(from, last)) ? { start: from, end: last } : undefined
+  return last > from && (isPlain || letter.test(text.slice(from, last))) ? { start: from, end: last } : undefined
+}
+
+const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 0x20 || code === 0x0a || ((code < 0x21 || code > 0x7e) && /\s/.test(text.charAt(at)))
 }
 const letter = new RegExp(`[${letters}]`)

@@ -57,6 +57,7 @@ function closingFences(lines: readonly Line[]): ReadonlyMap<number, number> {
   const closing = new Map<number, number>()
   let open: { readonly at: number; readonly sign: string; readonly prose: boolean } | undefined
   for (const [at, { text }] of lines.entries()) {
+    if (isPlainStart(text) || (!text.includes("```") && !text.includes("~~~"))) continue
     const [, sign = "", info = ""] = fence.exec(text) ?? []
     if (sign === "") continue
     if (open === undefined) open = { at, sign, prose: proseFence.test(info) }
@@ -75,8 +76,21 @@ function frontMatterEnd(lines: readonly Line[]): number {
   return end < 0 ? 0 : end + 2
 }
 
+/** Does a line start with a word, which no mark of a heading, item, row, quotation or fence does? */
+function isPlainStart(text: string): boolean {
+  const code = text.charCodeAt(0)
+  if (!(code >= 0x61 && code <= 0x7a) && !(code >= 0x41 && code <= 0x5a)) return false
+  // "a)" and "b." are items.
+  const next = text.charCodeAt(1)
+  return next !== 0x29 && next !== 0x2e
+}
+
 function readLine(reading: Reading, line: Line): void {
   const { text } = line
+  if (isPlainStart(text) && line.apart === undefined) {
+    readText(reading, line)
+    return
+  }
   const bare = text.trim()
   const headed = heading.exec(text) ?? tag.exec(bare)
   const [bulleted = "", before = ""] = item.exec(text) ?? wideItem.exec(text) ?? []
@@ -90,8 +104,9 @@ function readLine(reading: Reading, line: Line): void {
 
 /** A line without a mark goes on with what is open, or starts a paragraph. */
 function readText(reading: Reading, line: Line): void {
-  const quoted = quote.exec(line.text)?.[0].length ?? 0
-  const indent = columns(/^[ \t]*/.exec(line.text)?.[0] ?? "")
+  const isPlain = isPlainStart(line.text)
+  const quoted = isPlain ? 0 : (quote.exec(line.text)?.[0].length ?? 0)
+  const indent = isPlain ? 0 : columns(/^[ \t]*/.exec(line.text)?.[0] ?? "")
   if (reading.open !== undefined && (reading.open.kind === "quote") === quoted > 0) {
     reading.open = { ...reading.open, end: line.end }
   } else start(reading, line, quoted > 0 ? "quote" : "paragraph", quoted, indent)
@@ -110,7 +125,7 @@ function readHeading(reading: Reading, line: Line, headed: RegExpExecArray | nul
 function start(reading: Reading, line: Line, kind: TextBlock["kind"], from: number, indent: number): void {
   shut(reading)
   const rest = line.text.slice(from)
-  const lead = /^\s*/.exec(rest)?.[0].length ?? 0
+  const lead = rest.length - rest.trimStart().length
   const marked = mayMark(rest.charCodeAt(lead)) ? (mark.exec(rest.slice(lead))?.[0].length ?? 0) : 0
   const { under, gap } = reading
   const made = { kind, indent, start: line.start + from + lead + marked, end: line.end, follows: !gap }
@@ -137,6 +152,9 @@ const numbered = /^[ \t]{0,8}\d{1,6}(?:\t|→|: |\| |:(?=\S))/
 const probedLines = 12
 const numberedShare = 0.8
 
+const lineEnds = /\r\n|\n|\r|\u2028|\u2029/g
+const lineEnd = /[\n\r\u2028\u2029]/
+
 /** The lines of a text. `keyed` lines are read without the name before them. One pass. */
 export function linesOfText(text: string, span: Span, keyed: boolean): readonly Line[] {
   const own = text.slice(span.start, span.end)
@@ -145,10 +163,11 @@ export function linesOfText(text: string, span: Span, keyed: boolean): readonly 
   const take = (end: number): void => {
     lines.push({ start: span.start + start, end: span.start + end, text: own.slice(start, end) })
   }
-  for (const match of own.matchAll(/\r\n|\n|\r|\u2028|\u2029/g)) {
-    take(match.index)
-    start = match.index + match[0].length
-  }
+  if (lineEnd.test(own))
+    for (const match of own.matchAll(lineEnds)) {
+      take(match.index)
+      start = match.index + match[0].length
+    }
   take(own.length)
   const bare = withoutNumbers(lines)
   return keyed ? bare.map(withoutKey) : bare
@@ -167,6 +186,7 @@ function withoutKey(line: Line): Line {
 }
 
 function withoutNumbers(lines: readonly Line[]): readonly Line[] {
+  if (lines.length < 2) return lines
   const probed = lines.filter(({ text }) => text.trim() !== "").slice(0, probedLines)
   const hits = probed.filter(({ text }) => numbered.test(text)).length
   if (probed.length < 2 || hits < probed.length * numberedShare) return lines

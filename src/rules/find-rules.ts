@@ -186,12 +186,17 @@ const isAnnounced = (
   scoreBefore: number,
   labels: ReadonlySet<string>,
 ): boolean =>
-  [over, scoreBefore > thresholds.talk || leadOf(before) !== "" ? "" : before, leadOf(text)].some(
-    (lead) => lead !== "" && !labels.has(lead) && !/[?？]$/.test(lead) && classesIn(lead).has("rule"),
-  )
+  announces(over, labels) ||
+  (scoreBefore <= thresholds.talk && leadOf(before) === "" && announces(before, labels)) ||
+  announces(leadOf(text), labels)
+
+const announces = (lead: string, labels: ReadonlySet<string>): boolean =>
+  lead !== "" && !labels.has(lead) && !endsAsking.test(lead) && classesIn(lead).has("rule")
+const endsAsking = /[?？]$/
 
 /** What stands before the colon of a sentence that goes on behind it. */
-const leadOf = (text: string): string => leadIn.exec(text)?.[0] ?? ""
+const leadOf = (text: string): string =>
+  text.includes(":") || text.includes("：") ? (leadIn.exec(text)?.[0] ?? "") : ""
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
 
 /** Leads of so many lines of one text are labels, as in a log: they announce nothing. */

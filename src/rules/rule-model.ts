@@ -64,21 +64,40 @@ const tag = {
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
 const ids = new Uint32Array(maxFeatures)
 const sorts = new Uint8Array(maxFeatures)
-const seen = new Uint32Array(tableSize)
 let turn = 0
 let length = 0
 
+/** The features that a sentence has already, each at its own place or at the next that is free, with the turn of the sentence above its bits. */
+const taken = new Int32Array(2 * maxFeatures)
+const [idBits, turnBits] = [18, 14]
+let turnSign = 0
+
+/** The next sentence: what was taken for another one counts as free. */
+function nextTurn(): void {
+  turn = (turn + 1) >>> 0
+  turnSign = (turn << idBits) | 0
+  if (turn % (1 << turnBits) !== 0) return
+  taken.fill(0)
+  nextTurn()
+}
+
 function add(kind: number, value: number): void {
   const id = mix(Math.imul(kind, 0x27d4eb2f), value) & mask
-  if (seen[id] === turn || length >= maxFeatures) return
-  seen[id] = turn
+  const own = turnSign | id
+  let at = id & (2 * maxFeatures - 1)
+  for (let there = taken[at] ?? 0; there >> idBits === turnSign >> idBits; there = taken[at] ?? 0) {
+    if (there === own) return
+    at = (at + 1) & (2 * maxFeatures - 1)
+  }
+  if (length >= maxFeatures) return
+  taken[at] = own
   sorts[length] = kind & 31
   ids[length++] = id
 }
 
 /** What a sentence says of itself, as numbers. The array is used again for the next sentence. */
 export function featuresOf(view: StatementView): Features {
-  turn = (turn + 1) >>> 0
+  nextTurn()
   length = 0
   kindCount = 0
   classCount = 0
@@ -187,6 +206,18 @@ function kindFeatures(): void {
 
 /** Words with which a sentence announces that a rule comes, and those with which the rest of it binds. */
 const placesOf = (names: string): readonly number[] => names.split(" ").map((name) => classNames.indexOf(name))
+/** The same as a table: whether each class is among them. */
+const among = (names: string): Uint8Array => {
+  const places = placesOf(names)
+  return Uint8Array.from(classNames, (_, of) => Number(places.includes(of)))
+}
+/** The first of some classes that is among others. */
+function firstAmong(places: readonly number[] | undefined, table: Uint8Array): number | undefined {
+  if (places !== undefined) for (const of of places) if (table[of] === 1) return of
+  return undefined
+}
+const hasAny = (places: readonly number[] | undefined, table: Uint8Array): boolean =>
+  firstAmong(places, table) !== undefined
 const announcing = placesOf("rule stress remember lasting scope always must")
 const binding = placesOf("never always must dont forbid only limit every ask not lasting")
 
@@ -196,7 +227,7 @@ const leadEnd = /^[:：—–-]/
 
 /** What stands before a colon or a dash, and what behind. */
 function leadFeatures({ words, places }: Reading): void {
-  const end = words.findIndex(({ text, isJoint }, at) => at > 0 && isJoint && leadEnd.test(text))
+  const end = leadLength(words)
   if (end < 0 || end > maxLead || end >= words.length - 1) return
   const [lead, rest] = [new Set(places.slice(0, end).flat()), new Set(places.slice(end + 1).flat())]
   const isAnnounced = announcing.some((of) => lead.has(of))
@@ -206,13 +237,22 @@ function leadFeatures({ words, places }: Reading): void {
   for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
 }
 
+/** The place of the first colon or dash behind a word, or -1. */
+function leadLength(words: Reading["words"]): number {
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at]
+    if (word?.isJoint === true && leadEnd.test(word.text)) return at
+  }
+  return -1
+}
+
 /** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
 const maxTail = 4
 
 /** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
 function tailFeatures({ text }: StatementView, { words, places }: Reading): void {
   let end = words.length
-  while (end > 0 && /^[?!]/.test(words[end - 1]?.text ?? "")) end--
+  while (end > 0 && isLoud(words[end - 1]?.text ?? "")) end--
   if (end < 3 || words[end - 1]?.isUnspaced === true) return
   const isPlainStart = places[0]?.length === 0
   for (const of of places[end - 1] ?? none) {
@@ -228,9 +268,10 @@ function tailFeatures({ text }: StatementView, { words, places }: Reading): void
   for (let at = start; at < end; at++) for (const of of places[at] ?? none) add(tag.tail, 160 + asks + of)
 }
 const none: readonly number[] = []
+const isLoud = (text: string): boolean => text.startsWith("?") || text.startsWith("!")
 
 /** Words behind which stands what somebody does, and before which stands who does it. */
-const modal = placesOf("must should may never always shall only dont not aux")
+const modal = among("must should may never always shall only dont not aux")
 const [you, i, we, third, say, every, the, plural, product, artifact, output] = placesOf(
   "you i we third say every the plural product artifact output",
 )
@@ -240,7 +281,7 @@ function subjectFeatures({ words, places }: Reading): void {
   let start = 0
   for (let at = 0; at < words.length; at++) {
     if (words[at]?.isJoint === true) start = at + 1
-    const of = places[at]?.find((place) => modal.includes(place))
+    const of = firstAmong(places[at], modal)
     if (of === undefined) continue
     const subject = subjectOf(places.slice(start, at), words[at - 1]?.text ?? "")
     add(tag.subject, of * 32 + subject)
@@ -272,13 +313,13 @@ function aroundFeatures({ over, before, after, isItem }: StatementView): void {
   if (before === "") return
   neighbourFeatures(before, tag.before, isItem)
   const { words, places } = readWords(before)
-  if (isLongLead(places) || saysItself(words) || !places.some((own) => own.some((of) => heralding.includes(of)))) return
+  if (isLongLead(places) || !places.some((own) => hasAny(own, heralding)) || saysItself(words)) return
   add(tag.lead, 400)
   for (let n = 0; n < classCount; n++) add(tag.lead, 401 + (classes[n] ?? 0))
 }
 
 /** Words of a sentence that says that a rule comes in the next one, which is short. */
-const heralding = placesOf("rule limit stress remember")
+const heralding = among("rule limit stress remember")
 /** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
 function saysItself(words: Reading["words"]): boolean {
   const end = words.findIndex(({ text }) => text === ":" || text === "：")
@@ -302,22 +343,26 @@ function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
   if (last === "?" || last === "？") add(kind, 102)
 }
 
-const endsAsking = (text: string): boolean => /[?？]/.test(tailOf(text))
+const asking = /[?？]/
+const endsAsking = (text: string): boolean => asking.test(tailOf(text))
 
 const innerColon = /[:：](?=\s|$)|：/
 
 function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
   const tail = tailOf(text)
-  if (/[?？]/.test(tail)) add(tag.shape, 0)
-  if (/[!！]/.test(tail)) add(tag.shape, 1)
-  if (/[:：]/.test(tail)) add(tag.shape, 2)
+  if (tail !== "" && tail !== ".") {
+    if (asking.test(tail)) add(tag.shape, 0)
+    if (/[!！]/.test(tail)) add(tag.shape, 1)
+    if (/[:：]/.test(tail)) add(tag.shape, 2)
+  }
   if (isItem) add(tag.shape, 3)
   if (isFirst) add(tag.shape, 5)
   if (isLast) add(tag.shape, 6)
-  if (text.includes("qcode")) add(tag.shape, 7)
-  if (text.includes("qquote")) add(tag.shape, 8)
+  const mayMask = text.includes("q")
+  if (mayMask && text.includes("qcode")) add(tag.shape, 7)
+  if (mayMask && text.includes("qquote")) add(tag.shape, 8)
   if (innerColon.test(text)) add(tag.shape, 9)
-  if (text.includes("qnum")) add(tag.shape, 10)
+  if (mayMask && text.includes("qnum")) add(tag.shape, 10)
   if (text.startsWith("(")) add(tag.shape, 11)
   const order = orderOf(reading)
   if (order !== undefined) add(tag.order, order)
@@ -326,14 +371,14 @@ function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading
 }
 
 /** Words behind "never" that tell of the past or of somebody, and command nothing. */
-const telling = placesOf("past i we you this the now maybe wh aux thanks shall not every")
+const telling = among("past i we you this the now maybe wh aux thanks shall not every")
 /** Words behind "never" and "always" that are no verbs, or verbs of a story or a saying. */
 const noCommand: ReadonlySet<string> = new Set(
   "a an in on at one mind saw seen had has have got knew came went heard said say thought felt ran told took gave made did was were been ever again quite really bom good nice great fun un une ein eine um uma wieder gut schon gern bien leuk fijn happy glad happens works fails fail comes ends cease ceases".split(
     " ",
   ),
 )
-const definite = placesOf("this the i")
+const definite = among("this the i")
 const [never = -1, always, dont, not = -1] = placesOf("never always dont not")
 
 /** The same in Chinese, where no blank stands between the word and what it forbids. */
@@ -341,20 +386,22 @@ const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝�
 
 /** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
 function orderOf({ words, places }: Reading): number | undefined {
-  const start = words.findIndex(({ text, isJoint }) => !isJoint && !openers.has(text))
-  if (start < 0) return undefined
-  const first = places[start] ?? []
-  if (forbidsFirst.test(words[start]?.text ?? "")) return 3
+  let start = 0
+  for (let word = words[0]; word !== undefined && (word.isJoint || openers.has(word.text)); word = words[++start]);
+  const opener = words[start]
+  if (opener === undefined) return undefined
+  const first = places[start] ?? none
+  if (opener.isUnspaced && forbidsFirst.test(opener.text)) return 3
   // "Non condividere mai", "ne partage jamais": the word for never stands behind the verb.
   if (first.includes(not) && places[start + 2]?.includes(never) === true && places[start + 1]?.length === 0) return 0
-  const length = words[start]?.text === "do" || words[start]?.text === "does" ? 2 : 1
+  const length = opener.text === "do" || opener.text === "does" ? 2 : 1
   const verb = words[start + length]
   if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
   if (noCommand.has(verb.text) || !/^\p{L}/u.test(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
-  if (places[start + length]?.some((of) => telling.includes(of))) return undefined
-  if (first.some((of) => of === never || of === always)) return 0
-  if (!first.some((of) => of === dont)) return undefined
-  return places[start + length + 1]?.some((of) => definite.includes(of)) === true ? 1 : 2
+  const isStanding = first.some((of) => of === never || of === always)
+  if ((!isStanding && !first.some((of) => of === dont)) || hasAny(places[start + length], telling)) return undefined
+  if (isStanding) return 0
+  return hasAny(places[start + length + 1], definite) ? 1 : 2
 }
 
 /** Does a sentence start as a plain standing command: "never" or "always" before a verb? */
@@ -373,21 +420,26 @@ const longestGap = farSign - firstSign - 1
 
 const levelOf = (sign: number): number => sign - firstSign - (sign > leftOut ? 1 : 0)
 
-/** The weights of all features. The roots of them are written, so that small ones keep their difference. */
-function weightsOf(signs: string): Float32Array {
-  const weights = new Float32Array(tableSize)
+/** The levels of the weights of all features: a byte for each, so that the table stays in the cache of a processor. */
+function levelsOf(signs: string): Int8Array {
+  const levels = new Int8Array(tableSize)
   let id = -1
   for (let at = 0; at < signs.length; at++) {
     const gap = levelOf(signs.charCodeAt(at))
     id += gap
     if (gap === longestGap) continue
-    const level = levelOf(signs.charCodeAt(++at)) - zero
-    weights[id] = Math.sign(level) * level * level * weightStep
+    levels[id] = levelOf(signs.charCodeAt(++at)) - zero
   }
-  return weights
+  return levels
 }
 
-type Table = { readonly weights: Float32Array; readonly bias: number }
+/** The weight of each level. The roots of the weights are written, so that small ones keep their difference. */
+const weightOf: Float32Array = Float32Array.from({ length: 2 * zero + 1 }, (_, at) => {
+  const level = at - zero
+  return Math.sign(level) * level * level * weightStep
+})
+
+type Table = { readonly levels: Int8Array; readonly bias: number }
 
 /** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
 const tables = new Map<Register, Table>()
@@ -397,18 +449,18 @@ function tableOf(register: Register): Table {
   if (known !== undefined) return known
   const made =
     register === "talk"
-      ? { weights: weightsOf(talkWeights), bias: talkBias }
-      : { weights: weightsOf(pageWeights), bias: pageBias }
+      ? { levels: levelsOf(talkWeights), bias: talkBias }
+      : { levels: levelsOf(pageWeights), bias: pageBias }
   tables.set(register, made)
   return made
 }
 
 /** How sure the model is that a sentence is a standing rule: the logarithm of the odds. */
 export function statementScore(view: StatementView, register: Register): number {
-  const { weights, bias } = tableOf(register)
+  const { levels, bias } = tableOf(register)
   const { ids, length } = featuresOf(view)
   let score = 0
-  for (let at = 0; at < length; at++) score += weights[ids[at] ?? 0] ?? 0
+  for (let at = 0; at < length; at++) score += weightOf[(levels[ids[at] ?? 0] ?? 0) + zero] ?? 0
   return bias + score * shareOf(length, register)
 }
 

@@ -1,4 +1,4 @@
-import { normalize, survey } from "../language/normalize.ts"
+import { normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
@@ -28,8 +28,76 @@ const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
 const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g
 const file = /(?<![\w/@])@?(?:[\w.-]{0,60}\/)+[\w.*-]{1,80}|(?<![\w.])[\w-]{1,60}\.(?:[a-z]{2,4}|[a-z]\d)\b(?!\.?\w)/gi
 
+/** What a sign is to the patterns above and below; what no pattern asks for is zero. */
+const kind = {
+  known: 1,
+  small: 2,
+  capital: 4,
+  letter: 8,
+  digit: 16,
+  blank: 32,
+  quote: 64,
+  /** It may stand alone as a name. */
+  consonant: 128,
+} as const
+const kinds = new Uint8Array(1 << 16)
+
+/** Kinds of signs are learnt as they come: the classes of the patterns are long. */
+function learnKind(code: number): number {
+  const sign = String.fromCharCode(code)
+  const learnt =
+    kind.known |
+    (/\p{Ll}/u.test(sign) ? kind.small : 0) |
+    (/\p{Lu}/u.test(sign) ? kind.capital : 0) |
+    (/\p{L}/u.test(sign) ? kind.letter : 0) |
+    (/\p{N}/u.test(sign) ? kind.digit : 0) |
+    (/\s/.test(sign) ? kind.blank : 0) |
+    (quotes.test(sign) ? kind.quote : 0) |
+    (/[b-df-hj-np-tv-xz]/.test(sign) ? kind.consonant : 0)
+  kinds[code] = learnt
+  return learnt
+}
+
+/** What a sentence may have to be put aside: nothing, values only, or what stands between signs. */
+type Maskable = "nothing" | "values" | "all"
+
+/** One pass instead of a search with each pattern: most sentences have none of the signs that these need. In doubt more is looked for. */
+function maskableIn(text: string): Maskable {
+  let found: Maskable = "nothing"
+  let [before, kindBefore, kindTwoBefore] = [0, kind.known | kind.blank, 0]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const own = kinds[code] || learnKind(code)
+    // Between signs: code, quotations, addresses; the two halves of a sign are looked at by the patterns alone.
+    if ((own & kind.quote) !== 0 || code === 0x60 || code === 0x40 || (code >= 0xd800 && code <= 0xdfff)) return "all"
+    if (code === 0x27 && ((kindBefore & kind.blank) !== 0 || before === 0x28)) return "all"
+    if (code === 0x2f && at < text.length - 1) return "all"
+    if (code === 0x28 && before === 0x5d) return "all"
+    if (before === 0x2e && code < 128 && (own & kind.letter) !== 0) return "all"
+    if ((own & kind.digit) !== 0 || code === 0x5f) found = "values"
+    else if ((own & kind.capital) !== 0) {
+      const isInner = before === 0x20 && (kindTwoBefore & kind.blank) === 0
+      if ((kindBefore & kind.small) !== 0 || (isInner && !(code === 0x49 && isAlone(text, at)))) found = "values"
+    } else if ((own & kind.consonant) !== 0 && before === 0x20 && isAlone(text, at)) found = "values"
+    kindTwoBefore = kindBefore
+    kindBefore = own
+    before = code
+  }
+  return found
+}
+
+/** Does no letter follow? */
+function isAlone(text: string, at: number): boolean {
+  if (at + 1 >= text.length) return true
+  const next = text.charCodeAt(at + 1)
+  return ((kinds[next] || learnKind(next)) & kind.letter) === 0
+}
+
 /** Code, links, addresses, paths and quotations put aside; each is looked for only where its signs are. */
 function masked(sentence: string): string {
+  const maskable = maskableIn(sentence)
+  if (maskable === "nothing") return sentence
+  if (maskable === "values") return withoutValues(sentence)
   const bare = sentence.includes("`") ? sentence.replace(code, " qcode ") : sentence
   const linked = bare.includes("](") ? bare.replace(link, " $1 ") : bare
   const addressed = /:\/\/|@/.test(linked) ? linked.replace(address, " qlink ") : linked
@@ -68,14 +136,43 @@ function folded(text: string): string {
   const found = survey(text)
   const { foreign, escaped, dressed, spaced } = found
   const isPlain = !foreign && !escaped && !dressed && !spaced && !lookAlikes.test(text)
-  return isPlain ? text.toLowerCase() : normalize(text, found).text
+  return isPlain ? text.toLowerCase() : normalizedText(text, found)
 }
 /** Digits and signs that may stand for letters. */
 const lookAlikes = /[013457$@]/
 
+/** Signs of ASCII for which a text is not read in its own letters or keeps no blanks of its own. */
+const odd: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  Number(/[\\<>*~&_]|[^\S ]/.test(String.fromCharCode(code)) || lookAlikes.test(String.fromCharCode(code))),
+)
+const isWordSign = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39)
+
+/** Letters alone from which on they may be a word spaced out. */
+const minAlone = 3
+
+/** Is a text of ASCII read as it stands but for its case? One pass; what it is not sure of is looked at with patterns. */
+function isPlain(text: string): boolean {
+  let [run, alone, blanks] = [0, 0, 0]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 128 || odd[code] === 1) return false
+    blanks = code === 0x20 ? blanks + 1 : 0
+    if (blanks === 2) return false
+    if (isWordSign(code)) run++
+    else {
+      if (run === 1) alone++
+      run = 0
+    }
+  }
+  return alone + Number(run === 1) < minAlone
+}
+
 /** A sentence as the model reads it. */
 function seenOf(sentence: string): string {
-  const seen = folded(masked(sentence))
+  const own = masked(sentence)
+  if (isPlain(own)) return own.toLowerCase().trim()
+  const seen = folded(own)
   return (unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim()
 }
 const unevenBlanks = /[^\S ]|_| {2}/

@@ -147,6 +147,8 @@ type Word = {
 
 /** A folded sentence as its words and joints; `places` has the classes of each, a phrase's at its first word. */
 export type Reading = { readonly words: readonly Word[]; readonly places: readonly (readonly number[])[] }
+/** A reading with the names of its classes, once they were asked for. */
+type KeptReading = Reading & { names: ReadonlySet<string> | undefined }
 
 /** The marks of Japanese sounds are taken off a folded text, so they are taken off the table as well. */
 const withoutMarks = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
@@ -250,22 +252,26 @@ function placesOfWord(text: string): readonly number[] {
   return plural.test(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept by their hash, all let go when there are so many. A long one is copied: it would keep the text alive that it was cut from. */
-const maxWords = 20_000
+/** Words that are kept: each place by hash holds the newest. A long one is copied: it would keep the text alive that it was cut from. */
+const maxWords = 1 << 15
 const maxKept = 40
 const maxShared = 12
-const knownWords = new Map<number, Word>()
+const keptWords: (Word | undefined)[] = Array.from({ length: maxWords })
 
 /** The word that stands at a place of a text, known by the hash of its letters. */
 function wordAt(text: string, start: number, end: number, hash: number): Word {
-  const known = knownWords.get(hash)
-  if (known !== undefined && known.text.length === end - start && text.startsWith(known.text, start)) return known
+  const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
+  const known = keptWords[place]
+  if (known !== undefined && known.text.length === end - start && standsAt(known.text, text, start)) return known
   const made = makeWord(end - start > maxShared ? copied(text.slice(start, end)) : text.slice(start, end))
-  if (end - start <= maxKept) {
-    if (knownWords.size >= maxWords) knownWords.clear()
-    knownWords.set(hash, made)
-  }
+  if (end - start <= maxKept) keptWords[place] = made
   return made
+}
+
+/** As `text.startsWith(word, start)`, which costs more for a word of a few letters. */
+function standsAt(word: string, text: string, start: number): boolean {
+  for (let n = 0; n < word.length; n++) if (word.charCodeAt(n) !== text.charCodeAt(start + n)) return false
+  return true
 }
 
 const copied = (text: string): string => Array.from(text).join("")
@@ -281,7 +287,8 @@ const kindOfSign: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   if (/[?!:;,(%$]/.test(sign)) return alone
   return sign === "'" ? within : sign === "-" ? dash : 0
 })
-const kindAt = (text: string, at: number): number => kindOfSign[text.charCodeAt(at)] ?? 0
+/** A place behind the end is asked for once in every text: it must not be looked up as a sign that is no number. */
+const kindAt = (text: string, at: number): number => (at < text.length ? (kindOfSign[text.charCodeAt(at)] ?? 0) : 0)
 
 /** Where the word, number or sign ends that starts at a place. The same as `token` finds, for a text of ASCII. */
 function endOfToken(text: string, start: number): number {
@@ -300,18 +307,20 @@ function endOfToken(text: string, start: number): number {
   return at
 }
 
-/** The words of a text of ASCII, without a pattern. */
-function scanWords(text: string): readonly Word[] {
+/** The words of a text of ASCII, without a pattern; of another text none. */
+function scanWords(text: string): readonly Word[] | undefined {
   const found: Word[] = []
   for (let at = 0; at < text.length; ) {
-    const kind = kindAt(text, at)
+    const code = text.charCodeAt(at)
+    if (code >= 128) return undefined
+    const kind = kindOfSign[code] ?? 0
     const end = kind === 0 || kind === within ? at : endOfToken(text, at)
     if (end > at) {
       let hash = 0x811c9dc5
       for (let n = at; n < end; n++) hash = Math.imul(hash ^ text.charCodeAt(n), 0x01000193)
       found.push(wordAt(text, at, end, hash))
-    }
-    at = Math.max(end, at + 1)
+      at = end
+    } else at++
   }
   return found
 }
@@ -325,23 +334,33 @@ const bothEnds = <Token>(found: readonly Token[]): readonly Token[] =>
 /** The words and joints of a folded sentence. */
 export const tokensOf = (text: string): readonly string[] => bothEnds(text.match(token) ?? none)
 
-const wordsOf = (text: string): readonly Word[] =>
-  foreign.test(text) ? tokensOf(text).map(wordOf) : bothEnds(scanWords(text))
-const foreign = /[^\0-\x7f]/
+function wordsOf(text: string): readonly Word[] {
+  const scanned = scanWords(text)
+  return scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
+}
 
 /** Readings of the newest sentences: each is read by itself, as the one before the next, and as the line over those that it leads into. */
 const maxRecent = 16
 const recentTexts: string[] = []
-const recentReadings: Reading[] = []
+const recentReadings: KeptReading[] = []
 let oldest = 0
 
-export function readWords(text: string): Reading {
-  for (let n = 0; n < recentTexts.length; n++) {
+export const readWords = (text: string): Reading => readKept(text)
+
+function readKept(text: string): KeptReading {
+  // The newest first: it is the one that is asked for most.
+  for (let back = 1; back <= recentTexts.length; back++) {
+    const n = (oldest - back + maxRecent) % maxRecent
     const known = recentTexts[n] === text ? recentReadings[n] : undefined
     if (known !== undefined) return known
   }
   const read = wordsOf(text)
-  const made = { words: read, places: read.map((word, at) => placesAt(word, read, at)) }
+  const places: (readonly number[])[] = []
+  for (let at = 0; at < read.length; at++) {
+    const word = read[at]
+    if (word !== undefined) places.push(word.phrases.length === 0 ? word.places : placesAt(word, read, at))
+  }
+  const made = { words: read, places, names: undefined }
   recentTexts[oldest] = text
   recentReadings[oldest] = made
   oldest = (oldest + 1) % maxRecent
@@ -359,5 +378,8 @@ function standsBehind(rest: readonly string[], all: readonly Word[], at: number)
 }
 
 /** The names of the classes that the words of a folded text have. */
-export const classesIn = (text: string): ReadonlySet<string> =>
-  new Set(readWords(text).places.flatMap((places) => places.map((place) => classNames[place] ?? "")))
+export function classesIn(text: string): ReadonlySet<string> {
+  const reading = readKept(text)
+  reading.names ??= new Set(reading.places.flatMap((places) => places.map((place) => classNames[place] ?? "")))
+  return reading.names
+}

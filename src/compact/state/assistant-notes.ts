@@ -1,4 +1,5 @@
 import { cutMiddle } from "../../language/cut-text.ts"
+import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -18,12 +19,21 @@ const partLabel = /^(?:thoughts?|reasoning|plan|action|observation|final answer|
 /** Read an answer once for all that is asked of it. Rows of tables and data are no sentences. */
 export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({
   text,
-  sentences: sentencesOf(text)
-    .filter((sentence) => !isData(sentence))
-    .map((sentence) => sentence.replace(partLabel, "")),
+  sentences: wordsOf(text),
   at,
   source,
 })
+
+/** Answers of which the readings are kept: each is read when it is flushed, when it is compacted, and again while it is shown. */
+const maxKept = 2000
+
+const wordsOf = createRecent(
+  (text): readonly string[] =>
+    sentencesOf(text)
+      .filter((sentence) => !isData(sentence))
+      .map((sentence) => sentence.replace(partLabel, "")),
+  maxKept,
+)
 
 const isData = (sentence: string): boolean =>
   /^[[{|<]|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}/.test(sentence)
@@ -55,6 +65,17 @@ const passing =
 
 /** What the assistant settled on and found out while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
+  const { decided, found, reported } = thoughtsIn(answer.text)
+  return [
+    ...decided.map((sentence) => draft("decision", sentence, answer, 5)),
+    ...found.map((sentence) => draft("finding", sentence, answer, 5)),
+    ...reported.map((sentence) => draft("finding", sentence, answer, reportWorth)),
+  ]
+}
+
+type Thoughts = Readonly<Record<"decided" | "found" | "reported", readonly string[]>>
+
+const thoughtsIn = createRecent((text): Thoughts => {
   // Few sentences find or settle anything: the rest need not be looked at any further.
   const isWorth = (sentence: string): boolean =>
     !isQuestion(sentence) &&
@@ -63,7 +84,7 @@ export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] 
     !courteous.test(sentence) &&
     !hollow.test(sentence) &&
     !passing.test(sentence)
-  const long = answer.sentences.filter((sentence) => weightOf(sentence) >= minLength)
+  const long = wordsOf(text).filter((sentence) => weightOf(sentence) >= minLength)
   const found = long.filter((sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence))
   const decided = long.filter(
     (sentence) => decides.test(sentence.slice(0, 600)) && !found.includes(sentence) && isWorth(sentence),
@@ -71,12 +92,12 @@ export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] 
   const reported = long.filter(
     (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
   )
-  return [
-    ...decided.slice(0, maxEach).map((sentence) => draft("decision", sentence, answer, 5)),
-    ...found.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 5)),
-    ...reported.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, reportWorth)),
-  ]
-}
+  return {
+    decided: decided.slice(0, maxEach),
+    found: found.slice(0, maxEach),
+    reported: reported.slice(0, maxEach),
+  }
+}, maxKept)
 
 /** Less than a value with its owner: where a session has more than can be noted, these go first. */
 const reportWorth = 2.4
@@ -147,12 +168,18 @@ export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): 
   const worth = waitsForUser(answer) ? 2 : 4.5
   const isWhole = !isNoted && isShort(answer)
   const thoughts = isWhole ? [] : thoughtDrafts(answer)
-  const noted = new Set(thoughts.map(({ text }) => text))
-  const skip = (sentence: string): boolean => noted.has(sentence) || isPassing(sentence)
-  const text = isWhole ? shortAnswer(answer) : concludingText(answer.sentences, skip)
+  const text = isWhole ? shortAnswer(answer) : conclusionIn(answer.text)
   const conclusion = weightOf(text) < leastConclusion ? [] : [draft("conclusion", text, answer, worth)]
   return isNoted ? conclusion : [...thoughts, ...conclusion]
 }
+
+/** The most telling sentences of an answer beside its thoughts. */
+const conclusionIn = createRecent((text): string => {
+  const noted = new Set(
+    Object.values(thoughtsIn(text)).flatMap((some) => some.map((sentence) => oneLine(sentence, maxLineLength))),
+  )
+  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || isPassing(sentence))
+}, maxKept)
 
 /** Is an answer told whole in one line? */
 export const isShort = ({ text }: AssistantStatement): boolean => text.length <= maxLineLength

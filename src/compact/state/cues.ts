@@ -1,3 +1,4 @@
+import { createRecent } from "../../message/recall.ts"
 import { maxReadPerEnd } from "../summary/summary.ts"
 
 /** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
@@ -142,10 +143,14 @@ function withoutCode(text: string): string {
   return kept.join("\n")
 }
 
+/** Texts whose sentences are kept: each message is read when it is flushed, when it is compacted, and again while it is shown. */
+const maxKept = 2000
+
 /** The sentences and list items of a text in order, without the code in it and without their bullets. */
-export function sentencesOf(text: string): readonly string[] {
-  return endsOf(text).flatMap((end) => withoutCode(end).split("\n").flatMap(sentencesOfLine))
-}
+export const sentencesOf = createRecent(
+  (text): readonly string[] => endsOf(text).flatMap((end) => withoutCode(end).split("\n").flatMap(sentencesOfLine)),
+  maxKept,
+)
 
 function sentencesOfLine(line: string): readonly string[] {
   const found: string[] = []

@@ -1,5 +1,6 @@
 import { clipText } from "../../language/cut-text.ts"
 import { type Channel, instructs, type Transcript, textOf } from "../../message/message.ts"
+import { createRecent } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { maxLineLength, type Note, type NoteKind, stateLabels } from "../summary/summary.ts"
 import { sentencesOf } from "./cues.ts"
@@ -47,19 +48,19 @@ export const flush = (messages: Transcript): Flushed => runSteps(flushSteps(mess
 export function* flushSteps(messages: Transcript): Steps<Flushed> {
   const notes = yield* noteSteps(messages)
   const left = notes.filter((note) => !isWorthStoring(note)).length
+  const untold = notes.reduce((sum, note) => sum + Math.max(0, statedIn(note).length - maxStated), 0)
   const listed = yield* listedIn(messages)
-  return {
-    entries: memoryOf(notes),
-    worthless: left + notes.flatMap(statedIn).length - notes.flatMap(told).length + listed,
-  }
+  return { entries: memoryOf(notes), worthless: left + untold + listed }
 }
 
 /** The notes of a transcript as memories: what was wanted, settled, done and left open, and the records that the work was about. */
 export const memoryOf = (notes: readonly Note[]): readonly MemoryEntry[] =>
   notes.filter(isWorthStoring).flatMap((note) => [...noteEntry(note), ...told(note)])
 
-/** An exact value, in a sentence that says whose it is. */
-const exactValue = /[\p{L}\p{N}_.+-]*@[\w.-]+\.\w|(?=[\w-]*\d)[\p{L}\p{N}_$€£#-]{3,}/u
+/** An exact value, in a sentence that says whose it is: an address, or letters and signs with a digit among them, told from the start of the word. */
+const exactValue = /@[\w.-]+\.\w|(?<![\w-])(?=[\w-]*\d)[\p{L}\p{N}_$€£#-]{3,}/u
+const mayHaveValue = /[@\d]/
+const hasExactValue = (text: string): boolean => mayHaveValue.test(text) && exactValue.test(text)
 
 /** Sentences of one message that are written down by themselves: more of them are a list, and the log has it. */
 const maxStated = 8
@@ -67,13 +68,18 @@ const maxStated = 8
 /** What the user states with an exact value in it: the sentence says what the value is. */
 function statedIn({ channel, kind, text, sources }: Note): readonly MemoryEntry[] {
   if (channel !== "user" || kind === "wish") return []
-  return sentencesOf(text)
-    .filter(
-      (sentence) =>
-        sentence !== text && sentence.length <= maxLineLength && exactValue.test(sentence) && !/[?？]$/.test(sentence),
-    )
-    .map((sentence) => ({ kind: "fact", text: sentence, sources, channel, trusted: true }))
+  return sentencesWithValue(text).map((sentence) => ({ kind: "fact", text: sentence, sources, channel, trusted: true }))
 }
+
+/** Asked of every note when it is flushed and when it is compacted. */
+const sentencesWithValue = createRecent(
+  (text) =>
+    sentencesOf(text).filter(
+      (sentence) =>
+        sentence !== text && sentence.length <= maxLineLength && hasExactValue(sentence) && !/[?？]$/.test(sentence),
+    ),
+  2000,
+)
 
 const told = (note: Note): readonly MemoryEntry[] => statedIn(note).slice(0, maxStated)
 
@@ -86,11 +92,15 @@ function* listedIn(messages: Transcript): Steps<number> {
   for (const { role, parts } of messages)
     for (const part of parts) {
       if (part.type !== "tool-result" && role !== "assistant") continue
-      const text = textOf(part).slice(0, maxListed)
-      lines += text.split("\n").filter((line) => exactValue.test(line.slice(0, maxLineLength))).length
+      lines += linesWithValue(textOf(part).slice(0, maxListed))
       yield
     }
   return lines
+}
+
+function linesWithValue(text: string): number {
+  if (!mayHaveValue.test(text)) return 0
+  return text.split("\n").filter((line) => hasExactValue(line.slice(0, maxLineLength))).length
 }
 
 /** A record that only stood in some long list means nothing by itself: the log has it, and it is written down once somebody speaks of it. */

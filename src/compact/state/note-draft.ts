@@ -1,5 +1,6 @@
 import { directs } from "../../language/imperative.ts"
 import { type Channel, instructs } from "../../message/message.ts"
+import { createRecent } from "../../message/recall.ts"
 import { claimIn } from "../gate/claim.ts"
 import { scan } from "../gate/scan.ts"
 import { maxLineLength, maxNoteSources, type Note, oneLine } from "../summary/summary.ts"
@@ -39,11 +40,17 @@ export function distinct(ids: readonly string[]): readonly string[] {
  * May these words stand in a summary? What a person said may; the assistant's words may unless they carry an attempt to steer; what data
  * says may only if it neither steers nor claims that somebody has allowed or asked for something.
  */
-export function admits(text: string, channel: Channel): boolean {
-  if (instructs(channel)) return true
-  if (scan(text, { channel }).findings.length > 0) return false
-  return channel === "assistant" || claimIn(text) === undefined
-}
+export const admits = (text: string, channel: Channel): boolean =>
+  instructs(channel) || (channel === "assistant" ? admitsOfAssistant(text) : admitsOfData(text, channel))
+
+/** Texts of which the answer is kept: most notes are those of the compaction before. */
+const maxKept = 2000
+
+const isSteady = (text: string, channel: Channel): boolean => scan(text, { channel }).findings.length === 0
+const admitsOfAssistant = createRecent((text) => isSteady(text, "assistant"), maxKept)
+const admitsOfTool = createRecent((text) => isSteady(text, "tool") && claimIn(text) === undefined, maxKept)
+const admitsOfData = (text: string, channel: Channel): boolean =>
+  channel === "tool" ? admitsOfTool(text) : isSteady(text, channel) && claimIn(text) === undefined
 
 /** Where a piece of a line ends that can be read by itself: behind a label, a sentence, a dash. */
 const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u

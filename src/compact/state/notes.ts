@@ -2,6 +2,7 @@ import { channelOf, digestHeading } from "../../message/fence.ts"
 import { type Message, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
 import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
+import { createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { asidesIn } from "../../rules/own-words.ts"
 import { maxLineLength, maxNotes, type Note, oneLine } from "../summary/summary.ts"
@@ -112,8 +113,20 @@ type Reading = {
 export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
   runSteps(noteSteps(messages, options))
 
+/** What was noted of transcripts: the same messages are flushed to memory and compacted within one call. */
+const noted = createRecall<{ readonly notes: readonly Note[]; readonly limit: number }>()
+
 /** The same, message by message. */
 export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOptions = {}): Steps<readonly Note[]> {
+  const known = noted.find(messages, (made) => made.limit === limit)
+  if (known !== undefined && known.common === messages.length && known.of.length === messages.length)
+    return known.made.notes
+  const notes = yield* readNotes(messages, limit)
+  noted.keep(messages, { notes, limit })
+  return notes
+}
+
+function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]> {
   const reading: Reading = {
     work: createWork(),
     drafts: [],

@@ -1,5 +1,6 @@
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { createRecent } from "../../message/recall.ts"
 import { scan } from "../gate/scan.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
@@ -62,9 +63,18 @@ const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
 const maxMentionText = 20_000
 
 export function mention({ mentioned }: Values, text: string, at: number): void {
-  for (const [word] of text.slice(0, maxMentionText).matchAll(namingWord))
-    if (/[\p{N}_@-]|\p{Lu}/u.test(word)) mentioned.set(word.replace(/[.-]+$/, ""), at)
+  for (const name of namesIn(text)) mentioned.set(name, at)
 }
+
+/** Texts whose names are kept: each message is read when it is flushed, when it is compacted, and again while it is shown. */
+const maxKept = 2000
+
+const namesIn = createRecent((text): readonly string[] => {
+  const names = new Set<string>()
+  for (const [word] of text.slice(0, maxMentionText).matchAll(namingWord))
+    if (/[\p{N}_@-]|\p{Lu}/u.test(word)) names.add(word.replace(/[.-]+$/, ""))
+  return [...names]
+}, maxKept)
 
 /** What a call says before its result is there. */
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {

@@ -1,0 +1,108 @@
+import { createHoldfast } from "../src/session/holdfast.ts"
+import type { Session } from "../src/session/session.ts"
+import { countO200k } from "../src/tokens/o200k.ts"
+import { type ChatMessage, countMessages } from "./chat.ts"
+import { createIds, makeAsk, makeWork } from "./sessions.ts"
+import { createRandom, pick, type Random, writers } from "./texts.ts"
+
+/**
+ * CPU time of a compaction of 150,000 tokens: `node bench/compact-cost.ts [coding|service|prose]`. Cold is the first compaction of a
+ * session whose history the process has not seen, in a process that has compacted others; warm is the next one of that session, when it
+ * has grown to the same size again.
+ */
+
+const historyTokens = 150_000
+/** A history of that size is over its high-water mark. */
+const windowTokens = 165_000
+const sessions = 5
+const warmUps = 1
+
+const fill = (random: Random, kind: string, units: number): string => {
+  let text = ""
+  while (text.length < units) text += writers[kind]?.(random) ?? "."
+  return text
+}
+
+type Work = (random: Random, nextId: () => string) => readonly ChatMessage[]
+
+/** A customer asks, an agent looks something up and says what it found. */
+function makeCase(random: Random, nextId: () => string): readonly ChatMessage[] {
+  const id = nextId()
+  const name = pick(random, ["get_order_details", "get_user", "search_flights", "update_reservation"])
+  const called = {
+    name,
+    arguments: JSON.stringify({ id: `#W${random(1e6)}`, email: `ann${random(1e4)}@mail.example` }),
+  }
+  return [
+    { role: "user", content: makeAsk(random, 160) },
+    { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: called }] },
+    { role: "tool", tool_call_id: id, content: fill(random, "json", 900) },
+    { role: "assistant", content: fill(random, "english", 300) },
+  ]
+}
+
+const kinds: Readonly<Record<string, Work>> = {
+  coding: (random, nextId) => makeWork(random, 900, nextId),
+  service: makeCase,
+  prose: (random) => [
+    { role: "user", content: makeAsk(random, 1500) },
+    { role: "assistant", content: fill(random, "english", 2500) },
+  ],
+}
+
+/** Messages that bring a history up to the size at which it is compacted. */
+function makeHistory(work: Work, random: Random, nextId: () => string, tokens: number): readonly ChatMessage[] {
+  const messages: ChatMessage[] = []
+  for (let left = tokens; left > 0; ) {
+    const more = work(random, nextId)
+    messages.push(...more)
+    left -= countMessages(more, countO200k)
+  }
+  return [...messages, { role: "user", content: makeAsk(random, 200) }]
+}
+
+type Measured = { readonly appendMs: number; readonly compactMs: number; readonly leftTokens: number }
+
+/** CPU time of storing what is new and of the call that compacts. */
+async function measure(session: Session, history: readonly ChatMessage[]): Promise<Measured> {
+  const start = process.cpuUsage()
+  await session.append(history)
+  const appendMs = cpuMs(start)
+  const before = process.cpuUsage()
+  const { trace, receipt } = await session.prepare()
+  const compactMs = cpuMs(before)
+  if (!trace.some(({ type }) => type === "checkpoint-installed")) throw new Error("The call did not compact.")
+  return { appendMs, compactMs, leftTokens: receipt.contextTokens }
+}
+
+const cpuMs = (since: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1000
+}
+
+const median = (times: readonly number[]): number => times.toSorted((one, two) => one - two)[times.length >> 1] ?? 0
+
+const shown = (name: string, found: readonly Measured[]): string => {
+  const times = found.map(({ compactMs }) => compactMs)
+  const appended = median(found.map(({ appendMs }) => appendMs))
+  return `${name} best ${Math.min(...times).toFixed(0)}, median ${median(times).toFixed(0)} (append ${appended.toFixed(0)})`
+}
+
+const asked = process.argv[2]
+for (const [kind, work] of Object.entries(kinds)) {
+  if (asked !== undefined && asked !== kind) continue
+  const [cold, warm]: [Measured[], Measured[]] = [[], []]
+  for (let n = 0; n < sessions + warmUps; n++) {
+    const random = createRandom(n + 1)
+    const nextId = createIds(random)
+    const holdfast = createHoldfast({ store: "memory", windowTokens, format: "openai-chat", model: "gpt-5" })
+    const session = holdfast.session(`${kind}-${n}`)
+    const first = await measure(session, makeHistory(work, random, nextId, historyTokens))
+    const next = await measure(session, makeHistory(work, random, nextId, historyTokens - first.leftTokens))
+    if (n < warmUps) continue
+    cold.push(first)
+    warm.push(next)
+    await holdfast.close()
+  }
+  console.log(`${kind}, CPU ms: ${shown("cold", cold)}; ${shown("warm", warm)}`)
+}
