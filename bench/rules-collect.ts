@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { statementsIn } from "../src/rules/statements.ts"
 import { isUnspacedToken, readWords } from "../src/rules/word-classes.ts"
-import { type Example, exampleOf, ownLines, realSources, talkExamples, writeLines } from "./rules-train.ts"
+import { type Example, exampleOf, ownLines, realSources, talkExamples, writeLines } from "./rules-examples.ts"
 
 /**
  * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS` writes `bench/rules/real-lines.bin.gz`. Needed again

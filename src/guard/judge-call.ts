@@ -159,6 +159,7 @@ const factWords: Readonly<Record<string, string>> = {
   regions: "region",
   languages: "language",
   media: "by",
+  rooms: "room",
   personal: "personal data",
   secrets: "secret",
   controlsOff: "switches off",

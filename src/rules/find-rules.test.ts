@@ -361,3 +361,12 @@ test("a lead that many lines have is a label, as in a log, and announces nothing
   expect(texts(lines.map((line) => `Requirement already satisfied: ${line}`).join("\n"), "user")).toEqual([])
   expect(texts("A hard requirement: never moor at the quay.", "user")).toHaveLength(1)
 })
+
+test("notes on what is built are no rules where they are listed, and rules are that are announced", () => {
+  const items = ["Crates are stored under the ship that brought them", "When a crate is moved we keep its old place"]
+  const listed = (lead: string): string => `${lead}\n${items.map((item) => `- ${item}`).join("\n")}`
+  expect(texts(listed("I noticed that we have two names for the same thing:"), "user")).toEqual([])
+  expect(
+    texts("Rules for the harbour:\n- Never stack more than four crates\n- Ask before you move a crane", "user"),
+  ).toEqual(["Never stack more than four crates", "Ask before you move a crane"])
+})

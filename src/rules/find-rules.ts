@@ -25,7 +25,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on sources that were left out of the training (docs/decisions/2026-11-17-masked-words.md). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.3, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.2, page: 0 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -143,11 +143,17 @@ function listsOfRules(statements: readonly Statement[], scores: readonly number[
     if (!view.isItem || view.over === "") continue
     const count = counts.get(view.over) ?? { items: 0, rules: 0 }
     count.items++
-    if ((scores[n] ?? 0) > thresholds.talk) count.rules++
+    if ((scores[n] ?? 0) > (isHeeded(view.over) ? thresholds.talk : sureItem)) count.rules++
     counts.set(view.over, count)
   }
   return new Set([...counts].flatMap(([lead, { items, rules }]) => (rules >= 3 && rules >= 0.75 * items ? [lead] : [])))
 }
+
+/** Does a line that leads into a list ask for what follows to be heeded? Other lists are mostly notes on what is built. */
+const isHeeded = (lead: string): boolean =>
+  ["rule", "stress", "remember", "lasting"].some((name) => classesIn(lead).has(name))
+/** How sure an item has to be below a line that asks for nothing. */
+const sureItem = 1
 
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
@@ -175,6 +181,7 @@ function thresholdOf({ view }: Statement, register: Register, around: Around): n
   if (register !== "talk") return thresholds[register]
   if (view.isItem && isListed) return listedTalk
   if (isListAnnounced || isAnnounced(view, before, labels)) return announcedTalk
+  if (view.isItem && view.over !== "" && !isHeeded(view.over)) return sureTalk
   const isBesideRule =
     Math.max(before, after) > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
   return isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
@@ -206,7 +213,8 @@ function labelsIn(statements: readonly Statement[]): ReadonlySet<string> {
   const counts = new Map<string, number>()
   for (const { view } of statements) {
     const lead = leadOf(view.text)
-    if (lead !== "") counts.set(lead, (counts.get(lead) ?? 0) + 1)
+    // Lines without a stop are one statement.
+    if (lead !== "") counts.set(lead, (counts.get(lead) ?? 0) + view.text.split(lead).length - 1)
   }
   return new Set([...counts].flatMap(([lead, count]) => (count >= fromLabels ? [lead] : [])))
 }

@@ -343,6 +343,9 @@ export const speaksForSelf = (paragraph: string): boolean => firstPerson.test(pa
 const ownLead =
   /\b(?:rules?|conditions?|wish(?:es)?|mine|whenever|each time|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|non-?negotiable|serious(?:ly)?|insist|demand|repeat|stress|emphasi[sz]e|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |(?:how|the way) i |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask|like|care)|you (?:should|must|can|need))\b/
 
+/** "On this project you're read-only": a lead about the reader hands nothing over. */
+const ofReader = /^\W*(?:(?:on|in|for|with|as) [^,:]{2,30},? )?you(?:['’]re| are)\b/
+
 const adopts = /\b(?:mine|that['’]?s me|that is me|which is me|so do i)\b/
 const ofThem = /^\W*(?:their|his|her)\s/
 const ownPossessive = /^(?:team|company|user|today|tomorrow|let|it|that|what|here|there)['’]s$/
@@ -454,7 +457,7 @@ function introduces(lead: string, behind: string | undefined, isLast: boolean): 
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))
   const isOthers = isOfOthers(said)
-  if (!isOthers && (ownLead.test(said.text) || adopts.test(said.text))) return false
+  if (!isOthers && [ownLead, ofReader, adopts].some((own) => own.test(said.text))) return false
   if (isOthers && (ofThem.test(said.text) || possessive.test(wordAt(said, 0)) || possessive.test(wordAt(said, 1))))
     return true
   if (!leads(said, isLast)) return false

@@ -219,3 +219,10 @@ test("a question whether the reader understood speaks of the user's own words", 
   const text = "Never push to main. Always write a test.\n\nIs that clear?"
   expect(own(text)).toBe(text)
 })
+
+test.each(["On this project you're read-only", "In this chat you are the editor", "You’re the clerk here"])(
+  "a lead that says what the reader is hands nothing over: %s",
+  (lead) => {
+    expect(own(`${lead}: ${planted}`)).toContain(planted)
+  },
+)

@@ -131,14 +131,16 @@ const fifth = {
   pasted: read("fifth-pasted.jsonl", pastedShape),
   supersede: read("fifth-supersede.jsonl", supersedeShape),
 }
+/** The sixth set: written after all others, from the definition of a standing rule alone; kitchens, museums, yards, practices, code. */
+const sixth = setOf("sixth", "sixth-")
 const sets = [first, second]
-const policies = read(
-  "policy-families.jsonl",
-  z.union([
-    z.strictObject({ id: text, sentence: text, family, values: z.unknown(), also: z.array(family).optional() }),
-    z.strictObject({ id: text, sentence: text, family: z.null(), near: family }),
-  ]),
-)
+const policyShape = z.union([
+  z.strictObject({ id: text, sentence: text, family, values: z.unknown(), also: z.array(family).optional() }),
+  z.strictObject({ id: text, sentence: text, family: z.null(), near: family }),
+])
+const policies = read("policy-families.jsonl", policyShape)
+/** Written before the compiler was read by their author: rooms, home addresses and health data above all. */
+const secondPolicies = read("second-policy-families.jsonl", policyShape)
 
 const repeated = (values: readonly string[]): readonly string[] =>
   values.filter((value, index) => values.indexOf(value) !== index)
@@ -146,7 +148,7 @@ const withRules = (items: readonly { readonly rules: readonly string[] }[]): num
   items.filter((item) => item.rules.length > 0).length
 
 const withText = [
-  ...sets.flatMap(({ talk, announced, pasted, files }) => [...talk, ...announced, ...pasted, ...files]),
+  ...[...sets, sixth].flatMap(({ talk, announced, pasted, files }) => [...talk, ...announced, ...pasted, ...files]),
   ...third.talk,
   ...third.announced,
   ...fourth.talk,
@@ -156,13 +158,13 @@ const withText = [
   ...fifth.announced,
   ...fifth.pasted,
 ]
-const pairs = [...sets, third, fourth, fifth].flatMap(({ supersede }) => supersede)
+const pairs = [...sets, third, fourth, fifth, sixth].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
-  expect(repeated([...withText, ...pairs, ...policies].map(({ id }) => id))).toEqual([])
+  expect(repeated([...withText, ...pairs, ...policies, ...secondPolicies].map(({ id }) => id))).toEqual([])
   expect(repeated(withText.map((item) => item.text))).toEqual([])
   expect(repeated(pairs.map((pair) => `${pair.first}\n${pair.then}`))).toEqual([])
-  expect(repeated(policies.map(({ sentence }) => sentence))).toEqual([])
+  expect(repeated([...policies, ...secondPolicies].map(({ sentence }) => sentence))).toEqual([])
 })
 
 test("every labelled rule is a part of its text that stands there once, and no two of them overlap", () => {
@@ -259,6 +261,7 @@ test("the third set: talk in nine languages, every constraint in five framings, 
 test.each([
   { name: "fourth", set: fourth, languages: lang.options },
   { name: "fifth", set: fifth, languages: ["en", "de", "fr", "es", "pt"] },
+  { name: "sixth", set: sixth, languages: lang.options },
 ])(
   "the $name set: talk in all its languages, announced rules, pastes with and without the user's own rule, pairs of both sorts",
   ({ set, languages }) => {
@@ -286,6 +289,18 @@ test("policy families: 20 wordings for each of the 13, their values in its terms
   expect(new Set(near)).toEqual(new Set(families))
 })
 
+test("second policy families: the values in the terms of the family, 20 wordings each of channels, home addresses and health data", () => {
+  const kinds = new Map<string, number>()
+  for (const item of secondPolicies) {
+    if (item.family === null) continue
+    expect(valuesOf[item.family].safeParse(item.values).error, item.id).toBeUndefined()
+    const kind = /"(?:address|health)"/.exec(JSON.stringify(item.values))?.[0] ?? item.family
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  for (const kind of ["channels", '"address"', '"health"']) expect(kinds.get(kind), kind).toBeGreaterThanOrEqual(20)
+  expect(secondPolicies.filter((item) => item.family === null).length).toBeGreaterThanOrEqual(20)
+})
+
 test("README.md has the counts of the files", () => {
   const count = (items: readonly { readonly rules: readonly string[] }[]): number =>
     items.flatMap((item) => item.rules).length
@@ -309,17 +324,23 @@ test("README.md has the counts of the files", () => {
       `\`${prefix}instruction-files.jsonl\` | ${files.length} | ${files.length - others} instruction files, ${count(files)} rules; ${others} merely read`,
     ]
   }
-  const near = policies.filter((item) => item.family === null).length
+  const policyRow = (file: string, items: typeof policies): string => {
+    const near = items.filter((item) => item.family === null).length
+    const named = new Set(items.flatMap((item) => item.family ?? [])).size
+    return `\`${file}\` | ${items.length} | ${named} families, ${items.length - near} wordings; ${near} near ones`
+  }
   const rows = [
     ...[
       ...sets,
       { prefix: "third-", ...third, pasted: [], files: [] },
       { prefix: "fourth-", ...fourth, files: [] },
       { prefix: "fifth-", ...fifth, files: [] },
+      sixth,
     ]
       .flatMap(rowsOf)
       .filter((row) => !row.includes("| 0 |")),
-    `\`policy-families.jsonl\` | ${policies.length} | ${families.length} families, ${policies.length - near} wordings; ${near} near ones`,
+    policyRow("policy-families.jsonl", policies),
+    policyRow("second-policy-families.jsonl", secondPolicies),
   ]
   const page = readFileSync(new URL("README.md", import.meta.url), "utf8")
   expect(page.split("\n")).toEqual(expect.arrayContaining(rows.map((row) => `| ${row} |`)))
@@ -336,9 +357,15 @@ describe.skipIf(corpus === undefined)(`beside the development talk${withoutCorpu
     const copied = (values: readonly string[], words: number): readonly string[] =>
       values.filter((value) => value.split(/\s+/).length >= words && known.includes(plain(value).trim()))
     expect(known.length).toBeGreaterThan(100_000)
-    expect(copied([...withText.flatMap((item) => item.rules), ...policies.map(({ sentence }) => sentence)], 5)).toEqual(
-      [],
-    )
+    expect(
+      copied(
+        [
+          ...withText.flatMap((item) => item.rules),
+          ...[...policies, ...secondPolicies].map(({ sentence }) => sentence),
+        ],
+        5,
+      ),
+    ).toEqual([])
     expect(copied([...withText.map((item) => item.text), ...pairs.map(({ then }) => then)], 8)).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole
 import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
-import { mediaOf } from "./media.ts"
+import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
 import { type Programs, programsOf } from "./programs.ts"
@@ -36,6 +36,8 @@ export type CallFacts = {
   readonly amounts: readonly AmountFact[]
   readonly regions: readonly string[]
   readonly media: ReadonlySet<string>
+  /** Rooms that it speaks in by their names, such as `#general`. */
+  readonly rooms: ReadonlySet<string>
   readonly personal: ReadonlySet<PersonalKind>
   readonly secrets: ReadonlySet<string>
   readonly languages: ReadonlySet<string>
@@ -122,6 +124,7 @@ type Said = {
   readonly secrets: () => ReadonlySet<string>
   readonly languages: () => ReadonlySet<string>
   readonly text: () => string
+  readonly rooms: () => ReadonlySet<string>
 }
 
 const saidBy = (leaves: readonly Leaf[]): Said => ({
@@ -131,6 +134,7 @@ const saidBy = (leaves: readonly Leaf[]): Said => ({
   secrets: once(() => secretKinds(leaves)),
   languages: once(() => languagesOf(leaves)),
   text: once(() => textOf(leaves)),
+  rooms: once(() => roomsOf(leaves)),
 })
 
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
@@ -174,10 +178,13 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
     get media() {
       return media()
     },
+    get rooms() {
+      return said.rooms()
+    },
   }
 }
 
-type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media">
+type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media" | "rooms">
 
 /** Everything that policies ask about a tool call. Pure, linear in the call, and never throws: what it could not read it marks. */
 export function factsOf(call: ToolCall, contracts: Contracts = usualContracts()): CallFacts {

@@ -90,6 +90,18 @@ export function mediaOf(
 
 const rooms =
   /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|space)$/i
+/** The rooms that a call names, each with the sign before its name; an id of a room is no name. */
+export const roomsOf = (leaves: readonly Leaf[]): ReadonlySet<string> =>
+  new Set(
+    leaves.flatMap(({ keys, folded, role }) => {
+      const name = folded.trim()
+      if (!rooms.test(keys.at(-1) ?? "") && role !== "recipient") return []
+      if (roomName.test(name)) return [name]
+      return role !== "recipient" && bareName.test(name) ? [`#${name}`] : []
+    }),
+  )
+const roomName = /^#[\p{L}\p{N}][\p{L}\p{N}_-]{0,79}$/u
+const bareName = /^(?![cdg][\da-z]{8,12}$)\p{L}[\p{L}\p{N}_-]{0,79}$/u
 const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
 
 /** Words for a room that has no brand in its name: `post_message` to `#status`. */

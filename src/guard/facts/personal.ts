@@ -12,6 +12,7 @@ export type PersonalKind =
   | "national-id"
   | "account"
   | "health"
+  | "address"
 
 /** Digits with the signs that people put between them; both ends must be free. */
 const numbers = /(?<![\w.-]|\d[ /])\+?\(?\d(?:[\d()]|[ .\-/]{1,3}(?=[\d(])){5,40}(?![\w-])/g
@@ -59,6 +60,14 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
 const diagnosis =
   /\b(?:diagnos\w*|patient\w*|icd(?:-?1[01])?|befund\w*|dx)\b[^\n]{0,80}?\b[a-tv-z]\d{2}(?:\.\d{1,2})?(?![\w-])/
 
+/** What somebody has or takes, in words that are said of patients. */
+const illness =
+  /\b(?:diagnosed with|diagnosis (?:is|was|of)\b|diagnosis:|suffers? from|suffering from|tested positive for|(?:was |is |been )prescribed|on sick leave (?:for|because|due)|(?:his|her|their|my|your|patient'?s?) (?:medication|diagnosis|illness|therapy|medical (?:history|records?))\b|leidet (?:an|unter)|diagnose (?:lautet|ist)|diagnose:|krankgeschrieben wegen|atteinte? de|souffre d|diagnostic(?:o|ado|ada|o de)? (?:com|con|est|de|:)|padece|sofre de)/
+
+/** A house in a street. */
+const street =
+  /\b\d{1,5}[a-z]? (?:\p{L}[\p{L}'.-]{1,24} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|square|terrace|close|crescent|gardens)\b|(?<!\p{L})\p{L}{2,30}(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b|\b\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|chemin|allée|impasse) (?:\p{L}[\p{L}'’.-]{0,24} ?){1,5}|\b(?:calle|avenida|rua|via|viale|piazza|plaza|praça|travessa) (?:\p{L}[\p{L}'’.-]{0,24} ){1,5}(?:n[.º°o]{0,2} ?)?\d{1,4}\b/u
+
 /** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
 const maxNameLength = 60
 
@@ -96,7 +105,9 @@ function kindsIn({ folded, keys, role }: Leaf): readonly PersonalKind[] {
   const about = `${keys.join(" ")} ${folded.length <= 2_000 ? folded : ""}`.replaceAll("_", " ")
   for (const { 0: written } of spelledDigits(folded).matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
   for (const { 0: written } of folded.matchAll(iban)) if (passesIban(written)) kinds.push("iban")
-  if (diagnosis.test(folded.slice(0, 100_000))) kinds.push("health")
+  const start = folded.slice(0, 100_000)
+  if (diagnosis.test(start) || illness.test(start)) kinds.push("health")
+  if (street.test(start)) kinds.push("address")
   if (/[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender") kinds.push("email")
   const key = (keys.at(-1) ?? "").replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key

@@ -102,6 +102,61 @@ const orderOf = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
     : value
 
+type Labelled = {
+  readonly sentence: string
+  readonly family: string | null
+  readonly values?: Readonly<Record<string, unknown>>
+}
+
+const labelled: readonly Labelled[] = readFileSync(
+  new URL("../../../test/labelled/second-policy-families.jsonl", import.meta.url),
+  "utf8",
+)
+  .trimEnd()
+  .split("\n")
+  .map((line) => JSON.parse(line))
+
+/** The values of a label that stand in a policy, by the names that the guard has for them. */
+const inPolicy = (values: unknown): readonly string[] =>
+  [values].flat(3).map((value) => (value === "x" ? "twitter" : String(value)))
+
+/** Does a policy name what its label names and no more, and forbid or confine as the label does? Regions of an area are many. */
+function isAsLabelled({ values = {} }: Labelled, { policy }: RulePolicy): boolean {
+  const named = inPolicy(values.only ?? values.never ?? values.kinds)
+  const own = Object.entries(policy).flatMap(([key, value]) =>
+    /^(?:media|kinds|recipients|domains|hosts|regions|languages|tools|commands|paths)$/.test(key)
+      ? inPolicy(value)
+      : [],
+  )
+  const confines = /^(?:allowed|email|region-|language-|channel-)/.test(policy.template)
+  const isSame = named.length === own.length && named.every((value) => own.includes(value))
+  return values.kinds === undefined ? isSame && confines === (values.only !== undefined) : isSame
+}
+
+describe("wordings that were written before the compiler was read", () => {
+  const kindsOf: readonly (readonly [name: string, is: (item: Labelled) => boolean])[] = [
+    ["rooms and apps", ({ family }) => family === "channels"],
+    ["home addresses", ({ values }) => JSON.stringify(values ?? {}).includes('"address"')],
+    ["health data", ({ values }) => JSON.stringify(values ?? {}).includes('"health"')],
+  ]
+  it.each(kindsOf)("at least four in five of those on %s are read, and none wrongly", (_name, is) => {
+    const some = labelled.filter(is)
+    const made = some.flatMap((item) => {
+      const found = compileRule(item.sentence)
+      return "policy" in found ? [{ item, found }] : []
+    })
+    const right = made.filter(({ item, found }) => isAsLabelled(item, found))
+    expect(made.filter((one) => !right.includes(one)).map(({ item }) => item.sentence)).toEqual([])
+    expect(some.length).toBeGreaterThanOrEqual(20)
+    expect(right.length / some.length).toBeGreaterThanOrEqual(0.8)
+  })
+
+  it("none of those that mean no policy is taken for one", () => {
+    const near = labelled.filter(({ family }) => family === null).map(({ sentence }) => sentence)
+    expect(near.filter((sentence) => "policy" in compileRule(sentence))).toEqual([])
+  })
+})
+
 type Case = readonly [rule: string, tool: string, broken: object, kept: object]
 
 const cases: readonly Case[] = [
@@ -193,6 +248,42 @@ const cases: readonly Case[] = [
   ["Ask me before you deploy.", "deploy_service", { region: "eu-west-1" }, {}],
   ["Never commit secrets.", "bash", { command: "git add .env" }, { command: "git add src/a.ts" }],
   ["Never turn off the firewall.", "bash", { command: "ufw disable" }, { command: "ufw status" }],
+  [
+    "Never post to #exec or #board.",
+    "slack_post_message",
+    { channel: "#board", text: "hi" },
+    { channel: "#bots", text: "hi" },
+  ],
+  [
+    "Your messages go to #bots exclusively.",
+    "slack_post_message",
+    { channel: "general", text: "hi" },
+    { channel: "bots", text: "hi" },
+  ],
+  [
+    "Sources are contacted over Signal and nothing else.",
+    "send_message",
+    { platform: "whatsapp", to: "+4512345678", text: "hi" },
+    { platform: "signal", to: "+4512345678", text: "hi" },
+  ],
+  [
+    "Never give anyone my home address.",
+    "send_email",
+    { to: "a@b.test", body: "She lives at 14 Pell Street, second floor." },
+    { to: "a@b.test", body: "She lives near the harbour, on the second floor." },
+  ],
+  [
+    "Gib Adressen von Mitgliedern nie weiter.",
+    "send_email",
+    { to: "a@b.test", body: "Anna wohnt in der Lindenstraße 12." },
+    { to: "a@b.test", body: "Anna wohnt am Hafen." },
+  ],
+  [
+    "Medical information about staff must not be shared.",
+    "send_email",
+    { to: "a@b.test", body: "Tom was diagnosed with asthma last week." },
+    { to: "a@b.test", body: "Tom is away until Monday." },
+  ],
 ]
 
 describe("a policy from a rule, asked about calls", () => {

@@ -52,6 +52,16 @@ export const secretNouns = any(
   "secrets?|clés? d'api|tokens?(?= (?:ever |must |may |should )*(?:ends? up|in (?:a )?commits?))|api[- ]?keys?|passwords?|passphrases?|credentials?|(?:access|auth|api|bearer|session|secret|refresh) tokens?|tokens? (?:and|or|,) (?:passwords?|keys?|secrets?)|passwords? (?:and|or) tokens?|private keys?|ssh keys?|credential store|key ?store|vault|keys? (?:and|or) (?:passwords?|tokens?|credentials?|secrets?)|zugangsdaten|passwörter|kennwörter|geheimnisse|schlüssel|mots? de passe|identifiants|contraseñas?|credenciales|secretos|claves?|\\.env(?: files?)?",
 )
 
+/** Words for where somebody lives; an address by itself may be one of the network. */
+const homeAddressWords =
+  "(?:home|private|postal|street|residential|personal|mailing) address(?:es)?|(?:my|his|her|their|our|\\p{L}+'s?) (?:home )?address(?:es)?|addresses of (?:the |our |my )?(?:donors?|members?|customers?|guests?|tenants?|patients?|staff|volunteers?|employees?|clients?|users?)|(?:my|his|her|their) street|privatadresse\\p{L}*|wohnadresse\\p{L}*|anschrift(?:en)?|adressen von \\p{L}+|adresse (?:personnelle|privée|postale)|dirección (?:particular|personal|postal)|direcciones de \\p{L}+|domicilio|morada(?:s)?|endereços? (?:dos?|das?|pessoa\\p{L}+) ?\\p{L}*|indirizzo di casa"
+export const homeAddress = any(homeAddressWords)
+
+/** Words for what is known of somebody's health; a health check is one of a server. */
+const healthWords =
+  "health (?:data|information|records?|details|status)|medical (?:data|information|records?|details|history|histories|conditions?)|diagnos[ei]s|diagnosen|illness(?:es)?|medications?|prescriptions?|lab results?|sick leave|gesundheitsdaten|krankheit(?:en)?|patientendaten|krankenakten?|données (?:de santé|médicales)|informations? médicales?|dossiers? médica(?:l|ux)|datos (?:de salud|médicos)|información médica|historial médico|dados (?:de saúde|médicos)|dati sanitari"
+export const health = any(healthWords)
+
 export const personNouns = any(
-  "personal(?:ly)? (?:data|identifiable(?: information| data)?|information|details|identifying (?:information|data))|pii|personenbezogene\\p{L}*|persönliche\\p{L}* daten|données (?:personnelles|à caractère personnel)|datos personales|dados pessoais|credit ?card(?: numbers?| data| details)?|card (?:numbers?|data|details)|ssns?|social security numbers?|phone numbers?|telefonnummern?|ibans?|handynummern?|e-?mail addresses of|customers' e-?mail addresses|(?:patients?|customers?)'? names|home addresses|health data|diagnos[ei]s|cpf|passport(?: numbers?)?|dates? of birth|birth ?dates?|birthdays?|geburtsdat\\p{L}*|bank account numbers?|account numbers?|national ids?|tax ids?",
+  `${homeAddressWords}|${healthWords}|personal(?:ly)? (?:data|identifiable(?: information| data)?|information|details|identifying (?:information|data))|pii|personenbezogene\\p{L}*|persönliche\\p{L}* daten|données (?:personnelles|à caractère personnel)|datos personales|dados pessoais|credit ?card(?: numbers?| data| details)?|card (?:numbers?|data|details)|ssns?|social security numbers?|phone numbers?|telefonnummern?|ibans?|handynummern?|e-?mail addresses of|customers' e-?mail addresses|(?:patients?|customers?)'? names|cpf|passport(?: numbers?)?|dates? of birth|birth ?dates?|birthdays?|geburtsdat\\p{L}*|bank account numbers?|account numbers?|national ids?|tax ids?`,
 )

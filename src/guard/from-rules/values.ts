@@ -89,17 +89,17 @@ const media: readonly (readonly [name: string, medium: string])[] = [
   ["whatsapp", "whatsapp"],
   ["telegram", "telegram"],
   ["e-?mails?|mail|mails|courriels?|correos? electrónicos?", "email"],
-  ["phone(?: calls?)?|telephone|voicemail|fax", "phone"],
+  ["phone(?: calls?)?(?! numbers?)|telephone(?! numbers?)|voicemail|fax", "phone"],
   ["tickets?", "ticket"],
   ["jira", "jira"],
   ["zendesk", "zendesk"],
   ["social media|social networks?", "social"],
   ["facebook", "facebook"],
-  ["twitter", "twitter"],
+  ["twitter|tweet(?:s|ing)?", "twitter"],
   ["linkedin", "linkedin"],
   ["instagram", "instagram"],
   ["webhooks?", "webhook"],
-  ["#[a-z][\\w-]+", "room"],
+  ["#\\p{L}[\\p{L}\\p{N}_-]+", "room"],
 ]
 
 /** Programs that rules name, with the words behind them that make another command. */
@@ -216,7 +216,14 @@ export function markValues(plain: string, original: string): Marked {
   for (const [name, code] of languages)
     text = take(text, "languages", new RegExp(`(?<![\\p{L}-])(?:${name})(?![\\p{L}-])`, "gu"), () => [code])
   for (const [name, medium] of media)
-    text = take(text, "media", new RegExp(`(?<![\\p{L}#_-])(?:${name})(?![\\p{L}_-])`, "gu"), () => [medium])
+    text = take(text, "media", new RegExp(`(?<![\\p{L}#_-])(?:${name})(?![\\p{L}_-])`, "gu"), ([whole = ""]) =>
+      medium === "room" ? [whole] : [medium],
+    )
+  // A signal is also something that is measured, and x a letter: as names they have a capital behind another word.
+  if (/(?<=[\p{L},] )Signal(?!\p{L})/u.test(original))
+    text = take(text, "media", /(?<![\p{L}-])signal(?![\p{L}-])/gu, () => ["signal"])
+  if (/(?<=(?:on|to|auf|sur|en) )X(?![\p{L}\p{N}-])/u.test(original))
+    text = take(text, "media", /(?<=(?:on|to|auf|sur|en) )x(?![\p{L}-])/gu, () => ["twitter"])
   return { text: joinLists(text), values: mapValues(found) }
 }
 

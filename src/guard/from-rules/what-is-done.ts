@@ -122,7 +122,7 @@ const nearProduction = new RegExp(
 )
 
 const readOnly = any(
-  "read[- ]only|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
+  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
 )
 
 /** Production as a kind of build, or as what something is measured by. */

@@ -7,6 +7,8 @@ import {
   decided,
   type FamilyReading,
   guessed,
+  health,
+  homeAddress,
   likely,
   personNouns,
   secretNouns,
@@ -67,7 +69,7 @@ export function recipients(rule: RuleStatement): FamilyReading {
 }
 
 const reaching = any(
-  "contact(?:s|ed|ing)?|messag(?:e|es|ing)|reach(?:ed|ing)?|post(?:s|ed|ing)?|send(?:s|ing)?|sent|communicat(?:e|es|ing|ion)|notif(?:y|ies|ied|ication|ications)|channel|text(?:ing)?|dms?|respond|reply|write|use|used|using|talk|announce|schick\\p{L}*|nachrichten|kontaktier\\p{L}*|angeschrieben|verschick\\p{L}*|habl\\p{L}*|écris|escrib\\p{L}*|go(?:es)? out|call",
+  "contact(?:s|ed|ing)?|messag(?:e|es|ing)|reach(?:ed|ing)?|post(?:s|ed|ing)?|send(?:s|ing)?|sent|communicat(?:e|es|ing|ion)|notif(?:y|ies|ied|ication|ications)|channel|text(?:ing)?|dms?|respond|reply|write|use|used|using|talk|announce|schick\\p{L}*|nachrichten|kontaktier\\p{L}*|angeschrieben|verschick\\p{L}*|schreib\\p{L}*|gepostet|posten|benutz\\p{L}*|verwende\\p{L}*|habl\\p{L}*|mand\\p{L}*|envi\\p{L}*|envoie\\p{L}*|publi\\p{L}*|utilis\\p{L}*|n'utilise\\p{L}*|écris|écrire|escrib\\p{L}*|usa|usar|go(?:es)? (?:out|to|in|into|through|over)|belongs? (?:in|to|on)|call",
 )
 
 const reading = any("read|history|search|check|ignore|ignored|answer every|respond to every|look|according")
@@ -94,8 +96,8 @@ export function channels(rule: RuleStatement): FamilyReading {
     return undefined
   if (!reaching.test(text) && !isBareMedium(text)) return undefined
   if (reading.test(text) || keptOut(rule)) return undefined
-  if (!media.every((medium) => guardMedia.has(medium)))
-    return { why: "the guard knows kinds of channels, and cannot tell those of one kind apart" }
+  if (!media.every((medium) => medium.startsWith("#") || guardMedia.has(medium)))
+    return { why: "the guard knows no such channel" }
   const polarity = polarityOf(text, marks.media)
   if (polarity === "mixed") return twoThings
   if (polarity === "plain" && !rule.asks) return undefined
@@ -108,10 +110,15 @@ export function channels(rule: RuleStatement): FamilyReading {
     return { why: "it does not say which addresses or domains are meant" }
   if (rule.asks && media.length === 1 && media[0] === "email")
     return { policy: { template: "ask-before", acts: ["email"] }, confidence: likely }
-  const confidence = any("customers?|clients?|suppliers?|users?|kunden|team|staff").test(text) ? broad : sure
+  const confidence = any(
+    "customers?|clients?|suppliers?|users?|kunden|team|staff|journalists?|sources?|informant(?:s|en)?|patients?|guests?|applicants?|partners?|members?|parents?",
+  ).test(text)
+    ? broad
+    : sure
   if (polarity === "only") {
     const about = someTexts.exec(text)?.[0]
-    if (about !== undefined) return topicRouting(rule, about)
+    const rooms = media.filter((medium) => medium.startsWith("#")).length
+    if (about !== undefined) return rooms > 0 && rooms < media.length ? twoThings : topicRouting(rule, about)
     return { policy: { template: "allowed-media", media, ...decided(rule) }, confidence }
   }
   if (someTexts.test(text)) return someOnly
@@ -120,9 +127,10 @@ export function channels(rule: RuleStatement): FamilyReading {
 
 /** The rule is nothing but a channel that is forbidden: "No SMS." */
 const isBareMedium = (text: string): boolean =>
-  /^(?:please )?(?:never|no|keine?|don't|do not) ‹medium›(?:,? (?:customers?|clients?|people|anyone|anybody|users?|ever|please|at all|to \p{L}+(?: \p{L}+)?))?[,.! ]*(?:please|ever)?[.!]*$/u.test(
+  /^(?:please )?(?:never|no|keine?|don't|do not) ‹medium›(?:,? (?:customers?|clients?|people|anyone|anybody|users?|ever|please|at all|(?:an?|the|any|our) \p{L}+|to \p{L}+(?: \p{L}+)?))?[,.! ]*(?:please|ever)?[.!]*$/u.test(
     text,
   ) ||
+  /^(?:please )?(?:stay|keep) (?:out of|off|away from) ‹medium›[.!]*$/u.test(text) ||
   /‹medium› (?:is|are) (?:strictly |absolutely )?(?:off[- ]limits|forbidden|not allowed|prohibited|verboten|tabu)/u.test(
     text,
   )
@@ -240,19 +248,26 @@ const personKinds: readonly (readonly [PersonalKind, RegExp])[] = [
   ["phone", any("phone numbers?|telefonnummern?|handynummern?|números? de teléfono|numéros? de téléphone")],
   ["iban", any("ibans?")],
   ["passport", any("passport(?: numbers?)?s?")],
+  ["health", health],
+  ["address", homeAddress],
   ["birth-date", any("dates? of birth|birth ?dates?|birthdays?|geburtsdat\\p{L}*")],
   ["account", any("(?:bank )?account numbers?")],
   ["national-id", any("cpf|national ids?|tax ids?|national identity numbers?")],
 ]
 
 const givingOut = any(
-  "send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|disclos(?:e|es|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|includ(?:e|es|ed|ing)|put|mention(?:ed|ing)?|messages?|tickets?|e-?mails?|mails?|leave our|leave the|leave out|leak(?:ed|ing)?|expos(?:e|ed|ing)|pass(?:ed)? on|out of (?:every|all|any|the|your|our)?\\s?(?:messages?|e-?mails?|mails?|tickets?|posts?|chats?)|third part(?:y|ies)|anyone|outsiders|weiter|weitergeben|gib|partag\\p{L}*|compart\\p{L}*|envoy\\p{L}*|enviar|posts?|transmit(?:ted)?|publish(?:ed)?|leave|appear(?:s)?|contain(?:s|ed)?|outputs?|mail|coloque|envíes|envie|sortir",
+  "send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|disclos(?:e|es|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|includ(?:e|es|ed|ing)|put|mention(?:ed|ing)?|messages?|tickets?|e-?mails?|mails?|leave our|leave the|leave out|leak(?:ed|ing)?|expos(?:e|ed|ing)|pass(?:ed)? on|out of (?:every|all|any|the|your|our)?\\s?(?:messages?|e-?mails?|mails?|tickets?|posts?|chats?)|third part(?:y|ies)|anyone|outsiders|weiter|weitergeben|gib|partag\\p{L}*|compart\\p{L}*|envoy\\p{L}*|enviar|posts?|transmit(?:ted)?|publish(?:ed)?|leave|leaves|tell|told|export(?:ed)?|strip|redact|disclosed|go(?:es)? (?:out|into?)|lists?|letters?|chats?|reports?|lines|anybody|everything|auftauch\\p{L}*|verschick\\p{L}*|erwähn\\p{L}*|figur\\p{L}*|divulg\\p{L}*|partilh\\p{L}*|envi\\p{L}*|courrier|correo|confidential|appear(?:s)?|contain(?:s|ed)?|outputs?|mail|coloque|envíes|envie|sortir",
 )
 
 export function personalData(rule: RuleStatement): FamilyReading {
   const { plain } = rule
   if (!personNouns.test(plain) || !givingOut.test(plain)) return undefined
-  if (!rule.forbids && !/\b(?:keep|kept|leave|strip|remove)\b.{0,40}\bout of\b|\bleave\b.{1,40}\bout\b/.test(plain))
+  if (
+    !rule.forbids &&
+    !/\b(?:keep|kept|leave|strip|remove|stays?)\b.{0,60}\bout of\b|\bleave\b.{1,60}\bout\b|^(?:please )?(?:always )?(?:strip|redact|mask|remove)\b(?!.*\bshow)/.test(
+      plain,
+    )
+  )
     return undefined
   const sendsToo = any(
     "send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|disclos(?:e|ed|ing)|forward(?:ed|ing)?|messages?|e-?mails?",
@@ -263,6 +278,8 @@ export function personalData(rule: RuleStatement): FamilyReading {
   const general = any(
     "personal\\p{L}* \\p{L}+|pii|personenbezogene\\p{L}*|persönliche\\p{L}* daten|données personnelles|datos personales|dados pessoais",
   ).test(plain)
+  // The guard knows no name from another word: half of the rule would be lost.
+  if (kinds.length > 0 && any("names (?:and|or|nor) \\p{L}+|(?:and|or|nor) names").test(plain)) return twoThings
   if (kinds.length === 0 && !general)
     return { why: "the guard does not recognize that kind of personal data in a text" }
   const policy: TemplateUse = {

@@ -256,6 +256,7 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   amountNamed: ({ amounts }) => amounts.length > 0,
   regions: ({ regions }) => unique(regions),
   media: ({ media }) => unique(media),
+  rooms: ({ rooms }) => unique(rooms),
   languages: ({ languages }) => unique(languages),
   personal: ({ personal }) => unique(personal),
   secrets: ({ secrets }) => unique(secrets),

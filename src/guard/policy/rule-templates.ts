@@ -64,16 +64,24 @@ export function ruleDraftOf(use: RuleTemplateUse, name: string): PolicyDraft {
 const sends = `context.actions.containsAny(["send", "disclose"])`
 const mails = `context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`
 
-/** People are reached on these ways only. */
+/** People are reached on these ways, or in these rooms (`#general`), only. */
 type AllowedMedia = UseOptions & { readonly template: "allowed-media"; readonly media: readonly string[] }
 
 function allowedMedia({ media }: AllowedMedia): PolicyDraft {
-  const ways = requireTexts("media", media).map((way) => way.toLowerCase())
+  const { all, ways, rooms } = waysIn(media)
+  const inRooms = `!context.rooms.isEmpty() && ${cedarSet(rooms)}.containsAll(context.rooms)`
+  const kept = [...(ways.length > 0 ? [reachesBy(ways)] : []), ...(rooms.length > 0 ? [inRooms] : [])]
   return {
-    rule: `Messages go out by ${ways.join(" or ")} only.`,
-    instead: `Send it by ${ways.join(" or ")}.`,
-    when: [`${sends} && !(${reachesBy(ways)})`],
+    rule: `Messages go out by ${all.join(" or ")} only.`,
+    instead: `Send it by ${all.join(" or ")}.`,
+    when: [`${sends} && !(${kept.map((one) => `(${one})`).join(" || ")})`],
   }
+}
+
+/** Media and rooms: a room has its sign before its name. */
+function waysIn(media: readonly string[]): Readonly<Record<"all" | "ways" | "rooms", readonly string[]>> {
+  const all = requireTexts("media", media).map((way) => way.toLowerCase())
+  return { all, ways: all.filter((way) => !way.startsWith("#")), rooms: all.filter((way) => way.startsWith("#")) }
 }
 
 /** Does a call go by these ways alone? A kind has all its services; a service is of its kind, and has to be named. */
@@ -86,15 +94,18 @@ function reachesBy(ways: readonly string[]): string {
     : `${all} && (context.media.isEmpty() || context.media.containsAny(${cedarSet(ways)}))`
 }
 
-/** Nobody is reached on these ways. */
+/** Nobody is reached on these ways or in these rooms. */
 type BlockedMedia = UseOptions & { readonly template: "blocked-media"; readonly media: readonly string[] }
 
 function blockedMedia({ media }: BlockedMedia): PolicyDraft {
-  const ways = requireTexts("media", media).map((way) => way.toLowerCase())
+  const { all, ways, rooms } = waysIn(media)
   return {
-    rule: `Nothing is sent by ${ways.join(" or ")}.`,
+    rule: `Nothing is sent by ${all.join(" or ")}.`,
     instead: "Use another way, or ask the user.",
-    when: [`${sends} && context.media.containsAny(${cedarSet(ways)})`],
+    when: [
+      ...(ways.length > 0 ? [`${sends} && context.media.containsAny(${cedarSet(ways)})`] : []),
+      ...(rooms.length > 0 ? [`${sends} && context.rooms.containsAny(${cedarSet(rooms)})`] : []),
+    ],
   }
 }
 

@@ -46,8 +46,12 @@ export const attributes = {
     "Set<String>",
     "ways on which it reaches people: email, slack, teams, sms, chat, ticket, webhook and others, and services by name, such as whatsapp",
   ],
+  rooms: ["Set<String>", "rooms that it speaks in by their names, such as #general"],
   languages: ["Set<String>", "languages of its texts, in two letters; und for an unknown one"],
-  personal: ["Set<String>", "personal data: ssn, card, iban, phone, email, passport, birth-date, national-id, account"],
+  personal: [
+    "Set<String>",
+    "personal data: ssn, card, iban, phone, email, passport, birth-date, national-id, account, health, address",
+  ],
   secrets: ["Set<String>", "kinds of keys and passwords whose values it carries"],
   controlsOff: [
     "Set<String>",

@@ -137,7 +137,7 @@ function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
 /** Texts about something, such as status reports, go out on these ways only. */
 type ChannelRouting = UseOptions & {
   readonly template: "channel-routing"
-  /** Names of media, such as slack or ticket. */
+  /** Names of media, such as slack or ticket, or of rooms, such as #status. */
   readonly media: readonly string[]
   /** What a text says if the rule is about it; common words for reports unless given. */
   readonly about?: readonly string[]
@@ -160,14 +160,16 @@ const reports: readonly string[] = [
 
 function channelRouting({ media, about = reports }: ChannelRouting): PolicyDraft {
   const ways = requireTexts("media", media).map((way) => way.toLowerCase())
+  // A room is no medium: a rule about rooms says nothing of the ways to them.
+  const by = ways.every((way) => way.startsWith("#")) ? "context.rooms" : "context.media"
   const words = requireTexts("about", about)
   const said = words.map((phrase) => `context.text like "*${cedarPattern(searchable(phrase).trimEnd())}*"`).join(" || ")
   return {
     rule: `Messages about ${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""} go out by ${ways.join(" or ")} only.`,
     instead: `Send it by ${ways.join(" or ")}.`,
     when: [
-      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAny(context.media)) && (${said})`,
-      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAll(context.media)) && (${said})`,
+      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAny(${by})) && (${said})`,
+      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAll(${by})) && (${said})`,
     ],
   }
 }

@@ -1,0 +1,336 @@
+import { readFileSync } from "node:fs"
+import { gunzipSync } from "node:zlib"
+import type { Span } from "../src/message/message.ts"
+import { isWithin, ownWords, quotationsIn } from "../src/rules/own-words.ts"
+import { featuresOf, type StatementView, tableSize } from "../src/rules/rule-model.ts"
+import { statementsIn } from "../src/rules/statements.ts"
+import { type Labels, readSet, spansOf } from "./rules-labelled.ts"
+
+/**
+ * What the rule finder learns from: sentences that were written for it (`bench/rules/*.txt`, `test/fixtures/pin`), the labelled sets, and
+ * real lines, of which only the numbers of their features and their label are kept (`bench/rules/real-lines.bin.gz`; what changes the
+ * features needs the lines again).
+ */
+
+/** One sentence: whether it is a rule, how much it counts, and what it is made of. */
+export type Example = {
+  readonly isRule: boolean
+  readonly weight: number
+  readonly ids: Uint32Array
+  readonly sorts: Uint8Array
+  /** Which of `realSources` it is from; none of what was written for the finder. */
+  readonly source?: number
+}
+
+/** Where real talk is from: each is left out once when figures are made. */
+export const realSources: readonly string[] = ["written", "repositories", "one repository", "customers", "agents"]
+
+/** A message and where in it rules stand; `skip` are places that the labeller was unsure of. */
+export type Labelled = { readonly text: string; readonly rules: readonly Span[]; readonly skip?: readonly Span[] }
+
+const folder = new URL("rules/", import.meta.url)
+const fixtures = new URL("../test/fixtures/pin/", import.meta.url)
+
+export function exampleOf(view: StatementView, isRule: boolean, weight: number): Example {
+  const { ids, sorts, length } = featuresOf(view)
+  return { isRule, weight, ids: ids.slice(0, length), sorts: sorts.slice(0, length) }
+}
+
+const overlaps = (one: Span, two: Span): boolean =>
+  Math.min(one.end, two.end) - Math.max(one.start, two.start) >=
+  0.6 * Math.min(one.end - one.start, two.end - two.start)
+
+/** The sentences of a message in the user's own words, each with its label. */
+export function talkExamples({ text, rules, skip = [] }: Labelled, weight: number): readonly Example[] {
+  const quotations = quotationsIn(text)
+  return ownWords(text)
+    .flatMap((span) => statementsIn(text, span, false))
+    .filter(({ block }) => block.kind !== "heading")
+    .filter((statement) => !isWithin(statement, quotations))
+    .flatMap((statement) => {
+      // A short call in front of a rule is not the rule.
+      const isRule = rules.some(
+        (rule) =>
+          overlaps(statement, rule) && statement.end - statement.start >= 0.3 * Math.min(60, rule.end - rule.start),
+      )
+      if (!isRule && skip.some((span) => overlaps(statement, span))) return []
+      return [exampleOf(statement.view, isRule, weight)]
+    })
+}
+
+/** The sentences of a file of instructions, each with its label. */
+export const fileExamples = ({ text, rules }: Labelled, weight: number): readonly Example[] =>
+  statementsIn(text, { start: 0, end: text.length }, true)
+    .filter(({ block }) => block.kind !== "heading")
+    .map((statement) =>
+      exampleOf(
+        statement.view,
+        rules.some((rule) => overlaps(statement, rule)),
+        weight,
+      ),
+    )
+
+/** Sentences of files of instructions, and whatever of the talk is a rule: it would be one on a page as well. */
+export function pageExamples(): readonly Example[] {
+  const files = readFileSync(new URL("pages.txt", folder), "utf8").split("\n").slice(1).join("\n").split("\n===\n")
+  const labelled = labelledIn<Labels & { readonly kind: string }>("instruction-files", learntSets)
+    .filter(({ kind }) => kind === "instructions")
+    .map((file) => ({ text: file.text, rules: spansOf(file) }))
+  const own = [...files.map(readMarked), ...labelled].flatMap((file) => fileExamples(file, 2))
+  const said = ["talk-en.txt", "talk-other.txt"]
+    .flatMap(linesOf)
+    .flatMap((line) => talkExamples(readMarked(line), 0.2))
+    .filter(({ isRule }) => isRule)
+  return [...own, ...said]
+}
+
+/** A line of our own: rules stand in double square brackets. */
+export function readMarked(line: string): Labelled {
+  const rules: Span[] = []
+  let text = ""
+  for (const [n, part] of line.split(/\[\[|\]\]/).entries()) {
+    if (n % 2 === 1) rules.push({ start: text.length, end: text.length + part.length })
+    text += part
+  }
+  return { text, rules }
+}
+
+const linesOf = (name: string): readonly string[] =>
+  readFileSync(new URL(name, folder), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("# "))
+    .map((line) => line.replaceAll("\\n", "\n"))
+
+const formsOfLead = 12
+
+/** What people ask for before and behind a rule. */
+const tasks = [
+  "Plan a weekend in Porto for two, with a walk and a museum each day.",
+  "There's an error in the second row.",
+  "Compare the three offers and tell me which one is cheapest over five years.",
+  "Rename the columns and drop the empty ones.",
+  "You wrote about his illness.",
+  "We are four people, one of them a child.",
+  "I want to write to the school about the trip in May.",
+  "Fix the failing test in the parser.",
+  "You used the old address.",
+  "Please draft a short bio for the flyer and a note for the neighbours.",
+]
+const questions = [
+  "First question?",
+  "Ready?",
+  "So, which one do you suggest?",
+  "She'll type now.",
+  "What is next?",
+  "Let's start.",
+]
+
+/** Leads and what stands behind them, each lead with some bodies in the forms in which people write them. */
+function announced(): readonly Labelled[] {
+  const [leads, bodies] = [linesOf("leads.txt"), linesOf("bodies.txt")]
+  const binding = bodies.filter((body) => !/^[~x] /.test(body))
+  return leads.flatMap((line, n) => {
+    const isNotice = line.startsWith("! ")
+    const lead = line.replace(/^! /, "")
+    return Array.from({ length: formsOfLead }, (_, k) => k).flatMap((k): readonly Labelled[] => {
+      const chosen = bodies[(n * 7 + k * 11) % bodies.length] ?? ""
+      if (chosen.startsWith(isNotice ? "~ " : "x ")) return []
+      const body = chosen.replace(/^[~x] /, "")
+      const other = binding[(n * 3 + k) % binding.length] ?? ""
+      const upper = `${body.charAt(0).toUpperCase()}${body.slice(1)}.`
+      const sentence = lead.replace(/\s?[:：]$/, ".")
+      const [task = "", question = ""] = [tasks[(n * 5 + k * 3) % tasks.length], questions[(n + k) % questions.length]]
+      if (chosen.startsWith("x ")) return [{ text: `${lead} ${body}`, rules: [] }]
+      const forms: readonly (readonly [before: string, rule: string, behind: string])[] = [
+        [`${lead} `, body, ""],
+        [`${lead} `, `${body}.`, ""],
+        [`${lead}\n- `, `${body}\n- ${other}`, ""],
+        [`${sentence} `, upper, ""],
+        [`${task} ${lead} `, `${body}.`, ""],
+        [`${sentence} `, upper, ` ${question}`],
+        [`${task} ${sentence} `, upper, ""],
+        [`${lead} `, `${body}.`, ` ${task}`],
+      ]
+      const [before, rule, behind] = forms[(n + k) % forms.length] ?? ["", "", ""]
+      // A lead in the same sentence is read with it.
+      return [
+        {
+          text: before + rule + behind,
+          rules: [{ start: Math.max(0, before.length - 2), end: before.length + rule.length }],
+        },
+      ]
+    })
+  })
+}
+
+/** Messages of two lines each: people state a rule before, behind and between other things. */
+function composed(name: string): readonly Labelled[] {
+  const lines = linesOf(name)
+  const ends = (line: string): string => (/[.!?。！？\]]$/.test(line) ? line : `${line}.`)
+  const others = lines.filter((line) => !line.includes("[["))
+  const rules = lines.filter((line) => /^\[\[[^\]]*\]\]$/.test(line))
+  return rules.map((rule, n) => {
+    const other = ends(others[(n * 37 + 11) % others.length] ?? "")
+    const own = `[[${ends(rule.slice(2, -2))}]]`
+    return readMarked(n % 3 === 0 ? `${own} ${other}` : `${other} ${own}`)
+  })
+}
+
+/** Labelled messages behind words that say nothing of whether a rule follows: each rule and, of the others, one in three. */
+function introduced(sets: readonly string[]): readonly Labelled[] {
+  const asides = linesOf("asides.txt").map((line) => ({ lang: line.slice(0, 2), words: line.slice(3) }))
+  const rows = labelledIn<Labels & { readonly lang: string }>("talk", sets)
+  return rows.flatMap((item, n) => {
+    const own = asides.filter(({ lang }) => lang === item.lang)
+    const aside = own[n % Math.max(1, own.length)]?.words
+    const isRule = item.rules.length > 0
+    if (aside === undefined || (!isRule && n % 3 !== 0)) return []
+    const start = aside.length + (isUnspaced.test(aside) ? 0 : 1)
+    const said = /[.。]$/.test(aside) ? item.text : item.text.charAt(0).toLowerCase() + item.text.slice(1)
+    const text = aside.padEnd(start) + said
+    return [{ text, rules: spansOf(item).map((span) => ({ start: start + span.start, end: start + span.end })) }]
+  })
+}
+const isUnspaced = /[，、]$/
+
+/** Every frame with some fillings of its slots; frames that bind and frames that do not have the same fillings. */
+function framed(): readonly Labelled[] {
+  const isFilling = /^[a-z]+: .*\|/
+  const lines = linesOf("frames.txt")
+  const fillings = new Map(
+    lines
+      .filter((line) => isFilling.test(line))
+      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2).split(" | ")]),
+  )
+  const dice = createDice(4711)
+  const draw = (name: string): string => {
+    const some = fillings.get(name) ?? []
+    return some[dice(some.length)] ?? ""
+  }
+  return lines
+    .filter((line) => !isFilling.test(line))
+    .flatMap((frame) =>
+      Array.from({ length: fillingsOfFrame }, (_, k) => {
+        const filled = frame.replace(/\{([a-z]+)\}/g, (_slot, name: string) => draw(name))
+        const said =
+          k % 4 === 3 ? filled : filled.replace(/^(\[*)(\p{Ll})/u, (_start, open, sign) => open + sign.toUpperCase())
+        return readMarked(said)
+      }),
+    )
+}
+const fillingsOfFrame = 12
+
+type Fixture = { readonly text: string; readonly channel: string; readonly half: string }
+
+const fixtureLines = <Row extends Fixture>(name: string): readonly Row[] =>
+  readFileSync(new URL(name, fixtures), "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): Row => JSON.parse(line))
+    .filter(({ channel, half }) => channel === "user" && half === "development")
+
+/** Sentences of the test fixtures that were always there to develop on. */
+function fixtureTalk(): readonly Labelled[] {
+  const whole = ["spoken-rules.jsonl", "channel-rules.jsonl"].flatMap((name) =>
+    fixtureLines<Fixture & { readonly label: string }>(name).map(({ text, label }) => ({
+      text,
+      rules: label === "none" ? [] : [{ start: 0, end: text.length }],
+    })),
+  )
+  const framed = fixtureLines<Fixture & { readonly rules: readonly string[] }>("framed-rules.jsonl").map(
+    ({ text, rules }) => ({
+      text,
+      rules: rules.map((rule) => ({ start: text.indexOf(rule), end: text.indexOf(rule) + rule.length })),
+    }),
+  )
+  return [...whole, ...framed]
+}
+
+/** The labelled sets that are learnt from. What is written later is first looked at, and learnt from when the next one is there. */
+export const learntSets: readonly string[] = ["", "second-", "third-", "fourth-", "fifth-"]
+
+const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>
+  sets.flatMap((set) => readSet<Row>(`${set}${name}`))
+
+export const labelledTalk = (sets: readonly string[]): readonly Labelled[] =>
+  ["talk", "announced", "pasted"]
+    .flatMap((name) => labelledIn(name, sets))
+    .map((item) => ({ text: item.text, rules: spansOf(item) }))
+
+/** Lines of our own as they are written, by where they stand. */
+export const ownLines = (): readonly (readonly string[])[] => [
+  linesOf("talk-en.txt"),
+  linesOf("talk-other.txt"),
+  [...linesOf("frames.txt").flatMap((line) => line.split("|")), ...linesOf("leads.txt"), ...linesOf("bodies.txt")],
+  linesOf("pages.txt"),
+  fixtureTalk().map(({ text }) => text),
+  ...learntSets.map((set) => labelledTalk([set]).map(({ text }) => text)),
+]
+
+const frameWeight = 0.1
+const asideWeight = 0.5
+
+/** A message that was written to be labelled is nearer to what people say than a line that was written to be learnt from. */
+const labelledWeight = 2
+
+/** All that was written for the finder, and the labelled sets of the given names. */
+export const ownExamples = (sets: readonly string[]): readonly Example[] => [
+  ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
+  ...announced().flatMap((item) => talkExamples(item, 0.15)),
+  ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
+  ...framed().flatMap((item) => talkExamples(item, frameWeight)),
+  ...introduced(sets).flatMap((item) => talkExamples(item, asideWeight)),
+  ...fixtureTalk().flatMap((item) => talkExamples(item, 1)),
+  ...labelledTalk(sets).flatMap((item) => talkExamples(item, labelledWeight)),
+]
+
+/** Numbers that look random and are the same every time. */
+export function createDice(start: number): (below: number) => number {
+  let seed = start
+  return (below) => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+}
+
+/** The real lines: talk and pages, each line as its label, its weight in tenths, how many features it has, and each as three bytes. */
+export function readLines(bytes: Uint8Array): { readonly talk: readonly Example[]; readonly page: readonly Example[] } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const sorts = bytes.subarray(0, tableSize)
+  const lines: { readonly talk: Example[]; readonly page: Example[] } = { talk: [], page: [] }
+  let at = tableSize
+  while (at < bytes.length) {
+    const head = view.getUint8(at)
+    const count = view.getUint16(at + 2)
+    const ids = Uint32Array.from({ length: count }, (_, n) => view.getUint32(at + 3 + 3 * n) & 0xffffff)
+    const own = Uint8Array.from(ids, (id) => sorts[id] ?? 0)
+    const example = { isRule: (head & 1) === 1, weight: view.getUint8(at + 1) / 10, ids, sorts: own, source: head >> 2 }
+    lines[(head & 2) === 2 ? "page" : "talk"].push(example)
+    at += 4 + 3 * count
+  }
+  return lines
+}
+
+export const writeLines = (lines: ReturnType<typeof readLines>): Uint8Array => {
+  const sorts = new Uint8Array(tableSize)
+  const all = [...lines.talk.map((line) => ({ line, head: 0 })), ...lines.page.map((line) => ({ line, head: 2 }))]
+  for (const { line } of all) for (const [n, id] of line.ids.entries()) sorts[id] = line.sorts[n] ?? 0
+  const bytes = new Uint8Array(all.reduce((sum, { line }) => sum + 4 + 3 * line.ids.length, tableSize))
+  const view = new DataView(bytes.buffer)
+  bytes.set(sorts)
+  let at = tableSize
+  for (const { line, head } of all) {
+    view.setUint8(at, head + Number(line.isRule) + 4 * (line.source ?? 0))
+    view.setUint8(at + 1, Math.round(line.weight * 10))
+    view.setUint16(at + 2, line.ids.length)
+    for (const [n, id] of line.ids.toSorted().entries()) {
+      view.setUint8(at + 4 + 3 * n, id >> 16)
+      view.setUint16(at + 5 + 3 * n, id & 0xffff)
+    }
+    at += 4 + 3 * line.ids.length
+  }
+  return bytes
+}
+
+export const realLines = (): ReturnType<typeof readLines> =>
+  readLines(gunzipSync(readFileSync(new URL("real-lines.bin.gz", folder))))
