@@ -1,21 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, type Part, type Role } from "../../message/message.ts"
+import { goodTranscript, type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
 import { parseDigest, renderDigest } from "../summary/digest-text.ts"
 import { type LineState, type Note, type SchemaName, type Summary, schemas } from "../summary/summary.ts"
 import { writeExtractive } from "./extractive.ts"
 import { readSeries, seriesSize } from "./work.ts"
-
-type Turn = readonly [Role, ...Part[]]
-let calls = 0
-const used = (tool: string, input: unknown, output: string): readonly Turn[] => {
-  const id = callId(`call${calls++}`)
-  return [
-    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
-    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)] }],
-  ]
-}
 
 const carriedOf = (sections: Readonly<Record<string, readonly (readonly [string, LineState?])[]>>): Summary => ({
   schema: "handoff",

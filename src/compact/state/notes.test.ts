@@ -1,27 +1,21 @@
 import { describe, expect, test } from "vitest"
 import { corpus, linesOf, withoutCorpus } from "../../../test/support/corpus.ts"
 import { fc, sampleOf } from "../../../test/support/property.ts"
-import { brokenTranscript, goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, type Part, type Role, type Transcript } from "../../message/message.ts"
+import {
+  brokenTranscript,
+  goodTranscript,
+  type Turn,
+  text,
+  transcript,
+  used,
+} from "../../../test/support/transcripts.ts"
+import { callId, type Part, type Transcript } from "../../message/message.ts"
 import { importTranscript } from "../../transcript/import.ts"
 import { maxNotes, maxUserTextLength, type NoteKind } from "../summary/summary.ts"
 import { notesOf } from "./notes.ts"
 
-type Turn = readonly [Role, ...Part[]]
-
 const user = (said: string): Turn => ["user", text(said)]
 const assistant = (said: string): Turn => ["assistant", text(said)]
-
-let calls = 0
-/** A call and its result. */
-const used = (tool: string, input: unknown, output: string, failed?: boolean): readonly Turn[] => {
-  const id = callId(`call${calls++}`)
-  const flag = failed === undefined ? {} : { failed }
-  return [
-    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
-    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)], ...flag }],
-  ]
-}
 
 const lines = (messages: Transcript, kind: NoteKind): readonly string[] =>
   notesOf(messages)

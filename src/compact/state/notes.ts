@@ -4,13 +4,14 @@ import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { asidesIn } from "../../rules/own-words.ts"
-import { maxLineLength, maxNotes, type Note, oneLine } from "../summary/summary.ts"
+import { maxLineLength, maxNotes, type Note, oneLine, weightOf } from "../summary/summary.ts"
 import {
   type AssistantStatement,
   answeredDraft,
   answerOf,
   conclusionDrafts,
   lastDrafts,
+  latestThoughts,
   questionIn,
   thoughtDrafts,
   waitsForUser,
@@ -18,7 +19,7 @@ import {
 import { type CallDeed, deedOf, isPrinting } from "./call-deed.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
-import { createUserTalk, type UserTalk, userNotes } from "./user-notes.ts"
+import { createUserTalk, leansOn, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -135,7 +136,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     namedSince: (name, at) => messages.slice(at + 1).some((message) => names(message, name)),
   })
   return keep(
-    [...said, ...drafts, ...workDrafts(work), ...valueDrafts(reading.values)],
+    [...said, ...latestThoughts(drafts), ...workDrafts(work), ...valueDrafts(reading.values)],
     messages.length,
     Math.min(limit, maxNotes),
   )
@@ -264,14 +265,17 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
   const isServed = reading.worked && answer !== undefined && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
-  reading.answered = waits && text.length <= fewWords && !/\d/.test(text) ? answer : undefined
+  reading.answered = waits && needsQuestion(text) ? answer : undefined
   reading.answer = undefined
   reading.worked = false
   reading.failedAct = undefined
 }
 
-/** Characters; longer words of the user, and those with a figure or an id in them, say by themselves what they are about. */
+/** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
+const needsQuestion = (text: string): boolean =>
+  text.length <= fewWords && !/\d/.test(text) && (weightOf(text) <= nod || leansOn.test(text))
 const fewWords = 160
+const nod = 60
 
 /** What the newest line is worth more than an old one. */
 const recency = 3

@@ -1,22 +1,10 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, type Part, type Role, type Transcript } from "../../message/message.ts"
+import { type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
+import type { Transcript } from "../../message/message.ts"
 import { scan } from "../gate/scan.ts"
 import { notesOf } from "./notes.ts"
-
-type Turn = readonly [Role, ...Part[]]
-
-let calls = 0
-/** A call and its result. */
-const used = (tool: string, input: unknown, output: string): readonly Turn[] => {
-  const id = callId(`call${calls++}`)
-  return [
-    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
-    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)] }],
-  ]
-}
 
 const asked = (...turns: readonly Turn[]): Transcript =>
   transcript(["user", text("Change the outbound flight please")], ...turns)
