@@ -239,7 +239,7 @@ function citeResult({ runs }: Work, deed: CallDeed, source: string): void {
 
 function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolean): void {
   if (text.trim() === "") return
-  mention(reading.values, text, doing.at)
+  mention(reading.values, text, doing.at, "assistant")
   reading.answer = answerOf(text, doing)
   reading.drafts.push(...thoughtDrafts(reading.answer))
   readStatements(reading.values, text, doing)
@@ -257,7 +257,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     reading.written = undefined
     return
   }
-  mention(reading.values, text, doing.at)
+  mention(reading.values, text, doing.at, "other")
   const question = answer === undefined ? undefined : questionIn(answer)
   if (answer !== undefined) reading.drafts.push(...conclusionDrafts(answer))
   const asked =

@@ -32,6 +32,26 @@ describe("a record is named", () => {
       ["user mia_3: name=(first Mia, last Li); dob=1990-04-05"],
     ],
     [
+      "each of a list in a list by its own",
+      "search_connections",
+      {},
+      [
+        [
+          { leg_id: "L1", price: 40 },
+          { leg_id: "L2", price: 50 },
+        ],
+        [{ leg_id: "L3", price: 60 }],
+      ],
+      ["leg L1: price=40", "leg L2: price=50", "leg L3: price=60"],
+    ],
+    [
+      "and people in it by both of their names",
+      "get_trip",
+      { trip_id: "T1" },
+      { trip_id: "T1", travellers: [{ first_name: "Mia", last_name: "Li", born: "1990-04-05" }] },
+      ["trip T1: travellers=Mia Li (born 1990-04-05)"],
+    ],
+    [
       "each of a list by its own",
       "list_services",
       {},

@@ -23,6 +23,8 @@ export type Values = {
   readonly records: Map<string, RecordState>
   /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
   readonly mentioned: Map<string, number>
+  /** Those of them that the user said or a call was given: of a list that the assistant reads out they are the chosen ones. */
+  readonly chosen: Set<string>
   readonly habits: Map<string, Habit>
   /** What was set in written files and named in programs. */
   readonly inSource: Map<string, SourceState>
@@ -33,6 +35,7 @@ export type Values = {
 export const createValues = (): Values => ({
   records: new Map(),
   mentioned: new Map(),
+  chosen: new Set(),
   habits: new Map(),
   inSource: new Map(),
   statements: new Map(),
@@ -61,14 +64,18 @@ export const valueDrafts = (values: Values): readonly NoteDraft[] => [
 const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
 const maxMentionText = 20_000
 
-export function mention({ mentioned }: Values, text: string, at: number): void {
-  for (const [word] of text.slice(0, maxMentionText).matchAll(namingWord))
-    if (/[\p{N}_@-]|\p{Lu}/u.test(word)) mentioned.set(word.replace(/[.-]+$/, ""), at)
+export function mention({ mentioned, chosen }: Values, text: string, at: number, by: "assistant" | "other"): void {
+  for (const [word] of text.slice(0, maxMentionText).matchAll(namingWord)) {
+    if (!/[\p{N}_@-]|\p{Lu}/u.test(word)) continue
+    const name = word.replace(/[.-]+$/, "")
+    mentioned.set(name, at)
+    if (by === "other") chosen.add(name)
+  }
 }
 
 /** What a call says before its result is there. */
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
-  if (deed.type === "call") mention(values, deed.text, doing.at)
+  if (deed.type === "call") mention(values, deed.text, doing.at, "other")
   noteArguments(values.habits, call, doing)
   noteSource(values.inSource, call, deed, doing)
 }
@@ -228,16 +235,19 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
 }
 
 const recordWorth = 4
-/** One of many that a search listed: of those that nobody spoke of since, few matter. */
+/** One of many that a search listed: of those that nobody chose since, few matter. */
 const listedWorth = 0.5
+const readOutWorth = 2
 const manyListed = 3
 
-function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
+function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraft[] {
   return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
     // The day that something was asked for names nothing.
     const id = record.name.replace(/ on \d{4}-.*$/, "").split(" ")
-    const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
-    const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
+    const isSpoken = id.some((word) => mentioned.has(word) && /[\p{N}_@-]/u.test(word))
+    const isNamed = listed ? id.some((word) => chosen.has(word) && /[\p{N}_@-]/u.test(word)) : isSpoken
+    const isLater = (isNamed || !listed) && id.some((word) => (mentioned.get(word) ?? -1) > at)
+    const bare = isSpoken ? readOutWorth : listedWorth
     const stale =
       changedBy === undefined
         ? record
@@ -248,7 +258,7 @@ function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
       sources,
       channel: "tool",
       at,
-      worth: (isNamed || !listed ? recordWorth : listedWorth) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
+      worth: (isNamed || !listed ? recordWorth : bare) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
       ...(isNamed ? { named: true as const } : {}),
     }
   })
