@@ -229,17 +229,16 @@ export function readHandoff(
   }
 }
 
-/** Does a line name a path, as it is or as one of a series (`step-{1..9}.txt`)? */
+/** Does a line name a path, as it is or as one of a list that a shell would expand (`step-{1..9}.txt`, `https://a.example/{x,y}`)? */
 function names(line: string, path: string): boolean {
   if (line.includes(path)) return true
-  const [, before = "", list = "", after = ""] = /`([^`{}]*)\{([\d.,]+)\}([^`{}]*)`/.exec(line) ?? []
-  const number =
-    path.startsWith(before) && path.endsWith(after)
-      ? Number(path.slice(before.length, path.length - after.length))
-      : Number.NaN
-  return list.split(",").some((range) => {
-    const [from = Number.NaN, to = from] = range.split("..").map(Number)
-    return number >= from && number <= to
+  return [...line.matchAll(/`([^`{}]*)\{([^`{}]+)\}([^`{}]*)`/g)].some(([, before = "", list = "", after = ""]) => {
+    if (!path.startsWith(before) || !path.endsWith(after)) return false
+    const own = path.slice(before.length, path.length - after.length)
+    return list.split(",").some((piece) => {
+      const [from = Number.NaN, to = Number.NaN] = piece.split("..").map(Number)
+      return piece === own || (Number(own) >= from && Number(own) <= to)
+    })
   })
 }
 

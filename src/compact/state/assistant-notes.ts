@@ -13,7 +13,9 @@ export type AssistantStatement = {
 }
 
 /** A name that some agents put before each part of an answer: "Thought: …", "next_action: …". */
-const partLabel = /^(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):\s+(?=\S)/i
+const label = "(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):[ \\t]+(?=\\S)"
+const partLabel = new RegExp(`^${label}`, "i")
+export const partLabels = new RegExp(`^${label}`, "gim")
 
 /** Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. */
 export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({

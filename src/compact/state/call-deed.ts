@@ -120,8 +120,8 @@ function steppedLine(told: string): string {
   const all = doing.join("; ")
   if (all.length <= maxCommandLength || each < minStep) return oneLine(all === "" ? told : all, maxCommandLength)
   const long = doing.filter((step) => step.length > each).length
-  const spare = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
-  return doing.map((step) => oneLine(step, Math.floor(each + spare))).join("; ")
+  const left = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
+  return doing.map((step) => oneLine(step, Math.floor(each + left))).join("; ")
 }
 
 /** A step is told in no fewer characters. */
@@ -223,7 +223,7 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
   }
 }
 
-const isShell = (tool: string): boolean =>
+export const isShell = (tool: string): boolean =>
   /bash|shell|sh$|terminal|command|cmd|exec(?!ute_python|.*code)/i.test(tool) &&
   !/python|node|code|repl|notebook/i.test(tool)
 

@@ -73,3 +73,25 @@ test("for any text in which something steers its reader, none of its values is l
 })
 
 const scanFinds = (said: string): boolean => scan(said, { channel: "tool" }).findings.length > 0
+
+test("a line that a page prints is told with its address, and a short question to a tool is no program", () => {
+  const read = used(
+    "read",
+    { path: "https://code.example/orca" },
+    "Stars: 5149 and Forks: 534 by now\n\nconst a = (1);\nconst b = (2);\nf(a);\ng(b);\nh(a);",
+  )
+  expect(recordsIn(asked(...read))).toContain('code.example/orca said "Stars: 5149')
+  const search = used(
+    "web_search",
+    { query: "reports of may 2019 in files/about/resources/ridership.pdf or elsewhere, by day" },
+    "[]",
+  )
+  expect(recordsIn(asked(...search))).toBe("")
+})
+
+test("what the assistant is about to do states no value", () => {
+  const said = (sentence: string): string => recordsIn(asked(["assistant", text(sentence)]))
+  expect(said("Let's set the cursor around line 1475 of the file.")).toBe("")
+  expect(said("Thought: I will decompile the function FUN_004015dc now.")).toBe("")
+  expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain('said "The function')
+})

@@ -3,7 +3,8 @@ import { present } from "../../message/present.ts"
 import { scan } from "../gate/scan.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
-import type { CallDeed } from "./call-deed.ts"
+import { isAnnouncement, partLabels } from "./assistant-notes.ts"
+import { type CallDeed, isShell } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
 import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
@@ -90,9 +91,10 @@ function noteSource(
   const [file] =
     deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
-  const texts = sourceTexts(input)
+  const texts = sourceTexts(input).filter((text) => deed.type !== "call" || text.includes("\n"))
   const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
-  const name = file === undefined ? `programs given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  const sort = isShell(tool) ? "commands" : "programs"
+  const name = file === undefined ? `${sort} given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
   states.set(name, state)
@@ -176,9 +178,17 @@ export function readValues(values: Values, open: OpenCall, result: ToolResultPar
     return false
   }
   const isTrusted = !holdsSteering(result)
-  if (isTrusted) for (const statement of printed) remember(values, "tool", open.call.tool, statement, doing)
+  if (isTrusted) for (const statement of printed) remember(values, "tool", speakerOf(open), statement, doing)
   return readRecords(values, open, isTrusted ? records : [], doing)
 }
+
+/** Who a printed line is quoted from: the page or file that was read, and otherwise the tool. */
+function speakerOf({ call: { tool }, deed }: OpenCall): string {
+  const path = deed.type === "files" ? (deed.files[0]?.path ?? "") : ""
+  const name = path.replace(/^\w+:\/\/|\/$/g, "").replace(/["=]/g, " ")
+  return name === "" ? tool : name.length <= maxSpeaker ? name : `…${name.slice(1 - maxSpeaker)}`
+}
+const maxSpeaker = 40
 
 const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
@@ -280,7 +290,8 @@ const statedWorth = { assistant: 3, tool: 2.5 } as const
 
 /** What the assistant says with an exact value in it. */
 export function readStatements(values: Values, text: string, doing: Doing): void {
-  for (const statement of toldIn(text)) remember(values, "assistant", "assistant", statement, doing)
+  for (const statement of toldIn(text.replace(partLabels, "")))
+    if (!isAnnouncement(statement.text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
 /** What lines of a tool's output say in words, with an exact value in them. */

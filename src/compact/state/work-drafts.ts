@@ -1,5 +1,6 @@
 import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
+import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { type FileState, fileText, type Run, type Work } from "./work.ts"
 
@@ -69,7 +70,7 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
   const { deeds, at, sources } = state
   const changed = deeds.some((deed) => deed !== "read")
   return {
-    kind: "file",
+    kind: isAddress(path) && !changed ? "lookup" : "file",
     text: fileText(path, state),
     ...(state.change === undefined ? {} : { short: fileText(path, state, fewNames) }),
     sources,
