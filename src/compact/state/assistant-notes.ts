@@ -37,7 +37,7 @@ const membersOf = (list: string): string =>
     .join("\n")}\n`
 
 const isData = (sentence: string): boolean =>
-  /^[[{|<]|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/.test(sentence)
+  /^[[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/.test(sentence)
 
 /** Lines of one kind that one message gives: beyond that it is an essay. */
 const maxEach = 2

@@ -51,8 +51,8 @@ const sayKeys = ["message", "result", "summary", "answer", "text", "output", "qu
 /** Longest command shown, on its first line. */
 const maxCommandLength = 180
 
-/** The lines of a file that are asked for, behind its path: `a.ts:301`, `a.ts:424-440`. */
-const lineSuffix = /(?<=\.\w{1,10}):\d{1,7}(?:[-:+,]\d{1,7})?$/
+/** The lines of a file that are asked for, or how it is to be shown, behind its path: `a.ts:301`, `a.ts:424-440`, `a.ts:raw`. */
+const lineSuffix = /(?<=\.\w{1,10}):(?:\d{1,7}(?:[-:+,]\d{1,7})?|[a-z]{2,8})$/
 
 /** A first line that names the file which the lines behind it are for: `§src/a.ts`, `@@ src/a.ts`. */
 const headPath = /^[^\w\s./~]{0,4}\s?((?:[\w@.+~-]{0,80}\/){0,20}[\w@.+-]{1,80}\.\w{1,10})\s*$/

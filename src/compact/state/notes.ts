@@ -4,7 +4,7 @@ import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { asidesIn } from "../../rules/own-words.ts"
-import { maxLineLength, maxNotes, type Note, oneLine, weightOf } from "../summary/summary.ts"
+import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf } from "../summary/summary.ts"
 import {
   type AssistantStatement,
   answeredDraft,
@@ -17,8 +17,10 @@ import {
   waitsForUser,
 } from "./assistant-notes.ts"
 import { type CallDeed, deedOf, isPrinting } from "./call-deed.ts"
+import type { FileDeed } from "./file-change.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
+import { isScreen, screenText, withElement } from "./screen-element.ts"
 import { createUserTalk, leansOn, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
@@ -83,6 +85,8 @@ type Reading = {
   readonly values: Values
   /** Calls whose result did not come yet. */
   readonly open: Map<string, OpenCall>
+  /** The screen or page that was shown last: calls name its elements by ids. */
+  page: string
   /** Was a tool called since the user spoke? */
   worked: boolean
   /** What the assistant said last and nobody answered. */
@@ -94,8 +98,12 @@ type Reading = {
   /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
   failedAct: string | undefined
   /** A command that was written rather than called. */
-  written: { readonly deed: CallDeed; readonly doing: Doing } | undefined
+  written: WrittenCommand | undefined
+  /** The one whose output came last. */
+  answeredCommand: WrittenCommand | undefined
 }
+
+type WrittenCommand = { readonly command: string; readonly deed: CallDeed; readonly doing: Doing }
 
 /**
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
@@ -113,12 +121,14 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     talk: createUserTalk(),
     values: createValues(),
     open: new Map(),
+    page: "",
     worked: false,
     answer: undefined,
     answered: undefined,
     calledSince: -1,
     failedAct: undefined,
     written: undefined,
+    answeredCommand: undefined,
   }
   const inText = actsInText(messages)
   for (const [at, message] of messages.entries()) {
@@ -130,6 +140,9 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
   const isOpen = open.size > 0 || reading.written !== undefined
   if (answer !== undefined) drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
   if (reading.answered !== undefined) drafts.push(answeredDraft(reading.answered))
+  // An output tells little to whoever does not see the command before it.
+  const last = reading.answeredCommand
+  if (last !== undefined && last.doing.at === messages.length - 2) drafts.push(lastCommandDraft(last))
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
@@ -141,6 +154,12 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     Math.min(limit, maxNotes),
   )
 }
+
+const lastCommandDraft = ({ command, doing: { at, source } }: WrittenCommand): NoteDraft => ({
+  kind: "current",
+  text: `The latest output answers ${code(oneLine(command, maxLineLength))}`,
+  ...{ sources: [source], channel: "assistant", at, worth: 7 },
+})
 
 /** Does the assistant say this, or pass it to a tool? */
 const names = ({ role, parts }: Message, name: string): boolean =>
@@ -192,7 +211,7 @@ const userText = ({ role, parts }: Message): string =>
     .join("\n")
 
 function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
-  const deed = deedOf(call)
+  const deed = withElement(deedOf(call), call.input, reading.page)
   reading.worked = true
   if (deed.type === "said") reading.answer = answerOf(deed.text, doing)
   else reading.open.set(pairKey(call), { call, deed, doing })
@@ -205,6 +224,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.open.delete(pairKey(result))
   const text = resultText(result)
   const read = endOf(open.deed, text, result.failed)
+  if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
@@ -224,11 +244,19 @@ const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.chang
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 function endOf(deed: CallDeed, text: ResultText, failed: boolean | undefined): Outcome {
   const prints = deed.type === "command" && isPrinting(deed.command)
-  const outcome = outcomeOf(text, deed.type === "command", failed, prints)
+  const found = outcomeOf(text, deed.type === "command", failed, prints)
+  // That a removed file is not there any more is what was wanted.
+  const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
+  const outcome: Outcome = isGone ? { failed: false, sure: true } : found
   if (deed.type !== "call" || deed.changes === "no" || outcome.failed) return outcome
   const { sure, says, line } = outcome
   return { failed: false, ...present({ sure, says, value: madeBy(text, deed.text), line }) }
 }
+
+/** Does a failure only say that what the same command deleted is missing? */
+const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean =>
+  /No such file|cannot (?:access|stat|find)|not found/i.test(line) &&
+  files.some(({ path, deed }) => deed === "deleted" && line.includes(path.slice(path.lastIndexOf("/") + 1)))
 
 /** A line that quotes an output rests on the message that holds it. */
 function citeResult({ runs }: Work, deed: CallDeed, source: string): void {
@@ -246,8 +274,12 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   const items = checkboxesIn(text)
   if (items.length > 0) reading.work.tasks = { items, doing }
   const command = inText ? writtenCommand(text) : undefined
-  reading.written = command === undefined ? undefined : { deed: writtenDeed(command), doing }
+  reading.written =
+    command === undefined || ends.test(command) ? undefined : { command, deed: writtenDeed(command), doing }
 }
+
+/** A command that ends the work: who speaks next is a person. */
+const ends = /^(?:submit|exit|quit|finish|done)\s*$/i
 
 function readUser(reading: Reading, text: string, doing: Doing): void {
   const { written, answer } = reading
@@ -255,6 +287,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   if (written !== undefined && !looksSpoken(text)) {
     recordCall(reading.work, written.deed, outcomeOf(textEnds(text), written.deed.type === "command"), written.doing)
     reading.written = undefined
+    reading.answeredCommand = written
     return
   }
   mention(reading.values, text, doing.at, "other")

@@ -37,8 +37,8 @@ function runDraft(run: Run): readonly NoteDraft[] {
   const quoted = outcome.line ?? outcome.value
   const values = outcome.line === undefined
   if (!outcome.failed) {
-    // That something ran is no news; what it found or changed is.
-    if (kind !== "act" && quoted === undefined && !calls) return []
+    // That something ran is no news, nor that a tool was called without arguments; what it found or changed is.
+    if (kind !== "act" && quoted === undefined && (!calls || text.endsWith("()`"))) return []
     const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
     if (kind !== "act") return [{ ...base, worth, ...present({ quoted }), values }]
     const state = outcome.sure === true ? ("done" as const) : undefined
