@@ -103,11 +103,13 @@ function actsOf(calls: readonly Call[]): readonly Act[] {
   })
 }
 
-/** The path that a call names, without the lines that some tools take behind it (`a.ts:424-440`). */
+/** The path that a call names, without the lines or the form that some tools take behind it (`a.ts:424-440`, `a.ts:raw`). */
 const pathOf = (input: unknown): string | undefined => {
   if (!isRecord(input)) return undefined
   const path = input.path ?? input.file_path ?? input.filename ?? input.notebook_path ?? input.absolute_path
-  return typeof path === "string" && path !== "" ? path.replace(/(\.\w{1,10}):\d+(?:-\d+)?$/, "$1") : undefined
+  return typeof path === "string" && path !== ""
+    ? path.replace(/(\.\w{1,10}):(?:\d+(?:-\d+)?|[a-z]{2,8})$/, "$1")
+    : undefined
 }
 
 /** Does an edit say what it puts in? An editor that is given none shows the file. */

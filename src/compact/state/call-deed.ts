@@ -171,7 +171,11 @@ export const isPrinting = (command: string): boolean =>
 
 function commandNature(tool: string, input: unknown, command: string, isProgram: boolean): "yes" | "no" | "check" {
   if (isProgram) return programWrites.test(command.slice(0, 20_000)) ? "yes" : "no"
-  const bare = command.slice(0, 4_000).replace(/'[^'\n]{0,600}'/g, "_")
+  // What is run on another host stands in quotes.
+  const bare = command
+    .slice(0, 4_000)
+    .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(['"])([^'"\n]{1,600})\2/g, "$1$3")
+    .replace(/'[^'\n]{0,600}'/g, "_")
   if (commandChanges.test(bare) || (interpreted.test(bare) && programWrites.test(command.slice(0, 20_000))))
     return "yes"
   const { kind, writes } = toolNature(tool, input)

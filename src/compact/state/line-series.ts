@@ -88,10 +88,13 @@ const maxRanges = 12
 /** An address with a scheme is a page or another resource, not a file of the work. */
 export const isAddress = (path: string): boolean => /^[a-z][\w+.-]{1,20}:\/\//i.test(path)
 
+/** Between the members of a line: addresses and arguments have commas. */
+const between = " | "
+
 const pagesHead = "Pages read: "
 export const isPages = (text: string): boolean => text.startsWith(pagesHead)
 
-/** A page that was read, or those that were joined before: `` Pages read: `https://a.example/x`, `https://b.example/{1,2}` ``. */
+/** A page that was read, or those that were joined before: `` Pages read: `https://a.example/x` | `https://b.example/{1,2}` ``. */
 function pageMember(text: string): Member | undefined {
   const listed = isPages(text) ? text.slice(pagesHead.length) : /^(`[^`]+`): read$/.exec(text)?.[1]
   if (listed === undefined) return undefined
@@ -103,7 +106,7 @@ function pageMember(text: string): Member | undefined {
     times: 0,
     join: (all) => ({
       text: pagesText(all.slice(-maxPages)),
-      ...(all.length > fewPages ? { short: `${pagesText(all.slice(-fewPages))}, …` } : {}),
+      ...(all.length > fewPages ? { short: `${pagesText(all.slice(-fewPages))}${between}…` } : {}),
     }),
   }
 }
@@ -120,7 +123,7 @@ function pagesText(pages: readonly string[]): string {
   const told = [...groups].flatMap(([stem, own]) =>
     own.length < leastAlike ? own : [`${stem}{${own.map((page) => page.slice(stem.length)).join(",")}}`],
   )
-  return `${pagesHead}${told.map((page) => `\`${page}\``).join(", ")}`
+  return `${pagesHead}${told.map((page) => `\`${page}\``).join(between)}`
 }
 
 function expanded(page: string): readonly string[] {
@@ -133,7 +136,6 @@ const leastLookups = 3
 const maxLookups = 30
 const fewLookups = 4
 const maxLookupLength = 100
-const between = " | "
 
 /** A call without a result to tell, or those that were joined before: `` `search` ×3: red shoes | blue shoes | socks ``. */
 function lookupMember(text: string): Member | undefined {

@@ -560,6 +560,12 @@ test("few words of the user keep what they answer, until the user says something
 })
 
 describe("what a command did", () => {
+  test("on another host is an act as well", () => {
+    const ran = (command: string) => lines(asked(...used("bash", { command }, "exit code 0")), "act")
+    expect(ran("ssh orders-1 'rm -rf /var/tmp/export'")).toHaveLength(1)
+    expect(ran("ssh orders-1 'df -h'")).toEqual([])
+  })
+
   test("a file that was deleted and is looked for in vain is deleted, not a failure", () => {
     const gone = used(
       "bash",

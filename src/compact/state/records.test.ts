@@ -131,3 +131,13 @@ test("for any records, no value stands under another record than its own, and wh
     }),
   )
 })
+
+test("rows of a listing are no fields of a record", () => {
+  const rows = Array.from({ length: 8 }, (_, n) => `disk ${n}: ${n} entries`)
+  const answer = { service_id: "orders-1", ...Object.fromEntries(rows.map((row) => row.split(": "))), state: "up" }
+  expect(linesOf("get_service", { service_id: "orders-1" }, answer)).toEqual(["service orders-1: state=up"])
+  const two = { service_id: "orders-1", "disk 0": "4 TB", "disk 1": "8 TB" }
+  expect(linesOf("get_service", { service_id: "orders-1" }, two)).toEqual([
+    "service orders-1: disk 0=4 TB; disk 1=8 TB",
+  ])
+})

@@ -171,8 +171,9 @@ const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>
 
 /** The fields of a record: scalars, lists of them, and what is set in below it, which stays with its owner. */
 function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
+  const stems = Map.groupBy(entries, ([key]) => stemOfRow(key))
   return entries
-    .filter(([key]) => !envelope.test(key))
+    .filter(([key]) => !envelope.test(key) && (stems.get(stemOfRow(key))?.length ?? 0) < leastRows)
     .slice(0, maxFields)
     .flatMap(([key, value]): readonly Field[] => {
       const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
@@ -182,6 +183,10 @@ function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
       return pieces.length === 0 || name === "" ? [] : [{ key: name, pieces: pieces.slice(0, maxPieces) }]
     })
 }
+
+/** Keys that differ in a number alone, from so many on, are the rows of a listing: `disk 0`, `disk 1`, … */
+const leastRows = 6
+const stemOfRow = (key: string): string => (/\d$/.test(key) ? key.replace(/\d+$/, "#") : key)
 
 const maxDepth = 3
 
