@@ -108,8 +108,6 @@ export function digestComposer(
       }
       allowance -= filled.tokens - budgetTokens + 2
     }
-    // Where nothing is known of what was left out, the reader is at least told that something was, if there is room for the words.
-    if (best.digest.summary.sections.length === 0 && long.tokens <= budgetTokens) best = long
     const tells = best.digest.summary.sections.some(({ lines }) => lines.some(({ channel }) => channel === "user"))
     if (tells || !candidates.some(isSaid)) return best
     return leastDigest(candidates.filter(isSaid), budgetTokens, source.meter, (sections) =>
