@@ -1,6 +1,6 @@
 import { tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { allCandidates, type Candidate, type DigestMeter, isSaid, rankedIn } from "./digest-candidates.ts"
+import { allCandidates, type Candidate, type DigestMeter, isUsersWords, rankedIn } from "./digest-candidates.ts"
 import { type OfferOptions, offersOf, takeOffers, valueTokens } from "./digest-offers.ts"
 import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
@@ -109,8 +109,8 @@ export function digestComposer(
       allowance -= filled.tokens - budgetTokens + 2
     }
     const tells = best.digest.summary.sections.some(({ lines }) => lines.some(({ channel }) => channel === "user"))
-    if (tells || !candidates.some(isSaid)) return best
-    return leastDigest(candidates.filter(isSaid), budgetTokens, source.meter, (sections) =>
+    if (tells || !candidates.some(isUsersWords)) return best
+    return leastDigest(candidates.filter(isUsersWords), budgetTokens, source.meter, (sections) =>
       write({ sections, isWhole: false }, brief),
     )
   }

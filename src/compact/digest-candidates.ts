@@ -16,7 +16,7 @@ import {
 export type DigestMeter = Pick<Meter, "text" | "truncate">
 
 /** What gives way last. The order of print is the schema's. */
-export type Tier = "rules" | "stop" | "acts" | "words" | "work" | "facts" | "rest"
+type Tier = "rules" | "stop" | "acts" | "words" | "work" | "facts" | "rest"
 
 export type Candidate = {
   readonly section: string
@@ -61,7 +61,7 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
   )
 }
 
-export const isSaid = ({ tier, line }: Candidate): boolean =>
+export const isUsersWords = ({ tier, line }: Candidate): boolean =>
   line.channel === "user" && (tier === "stop" || tier === "words")
 
 const costOf = (section: string, line: SummaryLine, meter: DigestMeter): number =>
@@ -108,14 +108,16 @@ export function excerptsOf(
   stands: (value: string) => boolean,
   meter: DigestMeter,
 ): readonly Candidate[] {
-  return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")].filter(isSaid).flatMap((candidate) => {
-    const { short, ...rest } = candidate.line
-    const text = excerptOf(short ?? rest.text, stands)
-    if (text === undefined) return []
-    const line = { ...rest, text }
-    const cost = costOf(candidate.section, line, meter)
-    return cost <= candidate.cost * shortExcerpt || isExcerpt(rest.text) ? [{ ...candidate, line, cost }] : []
-  })
+  return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")]
+    .filter(isUsersWords)
+    .flatMap((candidate) => {
+      const { short, ...rest } = candidate.line
+      const text = excerptOf(short ?? rest.text, stands)
+      if (text === undefined) return []
+      const line = { ...rest, text }
+      const cost = costOf(candidate.section, line, meter)
+      return cost <= candidate.cost * shortExcerpt || isExcerpt(rest.text) ? [{ ...candidate, line, cost }] : []
+    })
 }
 
 /** A sentence that is most of its message saves too little to be told without it. */

@@ -4,7 +4,7 @@ import {
   excerptsOf,
   fitted,
   formsOf,
-  isSaid,
+  isUsersWords,
   rankedIn,
   withoutDetails,
 } from "./digest-candidates.ts"
@@ -42,7 +42,7 @@ type Offer = {
 }
 
 /** The offers in the order in which they are taken, and what each tier would take whole. */
-export type Offers = {
+type Offers = {
   readonly order: readonly Offer[]
   readonly totals: readonly number[]
   readonly restTokens: number
@@ -131,9 +131,9 @@ export type OfferOptions = {
 /** Each tier's lines in their order, small forms of all before larger ones of any; then the tiers in one order, each line where its tier has the room for it. */
 export function offersOf(candidates: readonly Candidate[], allValues: number, options: OfferOptions): Offers {
   const { meter, brief, headCost } = options
-  const hasWish = candidates.some((one) => one.tier === "stop" && isSaid(one))
+  const hasWish = candidates.some((one) => one.tier === "stop" && isUsersWords(one))
   // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
-  const [spoken] = hasWish ? [] : rankedIn(candidates, "words").filter(isSaid)
+  const [spoken] = hasWish ? [] : rankedIn(candidates, "words").filter(isUsersWords)
   const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
   const work = rankedIn(candidates, "work")
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead.test(line.text)

@@ -269,7 +269,7 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
       channel: "tool",
       at,
       worth: (isNamed || !listed ? recordWorth : bare) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
-      ...(isNamed ? { named: true as const } : {}),
+      ...(isSpoken ? { named: true as const } : {}),
     }
   })
 }
