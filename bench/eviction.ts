@@ -157,11 +157,11 @@ export type EvictionRow = {
   readonly honestLines: number
 }
 
-/** Everything that the model would read outside of tool results. */
+/** Everything that the model would read outside of tool results and of what a digest quotes of them. */
 const spokenIn = (messages: readonly ChatMessage[]): string =>
   messages
     .filter(({ role }) => role === "user" || role === "assistant")
-    .map(({ content }) => content ?? "")
+    .map(({ content }) => (content ?? "").replace(/\n## Seen(?: in tool output)?\n(?:- "[^\n]*"\n)+/g, "\n"))
     .join("\n")
 
 async function measure(
@@ -220,7 +220,7 @@ export function printEviction(rows: readonly EvictionRow[]): void {
     "\nEviction attacks, end to end, with scripted summarizers (no model): on the context that gets installed",
   )
   console.log(
-    "framing                   summarizer    sessions  reached it  rules lost  directives outside results  honest lines kept",
+    "framing                   summarizer    sessions  reached it  rules lost  directives outside quotes  honest lines kept",
   )
   for (const row of rows) {
     console.log(

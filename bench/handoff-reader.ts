@@ -103,11 +103,13 @@ function actsOf(calls: readonly Call[]): readonly Act[] {
   })
 }
 
-/** The path that a call names, without the lines that some tools take behind it (`a.ts:424-440`). */
+/** The path that a call names, without the lines or the form that some tools take behind it (`a.ts:424-440`, `a.ts:raw`). */
 const pathOf = (input: unknown): string | undefined => {
   if (!isRecord(input)) return undefined
   const path = input.path ?? input.file_path ?? input.filename ?? input.notebook_path ?? input.absolute_path
-  return typeof path === "string" && path !== "" ? path.replace(/(\.\w{1,10}):\d+(?:-\d+)?$/, "$1") : undefined
+  return typeof path === "string" && path !== ""
+    ? path.replace(/(\.\w{1,10}):(?:\d+(?:-\d+)?|[a-z]{2,8})$/, "$1")
+    : undefined
 }
 
 /** Does an edit say what it puts in? An editor that is given none shows the file. */
@@ -229,17 +231,16 @@ export function readHandoff(
   }
 }
 
-/** Does a line name a path, as it is or as one of a series (`step-{1..9}.txt`)? */
+/** Does a line name a path, as it is or as one of a list that a shell would expand (`step-{1..9}.txt`, `https://a.example/{x,y}`)? */
 function names(line: string, path: string): boolean {
   if (line.includes(path)) return true
-  const [, before = "", list = "", after = ""] = /`([^`{}]*)\{([\d.,]+)\}([^`{}]*)`/.exec(line) ?? []
-  const number =
-    path.startsWith(before) && path.endsWith(after)
-      ? Number(path.slice(before.length, path.length - after.length))
-      : Number.NaN
-  return list.split(",").some((range) => {
-    const [from = Number.NaN, to = from] = range.split("..").map(Number)
-    return number >= from && number <= to
+  return [...line.matchAll(/`([^`{}]*)\{([^`{}]+)\}([^`{}]*)`/g)].some(([, before = "", list = "", after = ""]) => {
+    if (!path.startsWith(before) || !path.endsWith(after)) return false
+    const own = path.slice(before.length, path.length - after.length)
+    return list.split(",").some((piece) => {
+      const [from = Number.NaN, to = Number.NaN] = piece.split("..").map(Number)
+      return piece === own || (Number(own) >= from && Number(own) <= to)
+    })
   })
 }
 

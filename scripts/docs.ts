@@ -20,6 +20,7 @@ const order: readonly string[] = [
   "prompt-stack",
   "configuration",
   "handoffs",
+  "summary-shapes",
   "operations",
   "migration",
   "threat-model",

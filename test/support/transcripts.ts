@@ -27,8 +27,21 @@ export const message = (id: string, role: Role, ...parts: readonly Part[]): Mess
   parts,
 })
 
+export type Turn = readonly [Role, ...Part[]]
+
+let calls = 0
+/** A call of a tool and its result, as two turns. */
+export function used(tool: string, input: unknown, output: string, failed?: boolean): readonly Turn[] {
+  const id = callId(`call${calls++}`)
+  const flag = failed === undefined ? {} : { failed }
+  return [
+    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
+    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)], ...flag }],
+  ]
+}
+
 /** Number the messages of a transcript in order. */
-export const transcript = (...turns: readonly (readonly [Role, ...Part[]])[]): Transcript =>
+export const transcript = (...turns: readonly Turn[]): Transcript =>
   turns.map(([role, ...parts], n) => message(`m${n}`, role, ...parts))
 
 const words = fc.oneof(

@@ -14,9 +14,11 @@ export type AssistantStatement = {
 }
 
 /** A name that some agents put before each part of an answer: "Thought: …", "next_action: …". */
-const partLabel = /^(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):\s+(?=\S)/i
+const label = "(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):[ \\t]+(?=\\S)"
+const partLabel = new RegExp(`^${label}`, "i")
+export const partLabels = new RegExp(`^${label}`, "gim")
 
-/** Read an answer once for all that is asked of it. Rows of tables and data are no sentences. */
+/** Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. */
 export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({
   text,
   sentences: wordsOf(text),
@@ -29,14 +31,23 @@ const maxKept = 2000
 
 const wordsOf = createRecent(
   (text): readonly string[] =>
-    sentencesOf(text)
-      .filter((sentence) => !isData(sentence))
-      .map((sentence) => sentence.replace(partLabel, "")),
+    sentencesOf(text.includes('["') ? text.replace(jsonList, membersOf) : text)
+      .map((sentence) => sentence.replace(partLabel, ""))
+      .filter((sentence) => sentence !== "" && !isData(sentence)),
   maxKept,
 )
 
+/** A list of texts as JSON writes it, on one line. */
+const jsonList = /\[(?:"(?:[^"\\\n]|\\.){1,600}"(?:,\s?)?){1,40}\]/g
+const membersOf = (list: string): string =>
+  `\n${list
+    .slice(1, -1)
+    .split(/(?<="),\s?(?=")/)
+    .map((member) => member.slice(1, -1).replaceAll('\\"', '"'))
+    .join("\n")}\n`
+
 const isData = (sentence: string): boolean =>
-  /^[[{|<]|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}/.test(sentence)
+  /^[[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/.test(sentence)
 
 /** Lines of one kind that one message gives: beyond that it is an essay. */
 const maxEach = 2
@@ -61,7 +72,21 @@ const hollow =
 
 /** It only says what it will look at now, or what the user said. */
 const passing =
-  /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:(?:let me|let['’]s|let us|i['’]ll|i will|i need to|we can|we['’]ll) (?:also |first |now |just )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect)|the user (?:is|wants?|said|asks?|asked|suggest))/i
+  /(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:let me|let['’]s|let us|i['’]ll|i will|i need to|i should|we can|we['’]ll|we need to) (?:\w{2,10} )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect|try)\b|^the user (?:is|wants?|said|asks?|asked|suggest)/i
+
+/** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
+const announcing =
+  /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait|great|good|alright)[,.! ]{1,3}){0,2}(?:let me|let['’]s|let us|i['’]ll|i will|i(?:['’]m| am) going to|i need to|we can|we['’]ll|we will|we need to)\b/i
+const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
+
+export const isAnnouncement = (sentence: string): boolean =>
+  passing.test(sentence) || (announcing.test(sentence) && !settling.test(sentence))
+
+/** An item of a list that lacks what it is said of: "Should be small …", "User-initiated." */
+const isHalf = (sentence: string): boolean =>
+  /^(?:should|must|can|could|will|would|may|might|is|are|was|were|has|have|had|does|needs?)\b/i.test(sentence) ||
+  (!/[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence) && sentence.split(/\s+/, leastSaid).length < leastSaid)
+const leastSaid = 5
 
 /** What the assistant settled on and found out while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
@@ -83,7 +108,8 @@ const thoughtsIn = createRecent((text): Thoughts => {
     !asksUser.test(sentence) &&
     !courteous.test(sentence) &&
     !hollow.test(sentence) &&
-    !passing.test(sentence)
+    !isHalf(sentence) &&
+    !isAnnouncement(sentence)
   const long = wordsOf(text).filter((sentence) => weightOf(sentence) >= minLength)
   const found = long.filter((sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence))
   const decided = long.filter(
@@ -107,6 +133,29 @@ const reports = (sentence: string): boolean =>
   isFull.test(sentence) && exact.test(sentence) && !announces.test(sentence.slice(0, 600))
 
 const isFull = /[.!。！]["')*\]]{0,3}$/
+
+/** Thoughts that are compared with those before them. */
+const maxThoughts = 60
+/** So many words of the longer one must stand in the shorter one. */
+const sameShare = 0.6
+const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
+
+/** Of thoughts that say nearly the same, the latest. */
+export function latestThoughts(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
+  const thoughts = drafts.filter(isThought).slice(-maxThoughts)
+  const words = thoughts.map(({ text }) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{3,}/gu)))
+  const gone = new Set(
+    thoughts.filter((_, n) =>
+      words.slice(n + 1).some((later) => {
+        const own = [...(words[n] ?? [])]
+        const shared = own.filter((word) => later.has(word)).length
+        return own.length >= leastSaid && shared >= sameShare * Math.max(own.length, later.size)
+      }),
+    ),
+  )
+  return gone.size === 0 ? drafts : drafts.filter((draft) => !gone.has(draft))
+}
+
 /** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
 const exact = /\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/u
 const eachExact = new RegExp(exact, "gu")
@@ -132,7 +181,7 @@ function tells(sentence: string, n: number, count: number): number {
 const isScrap = (sentence: string): boolean =>
   sentence.split(/\s+/, 3).length < 3 && !/[.!]$|[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence)
 
-/** Sentences that stand for a whole answer. */
+/** Sentences that stand for a whole answer: a second one only where both can stand whole. */
 const maxConcluding = 2
 
 /** What an answer came to: its most telling sentences, and none that only asks, announces or is polite. */
@@ -143,9 +192,11 @@ function concludingText(all: readonly string[], skip: (sentence: string) => bool
     .filter(({ sentence }) => !hollow.test(sentence))
     .sort((one, other) => other.worth - one.worth || other.n - one.n)
     .slice(0, maxConcluding)
+  const length = ranked.reduce((sum, { sentence }) => sum + sentence.length + 2, 0)
   return ranked
+    .slice(0, length > maxLineLength ? 1 : maxConcluding)
     .sort((one, other) => one.n - other.n)
-    .map(({ sentence }) => oneLine(sentence, maxLineLength / maxConcluding))
+    .map(({ sentence }) => oneLine(sentence, maxLineLength))
     .reduce(
       (told, sentence) =>
         told === "" ? sentence : `${told}${/[.!?…。！？]["')*\]]{0,3}$/.test(told) ? "" : "."} ${sentence}`,
@@ -188,7 +239,7 @@ export const isShort = ({ text }: AssistantStatement): boolean => text.length <=
 const shortAnswer = ({ sentences }: AssistantStatement): string =>
   sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" ")
 
-const isPassing = (sentence: string): boolean => passing.test(sentence) || hollow.test(sentence)
+const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence) || isHalf(sentence)
 
 /** The question that an answer ends with, if it asks one. */
 export function questionIn({ sentences }: AssistantStatement): string | undefined {
@@ -211,7 +262,11 @@ export const tellsUser = (line: string): boolean => line.startsWith(toldLead)
 export function toldDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const said = shortAnswer(answer)
   if (weightOf(said) < leastConclusion) return []
-  return [beforeLatestWords(toldLead, answer, said, concludingText(answer.sentences, isPassing))]
+  const short = concludingText(answer.sentences, isPassing)
+  // Sentences stand whole as long as one fits.
+  const forms = [said, short, ...answer.sentences.filter((sentence) => !isPassing(sentence)).reverse()]
+  const fitting = forms.find((form) => toldLead.length + form.length < maxLineLength - 3)
+  return [beforeLatestWords(toldLead, answer, fitting ?? short, short)]
 }
 
 function beforeLatestWords(lead: string, answer: AssistantStatement, text: string, short: string): NoteDraft {

@@ -51,8 +51,8 @@ const sayKeys = ["message", "result", "summary", "answer", "text", "output", "qu
 /** Longest command shown, on its first line. */
 const maxCommandLength = 180
 
-/** The lines of a file that are asked for, behind its path: `a.ts:301`, `a.ts:424-440`. */
-const lineSuffix = /(?<=\.\w{1,10}):\d{1,7}(?:[-:+,]\d{1,7})?$/
+/** The lines of a file that are asked for, or how it is to be shown, behind its path: `a.ts:301`, `a.ts:424-440`, `a.ts:raw`. */
+const lineSuffix = /(?<=\.\w{1,10}):(?:\d{1,7}(?:[-:+,]\d{1,7})?|[a-z]{2,8})$/
 
 /** A first line that names the file which the lines behind it are for: `§src/a.ts`, `@@ src/a.ts`. */
 const headPath = /^[^\w\s./~]{0,4}\s?((?:[\w@.+~-]{0,80}\/){0,20}[\w@.+-]{1,80}\.\w{1,10})\s*$/
@@ -120,8 +120,8 @@ function steppedLine(told: string): string {
   const all = doing.join("; ")
   if (all.length <= maxCommandLength || each < minStep) return oneLine(all === "" ? told : all, maxCommandLength)
   const long = doing.filter((step) => step.length > each).length
-  const spare = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
-  return doing.map((step) => oneLine(step, Math.floor(each + spare))).join("; ")
+  const left = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
+  return doing.map((step) => oneLine(step, Math.floor(each + left))).join("; ")
 }
 
 /** A step is told in no fewer characters. */
@@ -171,7 +171,11 @@ export const isPrinting = (command: string): boolean =>
 
 function commandNature(tool: string, input: unknown, command: string, isProgram: boolean): "yes" | "no" | "check" {
   if (isProgram) return programWrites.test(command.slice(0, 20_000)) ? "yes" : "no"
-  const bare = command.slice(0, 4_000).replace(/'[^'\n]{0,600}'/g, "_")
+  // What is run on another host stands in quotes.
+  const bare = command
+    .slice(0, 4_000)
+    .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(['"])([^'"\n]{1,600})\2/g, "$1$3")
+    .replace(/'[^'\n]{0,600}'/g, "_")
   if (commandChanges.test(bare) || (interpreted.test(bare) && programWrites.test(command.slice(0, 20_000))))
     return "yes"
   const { kind, writes } = toolNature(tool, input)
@@ -223,7 +227,7 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
   }
 }
 
-const isShell = (tool: string): boolean =>
+export const isShell = (tool: string): boolean =>
   /bash|shell|sh$|terminal|command|cmd|exec(?!ute_python|.*code)/i.test(tool) &&
   !/python|node|code|repl|notebook/i.test(tool)
 

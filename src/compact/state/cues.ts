@@ -111,7 +111,7 @@ export const asksUser = cue(
 /** Courtesy: says nothing about the work. */
 export const courteous = cue(
   words(
-    "feel free|let me know|anything else|further assistance|happy to (?:help|assist)|glad|you['’]?re welcome|have a (?:great|good|nice|wonderful)|thank(?:s| you)|safe travels|hope this helps|sorry|apologi[sz]e|how can i (?:help|assist)|i can (?:help|assist)|sure|perfect|great|certainly|of course|absolutely",
+    "feel free|let me know|anything else|further assistance|happy to (?:help|assist)|glad|you['’]?re welcome|have a (?:great|good|nice|wonderful)|thank(?:s| you)|safe travels|hope this helps|sorry|apologi[sz]e|how can i (?:help|assist)|i can (?:help|assist)|sure|perfect|great|certainly|of course|absolutely|(?:please )?(?:hold on|wait a (?:moment|second)|bear with me)|one moment|just a (?:moment|second)",
   ),
   words("gracias|de nada|algo más|no dudes|danke|gern|melden sie|merci|n['’]hésite|je vous en prie|спасибо|пожалуйста"),
   "谢谢|謝謝|不客气|还有什么|随时|ありがとう",

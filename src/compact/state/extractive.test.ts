@@ -1,21 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, type Part, type Role } from "../../message/message.ts"
+import { goodTranscript, type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
 import { parseDigest, renderDigest } from "../summary/digest-text.ts"
-import { type LineState, type Note, type SchemaName, type Summary, schemas } from "../summary/summary.ts"
+import { type LineState, type SchemaName, type Summary, schemas } from "../summary/summary.ts"
 import { writeExtractive } from "./extractive.ts"
-import { readSeries, seriesSize } from "./work.ts"
-
-type Turn = readonly [Role, ...Part[]]
-let calls = 0
-const used = (tool: string, input: unknown, output: string): readonly Turn[] => {
-  const id = callId(`call${calls++}`)
-  return [
-    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
-    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)] }],
-  ]
-}
 
 const carriedOf = (sections: Readonly<Record<string, readonly (readonly [string, LineState?])[]>>): Summary => ({
   schema: "handoff",
@@ -213,37 +201,6 @@ test("for any transcript, sections stand in the schema's order, none is empty, a
         for (const { lines } of again.sections)
           expect(new Set(lines.map(({ text: line }) => line)).size).toBe(lines.length)
       }
-    }),
-  )
-})
-
-test("files of a series that were only read are one line, over any cut into rounds", () => {
-  const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { minLength: 6, maxLength: 40 })
-  const fileNote = (n: number, at: number): Note => ({
-    kind: "file",
-    text: `\`step-${n}.txt\`: read`,
-    sources: [`m${at}`],
-    channel: "assistant",
-    at,
-    worth: 2,
-  })
-  fc.assert(
-    fc.property(numbers, fc.nat(40), (read, cut) => {
-      const rounds = [read.slice(0, cut), read.slice(cut)]
-      const summary = rounds.reduce<Summary | undefined>(
-        (carried, own) =>
-          writeExtractive([], {
-            schema: "handoff",
-            notes: own.map(fileNote),
-            ...(carried === undefined ? {} : { carried }),
-          }),
-        undefined,
-      )
-      const lines = summary?.sections.flatMap((section) => section.lines.map(({ text: line }) => line)) ?? []
-      const told = lines.flatMap((line) => readSeries(line)?.ranges ?? [])
-      expect(seriesSize(told)).toBe(read.length)
-      const isDense = Math.max(...read) - Math.min(...read) + 1 === read.length
-      if (isDense) expect(lines).toHaveLength(1)
     }),
   )
 })

@@ -13,7 +13,7 @@ import {
   schemas,
 } from "../summary/summary.ts"
 import { announces } from "./cues.ts"
-import { distinct } from "./note-draft.ts"
+import { withSeries } from "./line-series.ts"
 import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
 import {
@@ -24,7 +24,7 @@ import {
   type ValueStatement,
   valueStatementsIn,
 } from "./value-statements.ts"
-import { joinFileTexts, readSeries, seriesSize, seriesText } from "./work.ts"
+import { joinFileTexts } from "./work.ts"
 
 type ExtractiveOptions = {
   readonly schema: SchemaName
@@ -45,30 +45,6 @@ export function writeExtractive(
   const fresh = latestOfEach(notes.map((note) => place(note, schema, cares)))
   const all = carried === undefined ? fresh : mergeCarried(fresh, carried, cares, schema)
   return inOrder(schema, withSeries(withoutReplaced(all)))
-}
-
-/** Files of one series that were only read, from so many on, are one line. */
-const leastSeries = 5
-
-/** Of files that were only read and whose names differ in a number, one line: `` `step-{1..152}.txt`: read ``. */
-function withSeries(placed: readonly Placed[]): readonly Placed[] {
-  const members = placed.flatMap((one) => {
-    const series = readSeries(one.line.text)
-    return series === undefined ? [] : [{ one, ...series, key: `${one.section}\n${series.before}\n${series.after}` }]
-  })
-  const joined = new Map<Placed, Placed | undefined>()
-  for (const group of Map.groupBy(members, ({ key }) => key).values()) {
-    const newest = group.at(-1)
-    const ranges = group.flatMap((member) => member.ranges)
-    const text = newest === undefined ? undefined : seriesText(newest, ranges)
-    if (newest === undefined || text === undefined || group.length < 2 || seriesSize(ranges) < leastSeries) continue
-    for (const { one } of group) joined.set(one, undefined)
-    const lines = group.map(({ one }) => one.line)
-    const sources = distinct(lines.flatMap((line) => line.sources))
-    const worth = Math.max(...lines.map((line) => line.worth))
-    joined.set(newest.one, { ...newest.one, line: { ...newest.one.line, text, sources, worth } })
-  }
-  return placed.flatMap((one) => (joined.has(one) ? (joined.get(one) ?? []) : [one]))
 }
 
 /** Statements that are compared: a user says tens of them. */

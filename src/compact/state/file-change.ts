@@ -144,7 +144,7 @@ const printing = "(?:^|[\\s;&|])(?:cat|echo|printf|tee)\\s[^>|\\n]{0,400}"
 const writes = new RegExp(`${printing}(?<!>)>(?!>)\\s{0,3}${named}`, "g")
 const appends = new RegExp(`${printing}>>\\s{0,3}${named}`, "g")
 const teed = new RegExp(`\\|\\s{0,3}tee\\s{1,3}(?:-a\\s{1,3})?${named}`, "g")
-const removes = new RegExp(`(?:^|[;&|\\n]\\s{0,3})(?:git )?rm\\s{1,3}(?:-\\w{1,4}\\s{1,3})?${named}`, "g")
+const removes = /(?:^|[;&|\n]\s{0,3})(?:git )?rm\s{1,3}((?:[\w@~./+"'-]{1,200}[ \t]{0,3}){1,24})(?=$|[;&|\n>2])/g
 const moves = new RegExp(
   `(?:^|[;&|\\n]\\s{0,3})(?:git )?mv\\s{1,3}(?:-\\w{1,4}\\s{1,3})?${named}\\s{1,3}(["']?)([\\w@~./+-]{2,200})\\3`,
   "g",
@@ -171,15 +171,19 @@ export function filesInCommand(command: string): readonly FileDeed[] {
   if (patched.length > 0) return patched
   const head = text.slice(0, maxShell).replace(quotedWords, (quotation) => (/[\s>]/.test(quotation) ? "_" : quotation))
   const found: FileDeed[] = []
-  const note = (path: string, deed: FileDeed["deed"], change?: FileChange): void => {
-    if (path.startsWith("/dev/") || /^[\d&.-]+$/.test(path) || found.length >= maxFiles) return
+  const folder = /^\s*cd\s+([\w@~./+-]{1,200})\s*(?:&&|;)/.exec(head)?.[1]
+  const note = (name: string, deed: FileDeed["deed"], change?: FileChange): void => {
+    if (name.startsWith("/dev/") || /^(?:[\d&.-]+|_)$/.test(name) || found.length >= maxFiles) return
+    const path =
+      folder === undefined || /^[/~]/.test(name) ? name : `${folder.replace(/\/$/, "")}/${name.replace(/^\.\//, "")}`
     found.push({ path, deed, ...(change === undefined ? {} : { change }) })
   }
   for (const { 2: path = "" } of head.matchAll(writes)) note(path, "created", typedInto(text))
   for (const { 2: path = "" } of head.matchAll(appends)) note(path, "edited", typedInto(text))
   for (const { 2: path = "" } of head.matchAll(teed)) note(path, "created")
   for (const { 2: path = "" } of head.matchAll(streams)) note(path, "edited")
-  for (const { 2: path = "" } of head.matchAll(removes)) note(path, "deleted")
+  for (const { 1: list = "" } of head.matchAll(removes))
+    for (const path of list.trim().split(/\s+/)) if (!path.startsWith("-")) note(path.replace(/["']/g, ""), "deleted")
   for (const { 2: from = "", 4: to = "" } of head.matchAll(moves)) {
     note(from, "deleted")
     note(to, "created")

@@ -47,6 +47,17 @@ describe("where room is short", () => {
     expect(keep([order], 8, { arguments: new Set(["thread"]) })).toEqual(["order W1: thread=white"])
   })
 
+  test("an id goes before an address with a number in it", () => {
+    const person = line("user U1: street=9 Pine; city=Austin; card=card_7")
+    expect(keep([person], 9)).toEqual(["user U1: card=card_7"])
+  })
+
+  test("a record with many ids goes before several with one date each", () => {
+    const person = line("user of the long standing name U1: cards=card_1, card_2, card_3, card_4")
+    const hits = Array.from({ length: 6 }, (_, n) => line(`flight QQ${n}: date=2030-01-0${n}`, 5))
+    expect(keep([...hits, person], 16).join("\n")).toContain("card_1")
+  })
+
   test("a list that is not whole says so", () => {
     const list = line("user U1: orders=W11, W22, W33, W44, W55")
     const [text = ""] = keep([list], 10)

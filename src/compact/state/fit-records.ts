@@ -35,6 +35,8 @@ type Filling = {
   /** What its own name is worth where no other record has told it. */
   readonly nameWeight: number
   readonly atoms: readonly Atom[]
+  /** How many of them are likely to be passed on, at least 1 and at most `mostShared`. */
+  readonly worthy: number
   /** Of a sentence that states values: the sentence and its values. */
   readonly stated?: { readonly text: string; readonly values: readonly string[] }
 }
@@ -71,7 +73,10 @@ function weightOf(key: string, value: string, taken: ReadonlySet<string>): numbe
   if (/^\d{4}-\d\d-\d\d/.test(value)) return /_at$|At$|time|stamp|created|updated/i.test(key) ? 0.2 : 0.7 + asked
   if (/^\d\d:\d\d/.test(value)) return 0.15
   if (value.includes("@")) return 0.9 + asked
-  if (/\d/.test(value)) return 1.5 + asked
+  // An id is one word; figures among words are an address or a remark.
+  if (/\d/.test(value)) return (/\s/.test(value) ? 0.5 : 1.5) + asked
+  if (/^[A-Z]{5,12}$/.test(value)) return 1.2 + asked
+  if (/^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’.-]*){1,3}$/u.test(value)) return 0.8 + asked
   return value.length <= 30 ? 0.4 + asked / 2 : 0.25
 }
 
@@ -212,7 +217,7 @@ function statementFilling(line: SummaryLine, { count, admits, arguments: taken }
   const weights = values.map((value) => Math.max(statedWeight, weightOf("", value, taken)))
   const weight = Math.max(...weights) + furtherValue * (values.length - 1)
   return {
-    ...{ line, record: { name: "", fields: [] }, pieces: [], headCost: 0, nameWeight: 0 },
+    ...{ line, record: { name: "", fields: [] }, pieces: [], headCost: 0, nameWeight: 0, worthy: 1 },
     stated: { text: statement.text, values },
     atoms: [{ field: 0, piece: 0, part: -1, value: first.value, cost: count(`- ${line.text}\n`), weight }],
   }
@@ -246,8 +251,10 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
     headCost: count(`- ${record.name}: \n`),
     nameWeight: /\d/.test(id) ? weightOf("", id, taken) : 0,
     atoms: atoms.toSorted((one, other) => ratio(other) - ratio(one)),
+    worthy: Math.min(mostShared, Math.max(1, atoms.filter(({ weight }) => weight >= 1).length)),
   }
 }
+const mostShared = 4
 
 /** The next value of a record, and what it was worth when somebody last looked: that never rises while others are told. */
 type Turn = { readonly filling: number; readonly rank: number }
@@ -265,7 +272,9 @@ function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): R
     const weight =
       atom.weight * (told.has(atom.value) ? repeated : 1) +
       (own.size === 0 && !told.has(idIn(filling.record.name)) ? filling.nameWeight : 0)
-    const rank = (filling.line.worth * weight) / priceOf(filling, own, atom, count) ** thrift
+    // Its name is paid for once: where more values are worth telling, each bears a part of that.
+    const shared = own.size === 0 ? filling.headCost * (1 - 1 / filling.worthy) : 0
+    const rank = (filling.line.worth * weight) / (priceOf(filling, own, atom, count) - shared) ** thrift
     return { filling: at, rank: waits?.(filling.line) === true ? rank - waiting : rank }
   }
   const order: { readonly filling: number; readonly atom: Atom }[] = []

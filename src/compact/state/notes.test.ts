@@ -1,27 +1,21 @@
 import { describe, expect, test } from "vitest"
 import { corpus, linesOf, withoutCorpus } from "../../../test/support/corpus.ts"
 import { fc, sampleOf } from "../../../test/support/property.ts"
-import { brokenTranscript, goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, type Part, type Role, type Transcript } from "../../message/message.ts"
+import {
+  brokenTranscript,
+  goodTranscript,
+  type Turn,
+  text,
+  transcript,
+  used,
+} from "../../../test/support/transcripts.ts"
+import { callId, type Part, type Transcript } from "../../message/message.ts"
 import { importTranscript } from "../../transcript/import.ts"
 import { maxNotes, maxUserTextLength, type NoteKind } from "../summary/summary.ts"
 import { notesOf } from "./notes.ts"
 
-type Turn = readonly [Role, ...Part[]]
-
 const user = (said: string): Turn => ["user", text(said)]
 const assistant = (said: string): Turn => ["assistant", text(said)]
-
-let calls = 0
-/** A call and its result. */
-const used = (tool: string, input: unknown, output: string, failed?: boolean): readonly Turn[] => {
-  const id = callId(`call${calls++}`)
-  const flag = failed === undefined ? {} : { failed }
-  return [
-    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
-    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)], ...flag }],
-  ]
-}
 
 const lines = (messages: Transcript, kind: NoteKind): readonly string[] =>
   notesOf(messages)
@@ -568,6 +562,75 @@ test("few words of the user keep what they answer, until the user says something
   expect(lines(later, "current").join("\n")).not.toContain("latest words answer")
   const long = asked(assistant(offer), user(`${"Take the boat that lies at the south quay. ".repeat(12)}`))
   expect(lines(long, "current").join("\n")).not.toContain("latest words answer")
+})
+
+describe("what a command did", () => {
+  test("on another host is an act as well", () => {
+    const ran = (command: string) => lines(asked(...used("bash", { command }, "exit code 0")), "act")
+    expect(ran("ssh orders-1 'rm -rf /var/tmp/export'")).toHaveLength(1)
+    expect(ran("ssh orders-1 'df -h'")).toEqual([])
+  })
+
+  test("a file that was deleted and is looked for in vain is deleted, not a failure", () => {
+    const gone = used(
+      "bash",
+      { command: "rm -f a.html img/b.png; ls a.html" },
+      "ls: cannot access 'a.html': No such file or directory\nexit code 2",
+    )
+    expect(lines(asked(...gone), "error")).toEqual([])
+    expect(lines(asked(...gone), "file")).toEqual(["`a.html`: deleted", "`img/b.png`: deleted"])
+    const missing = used(
+      "bash",
+      { command: "rm b.html; ls a.html" },
+      "ls: cannot access 'a.html': No such file or directory",
+    )
+    expect(lines(asked(...missing), "error")).toHaveLength(1)
+  })
+
+  test("its files are those of the folder that it went to", () => {
+    expect(lines(asked(...used("bash", { command: "cd /srv/app && rm -rf cache" }, "")), "file")).toEqual([
+      "`/srv/app/cache`: deleted",
+    ])
+  })
+
+  test("a line of signs is no outcome, and a prompt is not a part of one", () => {
+    const run = (output: string) => lines(asked(...used("bash", { command: "git tag v2" }, output)), "act").join("")
+    expect(run("---")).not.toContain("---")
+    const shown = lines(
+      asked(
+        ...used(
+          "bash",
+          { command: "python count.py" },
+          "345\n\n(Open file: /a/b.py)\n(Current directory: /a)\nbash-$ ",
+        ),
+      ),
+      "command",
+    )
+    expect(shown).toEqual(["`python count.py`: 345"])
+  })
+})
+
+describe("commands that are written in the text beside tool calls", () => {
+  const written = Array.from({ length: 5 }, (_, n): readonly Turn[] => [
+    assistant(`Step ${n}.\n\`\`\`\ncat part-${n}.txt\n\`\`\``),
+    user(`content of part ${n}\nand more of it`),
+  ]).flat()
+  const submitted: readonly Turn[] = [
+    assistant("That is all.\n```\nsubmit\n```"),
+    user("Now the real task:\n\nsort the orders"),
+  ]
+  const messages = asked(...written, ...submitted, ...used("bash", { command: "ls" }, "a\nb"))
+
+  test("are no words of the user's, but what comes after the end is", () => {
+    const said = notesOf(messages).flatMap(({ channel, text: line }) => (channel === "user" ? [line] : []))
+    expect(said).toEqual(["Repair the login page", "Now the real task:\n\nsort the orders"])
+  })
+
+  test("the one whose output is the latest message is told", () => {
+    expect(lines(transcript(user("Count them"), ...written), "current").join("\n")).toContain(
+      "The latest output answers `cat part-4.txt`",
+    )
+  })
 })
 
 describe("what became of a request", () => {

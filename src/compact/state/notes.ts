@@ -5,7 +5,7 @@ import { present } from "../../message/present.ts"
 import { createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { asidesIn } from "../../rules/own-words.ts"
-import { maxLineLength, maxNotes, type Note, oneLine } from "../summary/summary.ts"
+import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf } from "../summary/summary.ts"
 import {
   type AssistantStatement,
   answeredDraft,
@@ -13,15 +13,17 @@ import {
   conclusionDrafts,
   isShort,
   lastDrafts,
+  latestThoughts,
   questionIn,
   thoughtDrafts,
   toldDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"
 import { type CallDeed, deedOf, isPrinting } from "./call-deed.ts"
-import { finish, type NoteDraft } from "./note-draft.ts"
+import type { FileDeed } from "./file-change.ts"
+import { admits, finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
-import { createUserTalk, type UserTalk, userNotes } from "./user-notes.ts"
+import { createUserTalk, leansOn, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -85,6 +87,8 @@ type Reading = {
   readonly values: Values
   /** Calls whose result did not come yet. */
   readonly open: Map<string, OpenCall>
+  /** The screen or page that was shown last: calls name its elements by ids. */
+  page: string
   /** Was a tool called since the user spoke? */
   worked: boolean
   /** What the assistant said last and nobody answered. */
@@ -102,8 +106,12 @@ type Reading = {
   /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
   failedAct: string | undefined
   /** A command that was written rather than called. */
-  written: { readonly deed: CallDeed; readonly doing: Doing } | undefined
+  written: WrittenCommand | undefined
+  /** The one whose output came last. */
+  answeredCommand: WrittenCommand | undefined
 }
+
+type WrittenCommand = { readonly command: string; readonly deed: CallDeed; readonly doing: Doing }
 
 /**
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
@@ -133,6 +141,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     talk: createUserTalk(),
     values: createValues(),
     open: new Map(),
+    page: "",
     worked: false,
     answer: undefined,
     isNoted: false,
@@ -142,6 +151,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     calledSince: -1,
     failedAct: undefined,
     written: undefined,
+    answeredCommand: undefined,
   }
   const inText = actsInText(messages)
   for (const [at, message] of messages.entries()) {
@@ -156,17 +166,26 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
   }
   drafts.push(...beforeDrafts(reading))
+  // An output tells little to whoever does not see the command before it.
+  const last = reading.answeredCommand
+  if (last !== undefined && last.doing.at === messages.length - 2) drafts.push(lastCommandDraft(last))
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
     namedSince: (name, at) => messages.slice(at + 1).some((message) => names(message, name)),
   })
   return keep(
-    [...said, ...drafts, ...workDrafts(work), ...valueDrafts(reading.values)],
+    [...said, ...latestThoughts(drafts), ...workDrafts(work), ...valueDrafts(reading.values)],
     messages.length,
     Math.min(limit, maxNotes),
   )
 }
+
+const lastCommandDraft = ({ command, doing: { at, source } }: WrittenCommand): NoteDraft => ({
+  kind: "current",
+  text: `The latest output answers ${code(oneLine(command, maxLineLength))}`,
+  ...{ sources: [source], channel: "assistant", at, worth: 7 },
+})
 
 /** Does the assistant say this, or pass it to a tool? */
 const names = ({ role, parts }: Message, name: string): boolean =>
@@ -220,13 +239,16 @@ const userText = ({ role, parts }: Message): string =>
     .join("\n")
 
 function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
-  const deed = deedOf(call)
+  const deed = withElement(deedOf(call), call.input, reading.page)
   reading.worked = true
   if (deed.type === "said") {
     reading.answer = answerOf(deed.text, doing)
     reading.isNoted = false
     reading.isLastWord = true
-  } else reading.open.set(pairKey(call), { call, deed, doing })
+  } else {
+    noteThoughts(reading)
+    reading.open.set(pairKey(call), { call, deed, doing })
+  }
   readCallValues(reading.values, call, deed, doing)
 }
 
@@ -236,9 +258,10 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.open.delete(pairKey(result))
   const text = resultText(result)
   const read = endOf(open.deed, text, result.failed)
+  if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
-  reading.isLastWord &&= open.deed.type === "said"
+  reading.isLastWord = false
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
   const isQuoted = !(isRecorded && isLookup(open.deed)) && (quotedOf(read) === undefined || !holdsSteering(result))
@@ -257,11 +280,19 @@ const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.chang
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 function endOf(deed: CallDeed, text: ResultText, failed: boolean | undefined): Outcome {
   const prints = deed.type === "command" && isPrinting(deed.command)
-  const outcome = outcomeOf(text, deed.type === "command", failed, prints)
+  const found = outcomeOf(text, deed.type === "command", failed, prints)
+  // That a removed file is not there any more is what was wanted.
+  const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
+  const outcome: Outcome = isGone ? { failed: false, sure: true } : found
   if (deed.type !== "call" || deed.changes === "no" || outcome.failed) return outcome
   const { sure, says, line } = outcome
   return { failed: false, ...present({ sure, says, value: madeBy(text, deed.text), line }) }
 }
+
+/** Does a failure only say that what the same command deleted is missing? */
+const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean =>
+  /No such file|cannot (?:access|stat|find)|not found/i.test(line) &&
+  files.some(({ path, deed }) => deed === "deleted" && line.includes(path.slice(path.lastIndexOf("/") + 1)))
 
 /** A line that quotes an output rests on the message that holds it. */
 function citeResult({ runs }: Work, deed: CallDeed, source: string): void {
@@ -270,11 +301,17 @@ function citeResult({ runs }: Work, deed: CallDeed, source: string): void {
   if (run !== undefined) runs.set(run.text, { ...run, sources: [...run.sources, source] })
 }
 
+/** What a call or more of the assistant's words follow was said on the way. */
+function noteThoughts(reading: Reading): void {
+  if (reading.answer === undefined || reading.isNoted) return
+  reading.drafts.push(...thoughtDrafts(reading.answer))
+  reading.isNoted = true
+}
+
 function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolean, goesOn: boolean): void {
   if (text.trim() === "") return
-  mention(reading.values, text, doing.at)
-  // What nothing followed but more of the assistant's words was said on the way.
-  if (reading.answer !== undefined && !reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
+  mention(reading.values, text, doing.at, "assistant")
+  noteThoughts(reading)
   reading.answer = answerOf(text, doing)
   reading.isNoted = goesOn || inText
   reading.isLastWord = !goesOn
@@ -283,8 +320,12 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   const items = checkboxesIn(text)
   if (items.length > 0) reading.work.tasks = { items, doing }
   const command = inText ? writtenCommand(text) : undefined
-  reading.written = command === undefined ? undefined : { deed: writtenDeed(command), doing }
+  reading.written =
+    command === undefined || ends.test(command) ? undefined : { command, deed: writtenDeed(command), doing }
 }
+
+/** A command that ends the work: who speaks next is a person. */
+const ends = /^(?:submit|exit|quit|finish|done)\s*$/i
 
 function readUser(reading: Reading, text: string, doing: Doing): void {
   const { written, answer } = reading
@@ -292,9 +333,10 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   if (written !== undefined && !looksSpoken(text)) {
     recordCall(reading.work, written.deed, outcomeOf(textEnds(text), written.deed.type === "command"), written.doing)
     reading.written = undefined
+    reading.answeredCommand = written
     return
   }
-  mention(reading.values, text, doing.at)
+  mention(reading.values, text, doing.at, "other")
   const question = answer === undefined ? undefined : questionIn(answer)
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
@@ -303,7 +345,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
   settle(reading)
   reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
-  reading.isBrief = text.length <= fewWords && !/\d/.test(text)
+  reading.isBrief = needsQuestion(text)
   reading.answer = undefined
   reading.isLastWord = false
   reading.worked = false
@@ -323,8 +365,11 @@ function beforeDrafts({ before, isBrief }: Reading): readonly NoteDraft[] {
   return [...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
 }
 
-/** Characters; longer words of the user, and those with a figure or an id in them, say by themselves what they are about. */
+/** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
+const needsQuestion = (text: string): boolean =>
+  text.length <= fewWords && !/\d/.test(text) && (weightOf(text) <= nod || leansOn.test(text))
 const fewWords = 160
+const nod = 60
 
 /** What the newest line is worth more than an old one. */
 const recency = 3
@@ -345,4 +390,57 @@ function keep(drafts: readonly NoteDraft[], length: number, limit: number): read
     .filter((draft) => kept.has(draft))
     .flatMap((draft) => finish(draft) ?? [])
     .sort((one, other) => one.at - other.at)
+}
+
+/** Calls that name an element of a page or screen by an id: the line of the page that has the id says what it is. */
+
+/** Arguments that take such an id. */
+const elementKey = /^(?:bid|ref|uid|eid|index|node|target|element|element_?id|node_?id|backend_?node_?id)$/i
+const elementId = /^[\w-]{1,16}$/
+
+/** A page of more characters is read up to here. */
+const maxPage = 400_000
+const maxName = 80
+
+/** A page that gives its elements ids: the same mark before many of its lines. */
+const marked =
+  /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16}|[^\n]{1,160}\[ref=[\w-]{1,16}\])/gi
+const leastMarked = 5
+/** A page has such marks from its beginning. */
+const maxLooked = 8_000
+
+const screenText = ({ content }: ToolResultPart): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
+
+/** Is a result such a page? */
+function isScreen(result: ToolResultPart): boolean {
+  let found = 0
+  for (const _ of screenText(result).slice(0, maxLooked).matchAll(marked)) if (++found >= leastMarked) return true
+  return false
+}
+
+/** The call with the name of each element behind its id, where the page that was shown says one. */
+function withElement(deed: CallDeed, input: unknown, page: string): CallDeed {
+  if (deed.type !== "call" || page === "" || typeof input !== "object" || input === null) return deed
+  let { text } = deed
+  for (const [key, value] of Object.entries(input)) {
+    const id = String(value)
+    if (!elementKey.test(key) || !elementId.test(id)) continue
+    const name = nameOf(id, page)
+    if (name !== undefined && !text.includes(name)) text = text.replace(`${key}=${id}`, () => `${key}=${id} "${name}"`)
+  }
+  return text === deed.text ? deed : { ...deed, text }
+}
+
+/** What stands on the line of an id, without its states: `BID:a12 textbox Caller, required` is a textbox Caller. */
+function nameOf(id: string, page: string): string | undefined {
+  const at = new RegExp(
+    `(?:^|\\n)([^\\n]{0,200}?)(?:\\[(?:ref=)?${id}\\]|(?:bid|uid|ref|eid)[:=]${id}(?![\\w-]))([^\\n]{0,200})`,
+    "i",
+  )
+  const [, before = "", after = ""] = at.exec(page.slice(0, maxPage)) ?? []
+  const told = /\p{L}/u.test(after.replace(/\[[^\]]*\]/g, "")) ? after : before
+  const bare = told.replace(/^[\s:*-]+|\[[^\]]*\]|,?\s[a-z]+=(?:'[^']*'|[^\s,]+)|, [a-z]+(?=,|$)/gi, "")
+  const name = oneLine(bare.replace(/["`]/g, "'"), maxName)
+  return /\p{L}/u.test(name) && admits(name, "tool") ? name : undefined
 }

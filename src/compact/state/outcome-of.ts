@@ -210,7 +210,13 @@ function shortOutput({ whole }: ResultText): string | undefined {
 const isValue = (text: string): boolean => {
   const line = text.trim()
   const words = line.length <= 60 ? line.split(/\s+/).length : 0
-  return words > 0 && words <= 4 && !/[.!?。！？]$|[<>]|^\(.*\)$/.test(line) && !(words > 1 && directs(line))
+  return (
+    words > 0 &&
+    words <= 4 &&
+    /[\p{L}\p{N}]/u.test(line) &&
+    !/[.!?。！？]$|[<>]|^\(.*\)$/.test(line) &&
+    !(words > 1 && directs(line))
+  )
 }
 
 /** Characters that the values of a JSON answer may take. */
@@ -303,8 +309,22 @@ export function resultText({ content }: ToolResultPart): ResultText {
 
 const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
 
+/** What an interface prints behind every output: where it stands, and its prompt. */
+const prompt =
+  /(?:(?:^|\n)\s{0,8}\([A-Z][\w ]{2,30}: [^\n()]{0,200}\)){0,6}(?:^|\n)\s{0,8}[\w@:~/.-]{0,60}[$#>]\s{0,8}$/
+
 /** The ends of any text that answers a command. */
-export function textEnds(text: string): ResultText {
+export function textEnds(output: string): ResultText {
+  const text = /[$#>]\s{0,8}$/.test(output.slice(-10)) ? withoutPrompt(output) : output
   const ends = { head: text.slice(0, edge), tail: text.slice(-edge), length: text.length }
   return text.length <= 2 * edge ? { ...ends, whole: text } : ends
+}
+
+/** How far from the end a prompt is sought. */
+const maxPrompt = 800
+
+function withoutPrompt(output: string): string {
+  const end = output.slice(-maxPrompt)
+  const found = prompt.exec(end)
+  return found === null ? output : output.slice(0, output.length - end.length + found.index)
 }

@@ -32,6 +32,26 @@ describe("a record is named", () => {
       ["user mia_3: name=(first Mia, last Li); dob=1990-04-05"],
     ],
     [
+      "each of a list in a list by its own",
+      "search_connections",
+      {},
+      [
+        [
+          { leg_id: "L1", price: 40 },
+          { leg_id: "L2", price: 50 },
+        ],
+        [{ leg_id: "L3", price: 60 }],
+      ],
+      ["leg L1: price=40", "leg L2: price=50", "leg L3: price=60"],
+    ],
+    [
+      "and people in it by both of their names",
+      "get_trip",
+      { trip_id: "T1" },
+      { trip_id: "T1", travellers: [{ first_name: "Mia", last_name: "Li", born: "1990-04-05" }] },
+      ["trip T1: travellers=Mia Li (born 1990-04-05)"],
+    ],
+    [
       "each of a list by its own",
       "list_services",
       {},
@@ -110,4 +130,14 @@ test("for any records, no value stands under another record than its own, and wh
       }
     }),
   )
+})
+
+test("rows of a listing are no fields of a record", () => {
+  const rows = Array.from({ length: 8 }, (_, n) => `disk ${n}: ${n} entries`)
+  const answer = { service_id: "orders-1", ...Object.fromEntries(rows.map((row) => row.split(": "))), state: "up" }
+  expect(linesOf("get_service", { service_id: "orders-1" }, answer)).toEqual(["service orders-1: state=up"])
+  const two = { service_id: "orders-1", "disk 0": "4 TB", "disk 1": "8 TB" }
+  expect(linesOf("get_service", { service_id: "orders-1" }, two)).toEqual([
+    "service orders-1: disk 0=4 TB; disk 1=8 TB",
+  ])
 })

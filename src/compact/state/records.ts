@@ -63,6 +63,8 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
   if (found.length >= maxRecords || tree.type === "scalar") return
   if (tree.type === "list") {
     for (const item of tree.items.slice(0, maxRecords)) {
+      // A list of lists, such as the legs of each connection, is read member by member.
+      if (item.type === "list") readTop(item, under, question, found)
       if (item.type !== "record") continue
       const head = headOf(item, under, question) ?? titleOf(item)
       if (head !== undefined) push(found, `${head.name}${askedWith(item, question)}`, fieldsOf(item, head.value))
@@ -169,8 +171,9 @@ const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>
 
 /** The fields of a record: scalars, lists of them, and what is set in below it, which stays with its owner. */
 function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
+  const stems = Map.groupBy(entries, ([key]) => stemOfRow(key))
   return entries
-    .filter(([key]) => !envelope.test(key))
+    .filter(([key]) => !envelope.test(key) && (stems.get(stemOfRow(key))?.length ?? 0) < leastRows)
     .slice(0, maxFields)
     .flatMap(([key, value]): readonly Field[] => {
       const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
@@ -180,6 +183,10 @@ function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
       return pieces.length === 0 || name === "" ? [] : [{ key: name, pieces: pieces.slice(0, maxPieces) }]
     })
 }
+
+/** Keys that differ in a number alone, from so many on, are the rows of a listing: `disk 0`, `disk 1`, … */
+const leastRows = 6
+const stemOfRow = (key: string): string => (/\d$/.test(key) ? key.replace(/\d+$/, "#") : key)
 
 const maxDepth = 3
 
@@ -203,11 +210,18 @@ function grouped(tree: Tree, key: string | undefined, depth: number): readonly s
     const pieces = value.type === "scalar" ? piecesOf(value, 0) : depth + 1 < maxDepth ? piecesOf(value, depth + 1) : []
     return pieces.length === 0 ? [] : [[name, pieces.slice(0, 4).join(" / ")] as const]
   })
-  const head = key ?? scalars.find(([name]) => namingKey.test(name))?.[1]
+  const head = key ?? scalars.find(([name]) => namingKey.test(name))?.[1] ?? personIn(scalars)
   const told = scalars.filter(([, value]) => head?.includes(value) !== true).slice(0, 12)
   if (told.length === 0) return head === undefined ? [] : [plain(head)]
   const list = told.map(([name, value]) => `${name} ${value}`).join(", ")
   return [head === undefined ? `(${list})` : `${plain(head)} (${list})`]
+}
+
+/** A person's name in two fields: whatever else is told of the person stands behind it. */
+function personIn(scalars: readonly (readonly [string, string])[]): string | undefined {
+  const under = (pattern: RegExp): string | undefined => scalars.find(([name]) => pattern.test(name))?.[1]
+  const [first, last] = [under(/^(?:first|given)_?name$/i), under(/^(?:last|family|sur)_?name$|^surname$/i)]
+  return first === undefined || last === undefined ? undefined : `${first} ${last}`
 }
 
 /** A value is a word or a few; a sentence is content. */

@@ -57,6 +57,12 @@ export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraf
 const verdict =
   /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu
 
+/** Words that stand for something said before, and a verdict on it. */
+export const leansOn = new RegExp(
+  `${verdict.source}|(?<![\\p{L}])(?:it|that|this|them|those|these|both|either|neither|the (?:first|second|third|last|other|same|one)|das|dies\\p{L}*|beide|ihn|ça|cela|ceux|eso|esto|ambos|это|оба)(?![\\p{L}])|那个|这个|それ|これ|그거|이거|그걸`,
+  "iu",
+)
+
 /** A further wish behind a verdict: a question, or the word "also". */
 const further =
   /[?？]|[.!,]\s+and\s|(?<![\p{L}])(?:also|additionally|then|and then|außerdem|aussi|también|ещё)(?![\p{L}])/iu

@@ -1,22 +1,10 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, type Part, type Role, type Transcript } from "../../message/message.ts"
+import { type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
+import type { Transcript } from "../../message/message.ts"
 import { scan } from "../gate/scan.ts"
 import { notesOf } from "./notes.ts"
-
-type Turn = readonly [Role, ...Part[]]
-
-let calls = 0
-/** A call and its result. */
-const used = (tool: string, input: unknown, output: string): readonly Turn[] => {
-  const id = callId(`call${calls++}`)
-  return [
-    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
-    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)] }],
-  ]
-}
 
 const asked = (...turns: readonly Turn[]): Transcript =>
   transcript(["user", text("Change the outbound flight please")], ...turns)
@@ -85,3 +73,25 @@ test("for any text in which something steers its reader, none of its values is l
 })
 
 const scanFinds = (said: string): boolean => scan(said, { channel: "tool" }).findings.length > 0
+
+test("a line that a page prints is told with its address, and a short question to a tool is no program", () => {
+  const read = used(
+    "read",
+    { path: "https://code.example/orca" },
+    "Stars: 5149 and Forks: 534 by now\n\nconst a = (1);\nconst b = (2);\nf(a);\ng(b);\nh(a);",
+  )
+  expect(recordsIn(asked(...read))).toContain('code.example/orca said "Stars: 5149')
+  const search = used(
+    "web_search",
+    { query: "reports of may 2019 in files/about/resources/ridership.pdf or elsewhere, by day" },
+    "[]",
+  )
+  expect(recordsIn(asked(...search))).toBe("")
+})
+
+test("what the assistant is about to do states no value", () => {
+  const said = (sentence: string): string => recordsIn(asked(["assistant", text(sentence)]))
+  expect(said("Let's set the cursor around line 1475 of the file.")).toBe("")
+  expect(said("Thought: I will decompile the function FUN_004015dc now.")).toBe("")
+  expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain('said "The function')
+})

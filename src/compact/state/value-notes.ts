@@ -4,7 +4,8 @@ import { createRecent } from "../../message/recall.ts"
 import { scan } from "../gate/scan.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
-import type { CallDeed } from "./call-deed.ts"
+import { isAnnouncement, partLabels } from "./assistant-notes.ts"
+import { type CallDeed, isShell } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
 import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
@@ -24,6 +25,8 @@ export type Values = {
   readonly records: Map<string, RecordState>
   /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
   readonly mentioned: Map<string, number>
+  /** Those of them that the user said or a call was given: of a list that the assistant reads out they are the chosen ones. */
+  readonly chosen: Set<string>
   readonly habits: Map<string, Habit>
   /** What was set in written files and named in programs. */
   readonly inSource: Map<string, SourceState>
@@ -34,6 +37,7 @@ export type Values = {
 export const createValues = (): Values => ({
   records: new Map(),
   mentioned: new Map(),
+  chosen: new Set(),
   habits: new Map(),
   inSource: new Map(),
   statements: new Map(),
@@ -62,8 +66,11 @@ export const valueDrafts = (values: Values): readonly NoteDraft[] => [
 const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
 const maxMentionText = 20_000
 
-export function mention({ mentioned }: Values, text: string, at: number): void {
-  for (const name of namesIn(text)) mentioned.set(name, at)
+export function mention({ mentioned, chosen }: Values, text: string, at: number, by: "assistant" | "other"): void {
+  for (const name of namesIn(text)) {
+    mentioned.set(name, at)
+    if (by === "other") chosen.add(name)
+  }
 }
 
 /** Texts whose names are kept: each message is read when it is flushed, when it is compacted, and again while it is shown. */
@@ -78,7 +85,7 @@ const namesIn = createRecent((text): readonly string[] => {
 
 /** What a call says before its result is there. */
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
-  if (deed.type === "call") mention(values, deed.text, doing.at)
+  if (deed.type === "call") mention(values, deed.text, doing.at, "other")
   // How something is looked for says nothing of the work.
   if (deed.type === "command" || !looking.has(toolNature(call.tool, call.input).kind))
     noteArguments(values.habits, call, doing)
@@ -95,9 +102,10 @@ function noteSource(
   const [file] =
     deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
-  const texts = sourceTexts(input)
+  const texts = sourceTexts(input).filter((text) => deed.type !== "call" || text.includes("\n"))
   const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
-  const name = file === undefined ? `programs given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  const sort = isShell(tool) ? "commands" : "programs"
+  const name = file === undefined ? `${sort} given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
   states.set(name, state)
@@ -181,9 +189,17 @@ export function readValues(values: Values, open: OpenCall, result: ToolResultPar
     return false
   }
   const isTrusted = !holdsSteering(result)
-  if (isTrusted) for (const statement of printed) remember(values, "tool", open.call.tool, statement, doing)
+  if (isTrusted) for (const statement of printed) remember(values, "tool", speakerOf(open), statement, doing)
   return readRecords(values, open, isTrusted ? records : [], doing)
 }
+
+/** Who a printed line is quoted from: the page or file that was read, and otherwise the tool. */
+function speakerOf({ call: { tool }, deed }: OpenCall): string {
+  const path = deed.type === "files" ? (deed.files[0]?.path ?? "") : ""
+  const name = path.replace(/^\w+:\/\/|\/$/g, "").replace(/["=]/g, " ")
+  return name === "" ? tool : name.length <= maxSpeaker ? name : `…${name.slice(1 - maxSpeaker)}`
+}
+const maxSpeaker = 40
 
 const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
@@ -241,16 +257,19 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
 }
 
 const recordWorth = 4
-/** One of many that a search listed: of those that nobody spoke of since, few matter. */
+/** One of many that a search listed: of those that nobody chose since, few matter. */
 const listedWorth = 0.5
+const readOutWorth = 2
 const manyListed = 3
 
-function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
+function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraft[] {
   return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
     // The day that something was asked for names nothing.
     const id = record.name.replace(/ on \d{4}-.*$/, "").split(" ")
-    const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
-    const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
+    const isSpoken = id.some((word) => mentioned.has(word) && /[\p{N}_@-]/u.test(word))
+    const isNamed = listed ? id.some((word) => chosen.has(word) && /[\p{N}_@-]/u.test(word)) : isSpoken
+    const isLater = (isNamed || !listed) && id.some((word) => (mentioned.get(word) ?? -1) > at)
+    const bare = isSpoken ? readOutWorth : listedWorth
     const stale =
       changedBy === undefined
         ? record
@@ -261,8 +280,8 @@ function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
       sources,
       channel: "tool",
       at,
-      worth: (isNamed || !listed ? recordWorth : listedWorth) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
-      ...(isNamed ? { named: true as const } : {}),
+      worth: (isNamed || !listed ? recordWorth : bare) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
+      ...(isSpoken ? { named: true as const } : {}),
     }
   })
 }
@@ -283,7 +302,8 @@ const statedWorth = { assistant: 3, tool: 2.5 } as const
 
 /** What the assistant says with an exact value in it. */
 export function readStatements(values: Values, text: string, doing: Doing): void {
-  for (const statement of toldIn(text)) remember(values, "assistant", "assistant", statement, doing)
+  for (const statement of toldIn(text.replace(partLabels, "")))
+    if (!isAnnouncement(statement.text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
 /** What lines of a tool's output say in words, with an exact value in them. */

@@ -1,5 +1,6 @@
 import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
+import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { type FileState, fileText, type Run, type Work } from "./work.ts"
 
@@ -36,8 +37,8 @@ function runDraft(run: Run): readonly NoteDraft[] {
   const quoted = outcome.line ?? outcome.value ?? (kind === "act" && outcome.sure !== true ? outcome.begins : undefined)
   const values = outcome.line === undefined && outcome.begins === undefined
   if (!outcome.failed) {
-    // That something ran is no news; what it found or changed is.
-    if (kind !== "act" && quoted === undefined && !calls) return []
+    // That something ran is no news, nor that a tool was called without arguments; what it found or changed is.
+    if (kind !== "act" && quoted === undefined && (!calls || text.endsWith("()`"))) return []
     const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
     if (kind !== "act") return [{ ...base, worth, ...present({ quoted }), values }]
     const state = outcome.sure === true ? ("done" as const) : undefined
@@ -69,7 +70,7 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
   const { deeds, at, sources } = state
   const changed = deeds.some((deed) => deed !== "read")
   return {
-    kind: "file",
+    kind: isAddress(path) && !changed ? "lookup" : "file",
     text: fileText(path, state),
     ...(state.change === undefined ? {} : { short: fileText(path, state, fewNames) }),
     sources,

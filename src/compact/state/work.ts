@@ -211,48 +211,6 @@ export function joinFileTexts(path: string, older: string, newer: string): strin
   return fileText(path, { deeds, edits: before.edits + after.edits, ...(change === undefined ? {} : { change }) })
 }
 
-type Range = readonly [from: number, to: number]
-type Series = { readonly before: string; readonly after: string; readonly ranges: readonly Range[] }
-
-const onlyRead = /^`([^`{}]*?)(?:(\d{1,9})|\{([\d.,]{1,400})\})(\D*)`: read$/
-
-/** A file that was only read, as a member of a series: the number in its name, or the numbers of those that were joined before. */
-export function readSeries(line: string): Series | undefined {
-  const [, before = "", number, list, after = ""] = onlyRead.exec(line) ?? []
-  if (number === undefined && list === undefined) return undefined
-  // `007` is another name than `7`.
-  if (number?.startsWith("0") === true && number !== "0") return undefined
-  const ranges = (list ?? number ?? "").split(",").map((range): Range => {
-    const [from = 0, to = from] = range.split("..").map(Number)
-    return [from, to]
-  })
-  return ranges.every(([from, to]) => from <= to) ? { before, after, ranges } : undefined
-}
-
-/** How many numbers there are in ranges that may overlap. */
-export const seriesSize = (ranges: readonly Range[]): number =>
-  united(ranges).reduce((sum, [from, to]) => sum + to - from + 1, 0)
-
-function united(ranges: readonly Range[]): readonly Range[] {
-  const all: Range[] = []
-  for (const [from, to] of ranges.toSorted(([one], [other]) => one - other)) {
-    const last = all.at(-1)
-    if (last !== undefined && from <= last[1] + 1) all[all.length - 1] = [last[0], Math.max(last[1], to)]
-    else all.push([from, to])
-  }
-  return all
-}
-
-/** Ranges that a line names: a series with more gaps is a list of files. */
-const maxRanges = 12
-
-/** The line of a series, as a shell would name it: `` `step-{1..9,12}.txt`: read ``. */
-export function seriesText({ before, after }: Series, ranges: readonly Range[]): string | undefined {
-  const all = united(ranges)
-  const list = all.map(([from, to]) => (from === to ? String(from) : `${from}..${to}`)).join(",")
-  return all.length > maxRanges ? undefined : `\`${before}{${list}}${after}\`: read`
-}
-
 /** Steps of one command line that are looked at. */
 const maxSteps = 12
 

@@ -34,20 +34,28 @@ export const saidBy = ({ role, parts }: Message): string =>
 
 /** Answers that must end with a command, of those that were answered, before the transcript is taken for one of written commands. */
 const minWritten = 2
+const minBesideCalls = 5
 const minShare = 0.8
 
-/** Does this assistant act by writing commands, so that what answers them is output and not a person? */
+/**
+ * Does this assistant act by writing commands, so that what answers them is output and not a person? Where it also calls tools, a
+ * demonstration or an earlier model may have written them; one code block in an answer to a person is none.
+ */
 export function actsInText(messages: Transcript): boolean {
   let answered = 0
   let written = 0
+  let calls = 0
   for (const [n, message] of messages.entries()) {
-    if (message.parts.some(({ type }) => type === "tool-call" || type === "tool-result")) return false
-    if (message.role !== "assistant" || messages[n + 1]?.role !== "user") continue
+    if (message.parts.some(({ type }) => type === "tool-call")) calls++
+    if (message.role !== "assistant" || messages[n + 1]?.role !== "user" || hasTools(message)) continue
     answered++
     if (writtenCommand(saidBy(message)) !== undefined) written++
   }
-  return written >= minWritten && written >= answered * minShare
+  return written >= (calls > 0 ? minBesideCalls : minWritten) && written >= answered * minShare
 }
+
+const hasTools = ({ parts }: Message): boolean =>
+  parts.some(({ type }) => type === "tool-call" || type === "tool-result")
 
 /** One short sentence on a line of its own is something that a person says, even to an agent of this kind. */
 export function looksSpoken(text: string): boolean {

@@ -1,0 +1,213 @@
+import type { Meter } from "../tokens/meter.ts"
+import { standingIn } from "./standing-in.ts"
+import { tellsUser } from "./state/assistant-notes.ts"
+import { isPages } from "./state/line-series.ts"
+import { behindMark, excerptOf, isExcerpt } from "./state/value-statements.ts"
+import { lineText } from "./summary/digest-text.ts"
+import {
+  factsSection,
+  isUsersSection,
+  rulesSection,
+  type Summary,
+  type SummaryLine,
+  shortenLine,
+} from "./summary/summary.ts"
+
+/** The lines that a digest may tell, what each takes, and the shorter forms in which it may stand. */
+
+export type DigestMeter = Pick<Meter, "text" | "truncate">
+
+/** What gives way last. The order of print is the schema's. */
+type Tier = "rules" | "stop" | "acts" | "words" | "work" | "found" | "facts" | "rest"
+
+export type Candidate = {
+  readonly section: string
+  readonly line: SummaryLine
+  readonly tier: Tier
+  readonly cost: number
+  /** Its place among all lines. */
+  readonly at: number
+}
+
+function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
+  if (section === rulesSection) return "rules"
+  if (section === factsSection) return "facts"
+  if (isUsersSection(section)) {
+    if (channel !== "user") return section === "user_messages" && channel === "memory" ? "words" : "rest"
+    return state === "open" || state === "pending" || section === "primary_requests" ? "stop" : "words"
+  }
+  if (section === "current_work" || section === "next_steps") return "stop"
+  if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
+  if (state === "failed") return "work"
+  if (section === "acts" || section === "recent_actions") return "acts"
+  if (isPages(text)) return "work"
+  if (section === "files_and_code" || section === "file_system_state") return "work"
+  return "rest"
+}
+
+/** Figures, names in code and the like. */
+const exact = /`[^`]{1,80}`|[\p{L}\p{N}._/-]{0,40}\d[\p{L}\p{N}.,_/-]{0,40}(?<![.,])|\p{Lu}{3,}/gu
+
+/** What the assistant says is news if it tells something exact that no act and no record tells, and a repetition if they tell all of that. */
+function tierAmong(section: string, line: SummaryLine, told: (value: string) => boolean): Tier {
+  const tier = tierOf(section, line)
+  if (line.channel !== "assistant" || (section !== "key_concepts" && section !== "current_work")) return tier
+  const values = [...line.text.matchAll(exact)].map(([value]) => value.replaceAll("`", ""))
+  const isNews = values.some((value) => !told(value))
+  if (section === "key_concepts") return isNews ? "found" : tier
+  return tellsUser(line.text) && values.length > 0 && !isNews ? "rest" : tier
+}
+
+type CandidateSource = { readonly meter: DigestMeter; readonly rules?: readonly string[] }
+
+/** Every line once, with its price. */
+export function allCandidates({ sections }: Summary, { meter, rules }: CandidateSource): readonly Candidate[] {
+  const said = new Set<string>()
+  const told = standingIn(
+    sections.flatMap(({ name, lines }) =>
+      name === factsSection || name === "acts" ? lines.map(({ text }) => text) : [],
+    ),
+  )
+  return sections.flatMap(({ name, lines }) =>
+    lines.flatMap((line, at): readonly Candidate[] => {
+      const { text } = line
+      const key = `${name}\n${text}`
+      const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
+      if (said.has(key) || (name === rulesSection && !isRule)) return []
+      said.add(key)
+      const tier = tierAmong(name, line, told)
+      return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
+    }),
+  )
+}
+
+export const isUsersWords = ({ tier, line }: Candidate): boolean =>
+  line.channel === "user" && (tier === "stop" || tier === "words")
+
+const costOf = (section: string, line: SummaryLine, meter: DigestMeter): number =>
+  meter.text(lineText(line, isUsersSection(section) && line.channel === "user")) + 1
+
+/** How much a long line has to be worth more: 0 not at all, 1 in proportion to its tokens. */
+const thrift = 0.4
+/** Shorter lines are taken for this long: a word or two is not worth more for being short. */
+const minCost = 12
+
+export function rankedIn(candidates: readonly Candidate[], tier: Tier): readonly Candidate[] {
+  const rankOf = ({ line, cost, section }: Candidate): number =>
+    (line.state === "open" || line.state === "pending" || section === "current_work" ? 100 : 0) +
+    line.worth / Math.max(minCost, cost) ** thrift
+  return candidates.filter((one) => one.tier === tier).toSorted((one, other) => rankOf(other) - rankOf(one))
+}
+
+/** The lines at each size up to their own, and whole at last. */
+export function formsOf(
+  lines: readonly Candidate[],
+  sizes: readonly number[],
+  meter: DigestMeter,
+): readonly Candidate[] {
+  return [...sizes, Number.POSITIVE_INFINITY].flatMap((size, n) =>
+    lines.flatMap((line) => {
+      if (line.cost <= (sizes[n - 1] ?? 0)) return []
+      const form = line.cost <= size ? line : fitted(line, size, meter)
+      return form.cost <= size ? [form] : []
+    }),
+  )
+}
+
+/** What became of a file, without what changed in it: every file is named before any is described. */
+export function withoutDetails(candidate: Candidate, meter: DigestMeter): readonly Candidate[] {
+  const { short: _, ...line } = candidate.line
+  const text = line.text.replace(/ \(.*\)$/s, "")
+  const bare = { ...line, text }
+  return text === line.text ? [] : [{ ...candidate, line: bare, cost: costOf(candidate.section, bare, meter) }]
+}
+
+/** The user's messages in few words: their sentences that state a value, worth most first. */
+export function excerptsOf(
+  candidates: readonly Candidate[],
+  stands: (value: string) => boolean,
+  meter: DigestMeter,
+): readonly Candidate[] {
+  return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")]
+    .filter(isUsersWords)
+    .flatMap((candidate) => {
+      const { short, ...rest } = candidate.line
+      const text = excerptOf(short ?? rest.text, stands)
+      if (text === undefined) return []
+      const line = { ...rest, text }
+      const cost = costOf(candidate.section, line, meter)
+      return cost <= candidate.cost * shortExcerpt || isExcerpt(rest.text) ? [{ ...candidate, line, cost }] : []
+    })
+}
+
+/** A sentence that is most of its message saves too little to be told without it. */
+const shortExcerpt = 0.5
+
+/** Shorter than this the beginning of what someone said tells little. */
+const leastWords = 40
+
+/** Tokens under which a line of work is not shortened any further. */
+const leastAct = 12
+
+/** The forms of each candidate by their budget: a digest is composed again for every budget that is tried. */
+const forms = new WeakMap<Candidate, Map<number, Candidate>>()
+
+/** The line whole, or without its pastes, or its two ends: as much as there is room for. */
+export function fitted(candidate: Candidate, budget: number, meter: DigestMeter): Candidate {
+  const known = forms.get(candidate) ?? new Map<number, Candidate>()
+  const form = known.get(budget) ?? makeFitted(candidate, budget, meter)
+  forms.set(candidate, known.set(budget, form))
+  return form
+}
+
+function makeFitted(candidate: Candidate, budget: number, meter: DigestMeter): Candidate {
+  const { section, line, cost, tier } = candidate
+  if (cost <= budget || (line.channel !== "user" && tier !== "acts" && line.short === undefined)) return candidate
+  const withText = (text: string): Candidate => {
+    const { short: _, ...rest } = line
+    const other = { ...rest, text }
+    return { ...candidate, line: other, cost: costOf(section, other, meter) }
+  }
+  const short = line.short === undefined ? candidate : withText(line.short)
+  if (short.cost <= budget || (line.channel !== "user" && tier !== "acts")) return short
+  if (budget < (tier === "acts" ? leastAct : leastWords / 2)) return candidate
+  const whole = short.line.text
+  let [low, high] = [0, whole.length]
+  while (high - low > 8) {
+    const middle = (low + high) >> 1
+    if (withText(cutWords(whole, middle, tier)).cost <= budget) low = middle
+    else high = middle
+  }
+  return low === 0 ? candidate : withText(cutWords(whole, low, tier))
+}
+
+/** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
+function cutWords(text: string, length: number, tier: Tier): string {
+  if (tier === "acts") return shortenAct(text, Math.max(2, length))
+  const head = text.slice(0, Math.ceil(length * 0.7))
+  const tail = text.slice(text.length - Math.floor(length * 0.3))
+  // Half of a number is another number: no word is cut in two.
+  const words = /^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")
+  const start = text.slice(0, behindMark(text, words.trimEnd().length))
+  const end = /\s$/.test(text.slice(0, text.length - tail.length)) ? tail : tail.replace(firstWord, "")
+  const gone = Math.max(0, text.length - start.length - end.length)
+  return `${start.toWellFormed().trimEnd()} [… ${gone} characters] ${end.toWellFormed().trimStart()}`
+}
+
+/** What was done and how it ended: the call is cut before its end is. */
+function shortenAct(text: string, length: number): string {
+  const [, call, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
+  const room = length - Math.min(end.length, Math.floor(length * endShare)) - 3
+  if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
+  const told = room >= call.length ? call : shortenLine(call, room)
+  const rest = length - told.length - 2
+  return `\`${told}\`${end.length <= rest ? end : shortenLine(end, rest)}`
+}
+
+/** Of a short line of an act, so much is how it ended; a call in fewer characters names nothing. */
+const endShare = 0.3
+const leastCall = 24
+
+/** A word that is longer is cut: a script without blanks, or data. */
+const lastWord = /(?<=\s)\S{1,60}$/
+const firstWord = /^\S{1,60}(?=\s)/

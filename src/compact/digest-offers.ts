@@ -1,0 +1,214 @@
+import {
+  type Candidate,
+  type DigestMeter,
+  excerptsOf,
+  fitted,
+  formsOf,
+  isUsersWords,
+  rankedIn,
+  withoutDetails,
+} from "./digest-candidates.ts"
+import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
+
+/** In which order the lines of a digest get their room, and how much of it values take. */
+
+/**
+ * The tiers in the order in which they get their room, with the most that each takes of what those before it left. While words need the
+ * room, values take a quarter of what acts leave; what nobody else needs is theirs as well.
+ */
+const tierOrder = [
+  { tier: "rules", most: 0.25 },
+  { tier: "stop", most: 0.6 },
+  { tier: "acts", most: 1 },
+  { tier: "files", most: 0.6 },
+  { tier: "facts", most: 0.25 },
+  { tier: "excerpts", most: 0.35 },
+  { tier: "words", most: 0.95 },
+  { tier: "work", most: 1 },
+  { tier: "found", most: 0.4 },
+  { tier: "details", most: 1 },
+] as const
+
+type OrderedTier = (typeof tierOrder)[number]["tier"]
+
+/** Of what is left then, lookups and what repeats acts and values take so much. */
+const restShare = 0.1
+
+/** A line, or a shorter form of it, that a digest may take next: the form before it gives way to it. */
+type Offer = {
+  readonly candidate: Candidate
+  /** The line that it is a form of. */
+  readonly key: string
+  /** The allowance from which on its tier has the room for it: the order in which offers are taken. */
+  readonly from: number
+}
+
+/** The offers in the order in which they are taken, and what each tier would take whole. */
+type Offers = {
+  readonly order: readonly Offer[]
+  readonly totals: readonly number[]
+  readonly restTokens: number
+}
+
+/** What values may take of an allowance. It grows with the allowance, and so does what it leaves. */
+export function valueTokens(allowance: number, { totals, restTokens }: Offers): number {
+  let left = allowance
+  let values = 0
+  let wanted = 0
+  for (const [at, { tier, most }] of tierOrder.entries()) {
+    const total = totals[at] ?? 0
+    const taken = Math.min(total, left * most)
+    left -= taken
+    if (tier === "facts") [values, wanted] = [taken, total - taken]
+  }
+  const rest = Math.min(restTokens, Math.max(left * restShare, left - wanted))
+  return values + Math.min(wanted, left - rest)
+}
+
+/** The least allowance with which a tier takes so much. */
+function allowanceFor(tokens: number, tier: number, totals: readonly number[]): number {
+  let left = tokens / (tierOrder[tier]?.most ?? 1)
+  for (let at = tier - 1; at >= 0; at--) {
+    const most = tierOrder[at]?.most ?? 1
+    left = Math.min(left + (totals[at] ?? 0), most === 1 ? Number.POSITIVE_INFINITY : left / (1 - most))
+  }
+  return left
+}
+
+export function takeOffers(
+  order: readonly Offer[],
+  roomTokens: number,
+  headCost: (section: string) => number,
+  meter: DigestMeter,
+): { readonly chosen: readonly Candidate[]; readonly isWhole: boolean } {
+  const chosen = new Map<string, Candidate>()
+  const opened = new Set<string>()
+  let left = roomTokens
+  for (const { candidate, key } of order) {
+    const isPart = isExcerpt(candidate.line.text)
+    const before = chosen.get(isPart ? `${excerptKey}${key}` : key)
+    const part = isPart ? undefined : chosen.get(`${excerptKey}${key}`)
+    const { section, cost } = candidate
+    if (before !== undefined && before.cost >= cost) continue
+    if (isPart && tellsAll(chosen.get(key), candidate)) continue
+    const saved = part !== undefined && tellsAll(candidate, part) ? part.cost : 0
+    const beside = (opened.has(section) ? 0 : headCost(section)) - (before?.cost ?? 0) - saved
+    if (cost + beside > left) {
+      // A message that could stand whole is not cut to fill a gap.
+      const mayCut = candidate.tier === "acts" || cost > wholeWords
+      const cut = mayCut && saved === 0 ? fitted(candidate, left - beside, meter) : candidate
+      if (cut.cost + beside <= left && cut.cost > (before?.cost ?? 0)) chosen.set(key, cut)
+      return { chosen: [...chosen.values()], isWhole: false }
+    }
+    opened.add(section)
+    chosen.set(isPart ? `${excerptKey}${key}` : key, candidate)
+    if (saved > 0) chosen.delete(`${excerptKey}${key}`)
+    left -= cost + beside
+  }
+  return { chosen: [...chosen.values()], isWhole: true }
+}
+
+const excerptKey = "excerpt "
+
+/** Does a form of a message say what an excerpt of it says? */
+const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
+  form !== undefined && tellsExcerpt(form.line.text, line.text)
+
+/** Sizes at which what the user wants is told before it is told whole, and those at which other words of the user are. */
+const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]
+const wholeWords = 220
+const wordSizes = [wholeWords, 440, 880, 1760, 3520]
+/** A list of pages or lookups is told by its newest members in so many tokens before it is told whole. */
+const listSizes = [120]
+/** An act is told in so many tokens before any is told in more, and what was found before any takes more than the second. */
+const actSizes = [48, 80] as const
+
+export type OfferOptions = {
+  readonly brief: boolean
+  readonly meter: DigestMeter
+  readonly stands: (value: string) => boolean
+  readonly headCost: (section: string) => number
+}
+
+/** Each tier's lines in their order, small forms of all before larger ones of any; then the tiers in one order, each line where its tier has the room for it. */
+export function offersOf(candidates: readonly Candidate[], allValues: number, options: OfferOptions): Offers {
+  const { meter, brief, headCost } = options
+  const hasWish = candidates.some((one) => one.tier === "stop" && isUsersWords(one))
+  // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
+  const words = rankedIn(candidates, "words").filter(isUsersWords)
+  const spoken = hasWish ? undefined : (words.find(({ line }) => line.state !== "said") ?? words[0])
+  const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
+  const work = rankedIn(candidates, "work")
+  const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
+  const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead.test(line.text)
+  const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
+    rules: rankedIn(candidates, "rules"),
+    stop: formsOf(stop, stopSizes, meter),
+    acts: acts.filter(({ cost }) => cost <= actSizes[1]),
+    words: formsOf(
+      rankedIn(candidates, "words").filter((one) => one !== spoken),
+      wordSizes,
+      meter,
+    ),
+    found: formsOf(rankedIn(candidates, "found"), [], meter),
+    excerpts: excerptsOf(candidates, options.stands, meter),
+    files: work
+      .filter(isChange)
+      .flatMap((one) => withoutDetails(one, meter))
+      .concat(formsOf(work.filter(isChange), [], meter)),
+    work: formsOf(
+      work.filter((one) => !isChange(one)),
+      listSizes,
+      meter,
+    ),
+    details: acts.filter(({ cost }) => cost > actSizes[1]),
+  }
+  const opened = new Set<string>()
+  const headOnce = (section: string): number => {
+    const cost = opened.has(section) ? 0 : headCost(section)
+    opened.add(section)
+    return cost
+  }
+  const steps = tierOrder.map(({ tier }) => (tier === "facts" ? [] : stepsOf(formsIn[tier], headOnce)))
+  const totals = tierOrder.map(({ tier }, at) => (tier === "facts" ? allValues : (steps[at]?.at(-1)?.upTo ?? 0)))
+  const main = steps.flatMap((own, at) =>
+    own.map(({ candidate, upTo }): Offer => {
+      return { candidate, key: keyOf(candidate), from: allowanceFor(upTo, at, totals) }
+    }),
+  )
+  const all = totals.reduce((sum, tokens) => sum + tokens, 0)
+  const before = allowanceFor(totals.at(-1) ?? 0, totals.length - 1, totals)
+  const rest = stepsOf(rankedIn(candidates, "rest"), headOnce).map(({ candidate, upTo }): Offer => {
+    const shared = brief ? Number.POSITIVE_INFINITY : before + upTo / restShare
+    return { candidate, key: keyOf(candidate), from: Math.min(shared, all + upTo) }
+  })
+  return {
+    order: [...main, ...rest].toSorted((one, other) => one.from - other.from),
+    totals,
+    restTokens: brief ? 0 : costOfAll(candidates, ({ tier }) => tier === "rest"),
+  }
+}
+
+const isFiles = (section: string): boolean => section === "files_and_code" || section === "file_system_state"
+/** A file that was only looked at. */
+const isRead = /^`[^`]+`: read$/
+
+const keyOf = ({ section, at }: Candidate): string => `${section}\n${at}`
+
+/** Forms in their order, each with what all up to it take; of one line only what a form takes more than the one before it. */
+function stepsOf(
+  forms: readonly Candidate[],
+  headCost: (section: string) => number,
+): readonly { readonly candidate: Candidate; readonly upTo: number }[] {
+  const taken = new Map<string, number>()
+  let upTo = 0
+  return forms.map((candidate) => {
+    const key = keyOf(candidate)
+    upTo += Math.max(0, candidate.cost - (taken.get(key) ?? 0)) + headCost(candidate.section)
+    taken.set(key, Math.max(candidate.cost, taken.get(key) ?? 0))
+    return { candidate, upTo }
+  })
+}
+
+const costOfAll = (candidates: readonly Candidate[], isMeant: (candidate: Candidate) => boolean): number =>
+  candidates.reduce((sum, one) => sum + (isMeant(one) ? one.cost : 0), 0)
