@@ -1,78 +1,15 @@
-import { type Action, type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { type Action, type Environment, targetEnvironments } from "./action.ts"
+import { readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff } from "./controls.ts"
-import { type HostFact, hostOfWord } from "./hosts.ts"
-import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
-import { type PathFact, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
-import { type CommandFact, type Destruction, secretStore, shellFacts } from "./shell.ts"
-import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
+import { hostOfWord } from "./hosts.ts"
+import { type Leaf, open } from "./leaf.ts"
+import { patchedFiles, patchedTexts, pathFact } from "./paths.ts"
+import { finished, newReading, type Programs, type Reading } from "./program-reading.ts"
+import { shellFacts } from "./shell.ts"
+import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
-
-/** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
-export type Programs = {
-  readonly statements: readonly SqlFact[]
-  readonly commands: readonly CommandFact[]
-  readonly paths: readonly PathFact[]
-  readonly hosts: readonly HostFact[]
-  readonly mailed: readonly string[]
-  readonly destructive: ReadonlySet<string>
-  readonly environments: ReadonlySet<Environment>
-  readonly controlsOff: ReadonlySet<string>
-  readonly actions: ReadonlySet<Action>
-  /** Values that are no shell command. */
-  readonly rest: readonly Leaf[]
-  /** Programs that were read, of any language. */
-  readonly read: number
-  readonly changes: boolean
-  readonly network: boolean
-  readonly open: OpenFacts
-  readonly tooMany: boolean
-}
-
-type Reading = {
-  readonly statements: SqlFact[]
-  readonly commands: CommandFact[]
-  readonly paths: PathFact[]
-  readonly hosts: HostFact[]
-  readonly mailed: string[]
-  readonly destructions: Destruction[]
-  readonly destructive: Set<string>
-  readonly environments: Set<Environment>
-  /** Those of them that fields name: they hold for the whole call. */
-  readonly placed: Set<Environment>
-  readonly controlsOff: Set<string>
-  readonly actions: Set<Action>
-  readonly rest: Leaf[]
-  readonly open: Open
-  /** Scripts that are written into files: they may be run later. */
-  readonly written: string[]
-  read: number
-  changes: boolean
-  network: boolean
-  tooMany: boolean
-}
-
-const newReading = (): Reading => ({
-  statements: [],
-  commands: [],
-  paths: [],
-  hosts: [],
-  mailed: [],
-  destructions: [],
-  destructive: new Set(),
-  environments: new Set(),
-  placed: new Set(),
-  controlsOff: new Set(),
-  actions: new Set(),
-  rest: [],
-  open: new Map(),
-  written: [],
-  read: 0,
-  changes: false,
-  network: false,
-  tooMany: false,
-})
 
 const readSqlInto = (reading: Reading, text: string, environments: readonly Environment[] = []): void => {
   const { statements, scripts, files, tooMany } = sqlFacts(text)
@@ -316,9 +253,6 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
       : "none"
 }
 
-const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
-const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
-
 /** The language of a field that a contract names. */
 const declaredKind = ({ role, value, text }: Leaf): Kind => {
   if (typeof value !== "string" || text.trim() === "") return "none"
@@ -409,97 +343,4 @@ function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: rea
   }
   later.open.clear()
   return finished(later)
-}
-
-/** Of what is destroyed, where: an act that names no environment leaves that open. */
-function finished(reading: Reading): Programs {
-  for (const { kind, environments } of reading.destructions) {
-    if (kind !== "unknown") reading.destructive.add(kind)
-    for (const environment of environments) reading.environments.add(environment)
-    const isPlaced = environments.length > 0 || reading.placed.size > 0
-    if (kind !== "files" && kind !== "repository" && !isPlaced)
-      open(reading.open, "environments", "nothing says in which environment it acts")
-  }
-  return reading
-}
-
-/** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
-function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): void {
-  const said = leaves.filter(
-    ({ role, value, keys }) =>
-      (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
-      // A switch is a switch, also in a patch: only texts are prose.
-      (typeof value === "boolean" && keys.length > 1),
-  )
-  for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
-  for (const { folded, text, role, keys, value } of said) {
-    const source = folded === text.toLowerCase() ? text : folded
-    const isTarget = role === "environment" || role === "url"
-    // Production counts wherever it is named; any other environment only where a field says what is acted on.
-    for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
-      if (environment === "production" || isTarget) reading.placed.add(environment)
-    if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
-    if (value === true)
-      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
-  }
-  for (const environment of reading.placed) reading.environments.add(environment)
-  const deeds = said.filter(
-    ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
-  )
-  const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
-  if (named.has("delete") && asked.some((word) => destroying.test(word)) && reading.commands.length === 0) {
-    const structured = asked.some((word) =>
-      /^(?:table|database|db|schema|collection|index|bucket|row|rows|record|records|keyspace|volume|snapshot|backup|topic|queue)$/.test(
-        word,
-      ),
-    )
-    const fields = said.some(({ keys }) =>
-      /^(?:table|database|db|collection|schema|bucket|index)$/.test(keys.at(-1) ?? ""),
-    )
-    reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
-  }
-  readRepository(reading, wordsOf(tool), said)
-  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
-  const isReading = [...named].every((action) => action === "read" || action === "query")
-  if (
-    reading.placed.has("production") &&
-    (!isReading || wordsOf(tool).some((word) => /^(?:flush\w*|zap|nuke|reset|wipe)$/.test(word))) &&
-    reading.read === 0
-  )
-    open(reading.open, "statements", "it acts on production, and nobody has said what it does")
-  const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
-  if (looks || reading.statements.length + reading.commands.length > 0) return
-  const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
-  // Of an address, the path says what is acted on.
-  const shown = ({ role, folded }: Leaf): string =>
-    role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
-  const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
-  for (const control of controlsOff(line)) reading.controlsOff.add(control)
-  // A switch or a number of a tool that is named after a control is about that control.
-  for (const { keys, folded, value } of settings)
-    if (value === false || value === 0 || folded === "false" || folded === "0")
-      for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
-}
-
-/** A tool whose name says that it shows a secret; the names of secrets are none. */
-const opensSecret = (words: readonly string[]): boolean =>
-  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
-  words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
-
-/** A tool for repositories that is told to use force, or to delete. */
-function readRepository(reading: Reading, words: readonly string[], said: readonly Leaf[]): void {
-  if (!words.some((word) => /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/.test(word)))
-    return
-  const forced = said.some(
-    ({ keys, value, text }) =>
-      (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
-      /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()),
-  )
-  const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
-    ? /^(?:project|projects|release|fork|group)$/
-    : /^$/
-  const deletes =
-    words.includes("delete") &&
-    words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
-  if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
 }
