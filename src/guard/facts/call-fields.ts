@@ -2,7 +2,7 @@ import { type Action, environmentsIn, targetEnvironments } from "./action.ts"
 import { controlsOff } from "./controls.ts"
 import { type Leaf, open } from "./leaf.ts"
 import type { Reading } from "./program-reading.ts"
-import { secretStore } from "./shell.ts"
+import { builtFiles, secretStore } from "./shell.ts"
 import { wordsOf } from "./words.ts"
 
 const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
@@ -18,7 +18,8 @@ export function readFields(reading: Reading, tool: string, named: ReadonlySet<Ac
   )
   for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
   for (const { folded, text, role, keys, value } of said) {
-    const source = folded === text.toLowerCase() ? text : folded
+    const whole = folded === text.toLowerCase() ? text : folded
+    const source = role === "command" ? whole.replace(builtFiles, " ") : whole
     const isTarget = role === "environment" || role === "url"
     // Production counts wherever it is named; any other environment only where a field says what is acted on.
     for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
@@ -78,7 +79,8 @@ function readRepository(reading: Reading, words: readonly string[], said: readon
   const forced = said.some(
     ({ keys, value, text }) =>
       (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
-      /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()),
+      /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()) ||
+      (/^(?:refspecs?|refs?|branch|branches|args?|arguments)$/.test(keys.at(-1) ?? "") && /^[+:]\S/.test(text.trim())),
   )
   const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
     ? /^(?:project|projects|release|fork|group)$/

@@ -336,7 +336,9 @@ function openOf(
   const isAddressed = emails.some(({ recipient }) => recipient)
   const isMail = declared === undefined ? mayMail(tool) || named.has("send") : true
   if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
-  const sends = declared === undefined ? mayMail(tool) && !isReading : medium === "email" && named.has("send")
+  // A contract that has a field for who gets it means that somebody does.
+  const tells = medium === "email" || (medium === undefined && declared?.contract.recipients !== undefined)
+  const sends = declared === undefined ? mayMail(tool) && !isReading : tells && named.has("send")
   if (sends && !byOther && !isAddressed && programs.commands.length === 0)
     open(into, "recipients", "it does not say to which address it goes")
   const contacted = hosts.some((host) => host.contacted)

@@ -67,7 +67,9 @@ function readShellInto(reading: Reading, text: string): void {
     reading.changes ||= changing.some((effect) => effects.has(effect))
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
     // A package manager's audit is a report on packages.
-    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : named(line)
+    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line)
+      ? line.replace(/\s--no-audit\b/g, "")
+      : named(withoutMessage(line))
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
   for (const setting of facts.settings)
@@ -89,6 +91,12 @@ const changing = ["write", "delete", "send", "deploy", "install"] as const
 /** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
 const named = (line: string): string =>
   line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall)-)([a-z\d]+)-[\w-]+/, "$1")
+
+/** A command without the message that it records: words for people, up to the next long option. */
+const withoutMessage = (line: string): string =>
+  /^(?:git (?:commit|tag|merge|notes|stash|revert)|gh (?:pr|issue|release)|jj (?:describe|commit)) /.test(line)
+    ? line.replace(/\s(?:-\w*m|-[tb]|--(?:message|title|body|notes))[ =](?:(?!\s--\w).)*/gs, "")
+    : line
 
 const isScript = (path: string, content: string): boolean =>
   scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)
@@ -145,7 +153,7 @@ const secretVariable =
 /** Does a program print the environment, or what a variable for a secret holds? */
 function printsSecrets(code: string): boolean {
   if (
-    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\$ENV\b(?!\.)|^-n env$/.test(
+    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$/.test(
       code,
     )
   )

@@ -100,6 +100,20 @@ function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
       isSending(name, words) && [...words, ...given].some((word) => word.includes(unknownPart)),
   )
   if (secret) open(reading.open, "secrets", "what it sends is in a variable")
+  if (commands.some(sendsData))
+    open(reading.open, "personal", "what it sends is in a file, or comes from another command")
+}
+
+/** Is what a command sends not in its words: a file that it uploads, or what another command prints? */
+const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
+  if (!isSending(name, words)) return false
+  const isFed = piped || readsFrom.length > 0
+  if (/^(?:scp|rsync|ftp|sftp)$/.test(name) || (isFed && !/^(?:curl|wget|http|https|xh)$/.test(name))) return true
+  return words.some(
+    (word, at) =>
+      /^(?:-T|--upload-file|--post-file|--body-file)/.test(word) ||
+      /(?:^|=)[@<][\w./~-]/.test(words[at - 1]?.startsWith("-") === true || /^--?\w[\w-]*=/.test(word) ? word : ""),
+  )
 }
 
 const isSending = (name: string, words: readonly string[]): boolean =>
@@ -123,7 +137,7 @@ function lineOf(name: string, words: readonly string[]): string {
 
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
 /** What stands for a store of secrets that is no file. */
 export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
@@ -136,7 +150,12 @@ function readCommand(reading: Reading, command: RunCommand): void {
   const effects = new Set(
     command.wraps || isDry
       ? [...effectsOf(name, line)].filter(
-          (effect) => effect === "network" || effect === "privilege" || effect === "read",
+          (effect) =>
+            effect === "network" ||
+            effect === "privilege" ||
+            effect === "read" ||
+            // What is fetched to be run once is fetched all the same; what npx runs is most often there.
+            (effect === "install" && /^(?:uvx|pipx)$/.test(name)),
         )
       : effectsOf(name, line),
   )
@@ -153,6 +172,8 @@ function readCommand(reading: Reading, command: RunCommand): void {
   // What comes through the pipe is taken away with all that is in it.
   if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
     reading.destructions.push({ kind: "files", environments })
+  if (name === "git") readGitOptions(reading, words, line)
+  if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
@@ -192,6 +213,23 @@ function readCommand(reading: Reading, command: RunCommand): void {
     )
       open(reading.open, "amounts", `the sum that ${name} is told is known only when it runs`)
   }
+}
+
+/** Programs that change the accounts and settings of the system, which are files in one place. */
+const systemFiles =
+  /^(?:user(?:add|mod|del)|adduser|deluser|group(?:add|mod|del)|addgroup|delgroup|passwd|chpasswd|gpasswd|chsh|chfn|visudo|vipw|vigr|update-alternatives|update-ca-certificates|update-rc\.d|hostnamectl|timedatectl|localectl|netplan|a2en(?:site|mod)|a2dis(?:site|mod)|dpkg-reconfigure|authselect|pam-auth-update)$/
+
+/** What options of git set for one command, as if they had been set before it; and a push of which not all words are known. */
+function readGitOptions(reading: Reading, words: readonly string[], line: string): void {
+  for (const [at, word] of words.entries()) {
+    const [, key = "", value = ""] = words[at - 1] === "-c" ? (/^([^=]+)=(.*)$/s.exec(word) ?? []) : []
+    if (key === "") continue
+    const set = `git config ${key.toLowerCase()} ${value}`
+    for (const [kind, pattern] of destructions)
+      if (pattern.test(set)) reading.destructions.push({ kind, environments: [] })
+  }
+  if (!/^git (?:push|send-pack)\b/.test(line) || !words.some((word) => word.startsWith(unknownPart))) return
+  open(reading.open, "statements", "what git pushes, and how, is known only when it runs")
 }
 
 /** A shell or an interpreter that is given its program in its words: that is read by itself. */
@@ -269,14 +307,14 @@ const targetOption =
   /^(?:-[hdnHea]|--(?:host|hostname|dbname|database|db|namespace|context|kube-context|profile|project|env|environment|stage|cluster|instance|app|workspace|account|subscription|resource-group|server|uri|url|remote|region|config|target|chdir|var-file|db-instance-identifier|db-cluster-identifier|stack|stack-name|name|bucket|table-name|function-name|service)|-chdir|-var-file|-var)$/
 const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
+/** What a build has made: a folder in it may be named after production, and is none of it. */
+export const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
+
 /** The environments that a command names: production anywhere, others only where it says what it acts on. */
 function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
   if (isBuild([name, ...words.slice(1)].join(" "))) return []
   const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = [...words, ...places, ...values]
-    .join(" ")
-    .slice(0, 20_000)
-    .replace(/(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g, " ")
+  const line = [...words, ...places, ...values].join(" ").slice(0, 20_000).replace(builtFiles, " ")
   const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
   const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
@@ -388,11 +426,24 @@ function readHost(reading: Reading, word: string, { name, before, isFirst }: Hos
 
 // Mail
 
+/** Programs whose words are looked for, printed or recorded. */
+const searches = /^(?:[efz]?grep|rg|ag|ack|echo|printf|cat|sed|awk|find|fd|git|ls|man|which)$/
+/** Programs for something else that have a sub-command for mail. */
+const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
+
 function readMail(reading: Reading, { name, given, piped }: RunCommand, words: readonly string[], line: string): void {
   const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
   // A mail server spoken to by hand.
   if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name))
     reading.mailed.push(...[...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? ""))
+  const isService = !mailers.test(name) && !searches.test(name) && mailServices.test(line)
+  if (isService) {
+    const sent = words.filter(
+      (word, at) => word.includes("@") && !/^--?(?:from|source|sender|reply-to)\b/.test(words[at - 1] ?? word),
+    )
+    reading.mailed.push(...sent.flatMap((word) => word.split(/[\s,;={}[\]"']+/)))
+    if (sent.length === 0) open(reading.open, "recipients", `${name} sends mail, and to whom is not in the command`)
+  }
   if (!mailers.test(name) && !curled) return
   const valued =
     /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
@@ -412,6 +463,13 @@ function readMail(reading: Reading, { name, given, piped }: RunCommand, words: r
 }
 
 // Files
+
+/** Programs that pack the files whose names they are told by another command. */
+const takesNames = (name: string, words: readonly string[]): boolean =>
+  (/^(?:cpio|pax|afio)$/.test(name) && !words.some((word) => /^-\w*[ir]/.test(word))) ||
+  (name === "zip" && words.includes("-@")) ||
+  (/^(?:tar|bsdtar)$/.test(name) &&
+    words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
 
 /** Programs whose words are no files. */
 const wordless =
@@ -436,6 +494,10 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
     reading.paths.push({ ...fact, ...more })
   }
   for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
+  if (takesNames(name, words)) {
+    for (const file of command.fed ?? []) add(file, "read", { tree: "files" })
+    if (command.fed === undefined) open(reading.open, "paths", `the files that ${name} packs are named when it runs`)
+  }
   for (const from of readsFrom) add(from, "read")
   if (/^apply_?patch$/.test(name))
     for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")

@@ -97,6 +97,7 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
     const rest = afterOptions(words, prefix[0], prefix[1])
     const script = optionText(words, /^(?:-c|--command|--call)$/)
     if (name === "parallel") return fedCommand(rest, command)
+    if (name === "chroot") return { ...none, argv: rest.length === 0 ? [] : [belowRoot(words, rest)] }
     if (name === "npx" && script !== undefined) return { ...none, scripts: [script] }
     if (name === "flock" && script !== undefined) return { ...none, scripts: [script] }
     return { ...none, argv: rest.length === 0 ? [] : [rest] }
@@ -104,6 +105,12 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
   const known = readers.find(([names]) => names.test(name))?.[1]
   if (known !== undefined) return known(words, command, name)
   return projectRunners.test(name) ? projectCommand(name, words) : undefined
+}
+
+/** A command under another root, with its files as they are called outside of it. */
+function belowRoot(words: readonly string[], rest: readonly string[]): readonly string[] {
+  const root = (words.find((word) => !word.startsWith("-")) ?? "").replace(/\/+$/, "")
+  return rest.map((word, at) => (at > 0 && word.startsWith("/") ? `${root}${word}` : word))
 }
 
 type Reader = (words: readonly string[], command: ShellCommand, name: string) => Wrapped | undefined
