@@ -1,7 +1,7 @@
 import { type Action, environmentsIn, targetEnvironments } from "./action.ts"
 import { controlsOff } from "./controls.ts"
 import { type Leaf, open } from "./leaf.ts"
-import type { Reading } from "./program-reading.ts"
+import type { ProgramReading } from "./program-reading.ts"
 import { builtFiles, secretStore } from "./shell.ts"
 import { wordsOf } from "./words.ts"
 
@@ -9,7 +9,12 @@ const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|
 const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
 
 /** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
-export function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): void {
+export function readFields(
+  reading: ProgramReading,
+  tool: string,
+  named: ReadonlySet<Action>,
+  leaves: readonly Leaf[],
+): void {
   const said = leaves.filter(
     ({ role, value, keys }) =>
       (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
@@ -73,7 +78,7 @@ const opensSecret = (words: readonly string[]): boolean =>
   words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
 
 /** A tool for repositories that is told to use force, or to delete. */
-function readRepository(reading: Reading, words: readonly string[], said: readonly Leaf[]): void {
+function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
   if (!words.some((word) => /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/.test(word)))
     return
   const forced = said.some(

@@ -48,11 +48,11 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "network",
-    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect)\b\s*[.(:]/,
+    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection)\b\s*[.(:]/,
   ],
   [
     "network",
-    /\b(?:import|from|require|use)\b\s*\(?\s*["']?(?:node:)?(?:requests|httpx|aiohttp|urllib[23]?|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
+    /\b(?:import|from|require|use)\b\s*\(?\s*["']?(?:node:)?(?:requests|httpx|aiohttp|urllib[23]?|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
   ],
   [
     "send",
@@ -165,10 +165,10 @@ const cloudChanges =
 
 /** Calls that fetch what they name unless it is there already. */
 const fetched =
-  /\.(?:download|from_pretrained|snapshot_download|hf_hub_download|load_dataset|fetch_\w+)\s*\(|\b(?:load_dataset|snapshot_download|hf_hub_download|download_file|fetch_openml)\s*\(|\bhub\.load\s*\(/
+  /\.(?:download|from_pretrained|snapshot_download|hf_hub_download|load_dataset|fetch_\w+)\s*\(|\b(?:load_dataset|snapshot_download|hf_hub_download|download_file|fetch_openml)\s*\(|\bhub\.load\s*\(|\bimport\s[^\n]{0,200}\bfetch_\w+/
 /** Calls of those who move money, or of something named after it. */
 const pays =
-  /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit)_?(?:payment|payout|transfer|purchase)s?\s*\(/i
+  /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
 
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {

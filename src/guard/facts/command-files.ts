@@ -1,4 +1,5 @@
 import type { Effect } from "./command-table.ts"
+import { attachedProgram } from "./commands.ts"
 import type { Access, PathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
 
@@ -31,9 +32,7 @@ export function filesOf(name: string, words: readonly string[], effects: Readonl
   const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
   const pattern =
     filters.test(name) &&
-    !words.some(
-      (word) => /^-[ef]$|^--(?:regexp|file)/.test(word) || (name === "perl" && /^-[acnlpswuW]*[eE]./.test(word)),
-    )
+    !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word) || (name === "perl" && attachedProgram.test(word)))
       ? words.findIndex((word) => !word.startsWith("-"))
       : -1
   const { operands, found } = namedFiles(words, pattern, access, effects)

@@ -68,6 +68,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "write",
     /^(?:sed|perl|gawk|awk) (?:\S+ )*(?:-i|--in-place|-pi)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
   ],
+  ["delete", /^journalctl .*--(?:vacuum|rotate|relinquish)/],
   [
     "delete",
     /^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred|unlink)\b)|^git (?:clean|branch -D|push \S* ?(?:--delete|:))/i,
@@ -141,7 +142,9 @@ const local = setOf(
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
 const fetches =
-  /^(?:\S+ ){1,3}?(?:install(?:-deps)?|add|require|update|upgrade|self-update|restore|outdated|download|fetch|autoupdate|create-project|get|deps\.get|(?:[\w.-]+:)?(?:resolve|go-offline|get|tree|sources|purge-local-repository))(?= |$)|^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies)(?=[ =]|$)/
+  /^(?:\S+ ){1,3}?(?:install(?:-deps)?|add|require|update|upgrade|self-update|restore|outdated|download|fetch|autoupdate|create-project|get|deps\.get|(?:[\w.-]+:)?(?:resolve|go-offline|get|tree|sources|purge-local-repository))(?= |$)/
+const fetchOptions =
+  /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
 /** Builders whose `install` and `update` put into place what they have built. */
 const placesOnly = setOf(
   "make cmake ninja meson ant rake just task husky pre-commit gradle gradlew bazel xcodebuild django-admin artisan alembic jupyter lerna changeset prisma apply_patch applypatch str_replace_editor edit submit create time open xdg-open sbt",
@@ -156,6 +159,9 @@ const clients = setOf(
 const clouds = setOf(
   "aws gcloud az gsutil s3cmd rclone kubectl oc helm docker podman nerdctl terraform tofu pulumi heroku vercel netlify flyctl fly wrangler gh glab hub doctl firebase supabase",
 )
+
+/** Programs that only look, beside what their options may do. */
+export const isReader = (name: string): boolean => readers.has(name)
 
 /** Programs of a developer's machine that build, test and check: they run the project's own code and reach for nothing else. */
 export const isLocalProgram = (name: string): boolean => local.has(name)
@@ -194,8 +200,8 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   else if (local.has(name)) {
     effects.add("write")
     effects.add("execute")
-    if (!placesOnly.has(name) && fetches.test(seen) && !/ (?:-o|--offline|install -N)(?= |$)/.test(seen))
-      effects.add("install")
+    const isOffline = / (?:-o|--offline)(?= |$)/.test(seen)
+    if ((fetches.test(seen) && !placesOnly.has(name) && !isOffline) || fetchOptions.test(seen)) effects.add("install")
   } else if (effects.size === 0) effects.add("unknown")
   return effects
 }
@@ -291,6 +297,6 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   [
     "repository",
-    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo delete\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
+    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
   ],
 ]

@@ -346,6 +346,9 @@ function openOf(
     open(into, "hosts", "it does not say which host it calls")
     open(into, "network", "its name says that it uses a network")
   }
+  // What runs behind a server of tools that nobody has declared is not in the call.
+  if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
+    open(into, "network", "nobody has said whether the tools of this server use a network")
   if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
     open(into, "hosts", "it does not say which host it calls")
   if (

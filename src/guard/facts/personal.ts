@@ -52,7 +52,11 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
   ],
   [
     "national-id",
-    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|versicherten|krankenversicherungs?|sozialversicherungs?|steuer|ausweis|patienten|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+  ],
+  [
+    "national-id",
+    /\b(?:(?:kranken|sozial|renten)?versicher(?:ten|ungs)|steuer(?:identifikations)?|ausweis|patienten|personal)[\s_-]?(?:nummer|nr\.?|id)(?![a-z])/,
   ],
   ["account", /\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
   ["iban", /\biban\b/],

@@ -27,7 +27,7 @@ export type Programs = {
 }
 
 /** What is being gathered of a call: `finished` makes its programs of it. */
-export type Reading = {
+export type ProgramReading = {
   readonly statements: SqlFact[]
   readonly commands: CommandFact[]
   readonly paths: PathFact[]
@@ -50,7 +50,7 @@ export type Reading = {
   tooMany: boolean
 }
 
-export const newReading = (): Reading => ({
+export const newReading = (): ProgramReading => ({
   statements: [],
   commands: [],
   paths: [],
@@ -72,7 +72,7 @@ export const newReading = (): Reading => ({
 })
 
 /** Of what is destroyed, where: an act that names no environment leaves that open. */
-export function finished(reading: Reading): Programs {
+export function finished(reading: ProgramReading): Programs {
   for (const { kind, environments } of reading.destructions) {
     if (kind !== "unknown") reading.destructive.add(kind)
     for (const environment of environments) reading.environments.add(environment)

@@ -6,12 +6,12 @@ import { controlsOff } from "./controls.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Leaf, open } from "./leaf.ts"
 import { patchedFiles, patchedTexts, pathFact } from "./paths.ts"
-import { finished, newReading, type Programs, type Reading } from "./program-reading.ts"
+import { finished, newReading, type ProgramReading, type Programs } from "./program-reading.ts"
 import { shellFacts } from "./shell.ts"
 import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
 
-const readSqlInto = (reading: Reading, text: string, environments: readonly Environment[] = []): void => {
+const readSqlInto = (reading: ProgramReading, text: string, environments: readonly Environment[] = []): void => {
   const { statements, scripts, files, tooMany } = sqlFacts(text)
   reading.read++
   reading.tooMany ||= tooMany
@@ -43,7 +43,7 @@ const scriptFile =
   /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:crontab|\.bashrc|\.zshrc|\.profile|\.bash_profile|\.git\/hooks\/[\w-]+|\.husky\/[\w-]+)$/i
 const codeFile = /\.(?:py|js|mjs|cjs|ts|rb|pl|php|lua)$/i
 
-function readShellInto(reading: Reading, text: string): void {
+function readShellInto(reading: ProgramReading, text: string): void {
   const facts = shellFacts(text)
   reading.read++
   reading.commands.push(...facts.commands)
@@ -74,14 +74,18 @@ function readShellInto(reading: Reading, text: string): void {
   }
   for (const setting of facts.settings)
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
-  for (const { text: sql, environments } of facts.sql)
+  // Some systems begin a query with the table.
+  const statements = facts.sql.map((one) =>
+    /^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one,
+  )
+  for (const { text: sql, environments } of statements)
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
 }
 
-function readUrlInto(reading: Reading, url: string): void {
+function readUrlInto(reading: ProgramReading, url: string): void {
   const host = hostOfWord(url)
   if (host !== undefined) reading.hosts.push({ host, contacted: true, suspect: false })
 }
@@ -90,7 +94,7 @@ const changing = ["write", "delete", "send", "deploy", "install"] as const
 
 /** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
 const named = (line: string): string =>
-  line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall)-)([a-z\d]+)-[\w-]+/, "$1")
+  line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall|aa)-)([a-z\d]+)-[\w-]+/, "$1")
 
 /** A command without the message that it records: words for people, up to the next long option. */
 const withoutMessage = (line: string): string =>
@@ -119,7 +123,7 @@ function scriptsOf(path: string, content: string): readonly string[] {
 }
 
 /** A command quoted in a program may open a secret, whatever runs it. */
-function readSecretWords(reading: Reading, literal: string): void {
+function readSecretWords(reading: ProgramReading, literal: string): void {
   for (const word of literal.slice(0, 4_000).split(/\s+/)) {
     // Regular expressions look like patterns of names.
     if (/[.\])]\*|\*\?|\\/.test(word)) continue
@@ -164,7 +168,7 @@ function printsSecrets(code: string): boolean {
   })
 }
 
-function readCodeInto(reading: Reading, code: string, language = "other"): void {
+function readCodeInto(reading: ProgramReading, code: string, language = "other"): void {
   for (const [, script = ""] of code.matchAll(scriptCells)) readShellInto(reading, script)
   const commands = notebookScript(code)
   if (commands.trim() !== "") readShellInto(reading, commands)
@@ -314,7 +318,11 @@ const configures =
   /\.(?:go|java|kt|rs|cs|swift|c|cc|cpp|h|tsx|jsx|ya?ml|toml|json|ini|conf|cfg|properties|npmrc)$|(?:^|\/)\.(?:npmrc|env[\w.]*|gitconfig)$/i
 
 /** What the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network. */
-function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs | undefined {
+function laterPrograms(
+  reading: ProgramReading,
+  named: ReadonlySet<Action>,
+  leaves: readonly Leaf[],
+): Programs | undefined {
   const scripts = [...reading.written]
   const code: string[] = []
   const controls: string[] = []

@@ -331,7 +331,8 @@ function readWords(into: Reading, text: string, depth: number, known: boolean): 
 }
 
 /** A table that takes the place of another takes its rows away; one of the session alone does not. */
-const replacesTable = /^create or replace (?:(?:transient|external|dynamic|hybrid) )?table\b/
+const replacesTable =
+  /^create or replace (?:(?:transient|external|dynamic|hybrid) )?table\b|^(?:insert overwrite|load data (?:\S+ ){0,6}overwrite)\b/
 
 function factOfWords({ words, strings }: Statement): SqlFact {
   const verb = words.find((word) => word !== "(") ?? ""
@@ -340,7 +341,8 @@ function factOfWords({ words, strings }: Statement): SqlFact {
   const sets = verb === "set" || verb === "pragma" ? / [:=]|=/.test(line) : false
   const looks = looking.has(verb) && changes.length === 0 && !sets && !/ into (?!@)/.test(line)
   const isWhole = (changes.includes("update") || changes.includes("delete")) && isUnboundedLine(words)
-  const alters = changes.includes("alter") && /\b(?:drop|disable|delete|clear|detach)\b/.test(line.slice(0, 4_000))
+  const alters =
+    changes.includes("alter") && /\b(?:drop|disable|delete|clear|detach|exchange|swap)\b/.test(line.slice(0, 4_000))
   const flush = /^(?:flushall|flushdb|shutdown)$/.test(verb)
   const open = openIn(verb, words, strings, looks)
   return {
