@@ -182,8 +182,12 @@ const names: readonly (readonly [Environment, RegExp])[] = [
 const known = new Map<string, Environment | undefined>()
 const maxKnown = 5_000
 
+/** The letters that names of environments begin with. */
+const firstLetters = "cdlmpqstu"
+
 /** The environment that a word is a name of. */
 function environmentOf(word: string): Environment | undefined {
+  if (!firstLetters.includes(word.charAt(0))) return undefined
   const met = known.get(word)
   if (met !== undefined || known.has(word)) return met
   const spelled = word.replaceAll("0", "o")
