@@ -96,7 +96,10 @@ function blocksOf(prose: string, isPlain: boolean): readonly (readonly string[])
   const held: string[] = []
   // What stands behind a colon or on a line of its own may be a quotation.
   for (const { start, end } of sentencesIn(prose, { start: 0, end: prose.length }))
-    for (const clause of prose.slice(start, end).toLowerCase().split(/[;:\n]+/)) {
+    for (const clause of prose
+      .slice(start, end)
+      .toLowerCase()
+      .split(/[;:\n]+/)) {
       held.push(...(clause.match(isPlain ? /[a-z]+/g : /\p{L}+/gu) ?? []))
       while (held.length >= leastWords) blocks.push(held.splice(0, blockWords))
     }
