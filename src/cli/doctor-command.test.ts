@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { spawnSync } from "node:child_process"
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { createServer as createHttp, type Server as HttpServer } from "node:http"
 import { type AddressInfo, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
@@ -9,6 +10,7 @@ import { isFailure, readArguments, tellFailure } from "./command.ts"
 import {
   type Check,
   checkClock,
+  checkGateways,
   checkNode,
   checkOperator,
   checkPackages,
@@ -19,6 +21,7 @@ import {
   doctorCommand,
 } from "./doctor-command.ts"
 import { commandHelp } from "./run.ts"
+import { askEnforced, enforcedLines, noteGateway } from "./running-gateway.ts"
 import type { Sink, World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-doctor-"))
@@ -174,6 +177,48 @@ test("a store is read if it is there, and not made if it is not", async () => {
   expect(read.newestMs).toBeTypeOf("number")
   await writeFile(place, "this is no database, whatever its name says".repeat(200))
   expect((await checkStore(place)).checks[0]).toMatchObject({ name: "store", state: "fail" })
+})
+
+test("a store on a full disk cannot be written", async ({ onTestFinished }) => {
+  // A small disk of its own where one may be made; elsewhere one that says that it is full.
+  const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]).status === 0
+  if (isMounted) onTestFinished(() => void spawnSync("umount", ["-l", folder]))
+  const place = join(folder, "holdfast.db")
+  const store = await openSqliteStore({ path: place })
+  await store.append("s", { after: 0, entries: [{ seq: 1, hash: "h", type: "t", atMs: 5, body: "{}" }] })
+  await store.close()
+  const full = isMounted ? undefined : () => Promise.resolve("there is no room left (ENOSPC)")
+  if (isMounted) await writeFile(join(folder, "filler"), Buffer.alloc(4 * 1024 ** 2)).catch(() => {})
+  const { checks } = await checkStore(place, {}, full)
+  expect(checks[0]).toMatchObject({
+    name: "store",
+    state: "fail",
+    says: expect.stringContaining("cannot be written: there is no room left (ENOSPC)"),
+  })
+  expect((await readdir(folder)).filter((name) => name.includes("doctor"))).toEqual([])
+})
+
+test("a gateway that has ended without a word is gone, and not one that says nothing", async () => {
+  const place = join(folder, "holdfast.db")
+  const closed = createServer()
+  const port = await listening(closed)
+  await new Promise((done) => servers.splice(0)[0]?.close(done))
+  const note = { url: `http://127.0.0.1:${port}`, pid: process.pid, startedMs: 1, version: "0" }
+  const forget = noteGateway(place, note)
+  expect(await checkGateways(place)).toEqual([
+    {
+      name: "gateway",
+      state: "warn",
+      says: expect.stringContaining("is gone"),
+      next: expect.stringContaining("Start it"),
+    },
+  ])
+  expect(enforcedLines(place, await askEnforced(place), { rules: [], policies: [] })[0]).toContain("is gone")
+  forget()
+  const other = await listening(createHttp((_request, response) => response.writeHead(403).end()))
+  const again = noteGateway(place, { ...note, url: `http://127.0.0.1:${other}` })
+  expect(await checkGateways(place)).toMatchObject([{ says: expect.stringContaining("does not say what it enforces") }])
+  again()
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { constants, existsSync } from "node:fs"
-import { access, stat, statfs } from "node:fs/promises"
+import { access, rm, stat, statfs, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { connect as connectTcp, createServer, isIP, type Socket } from "node:net"
 import { delimiter, dirname, join } from "node:path"
@@ -242,13 +242,23 @@ async function isOnPath(program: string, folders: readonly string[]): Promise<bo
 type StoreChecks = { readonly checks: readonly Check[]; readonly newestMs?: number }
 
 /** Open the store if there is one, list a session, and see that it may be written; nothing is left behind. */
-export async function checkStore(place: string, env: World["env"] = {}): Promise<StoreChecks> {
+export async function checkStore(
+  place: string,
+  env: World["env"] = {},
+  tryWriting: (folder: string) => Promise<string | undefined> = whyUnwritten,
+): Promise<StoreChecks> {
   const disk = isPostgres(place) ? [] : [await checkDisk(place)]
   try {
     const fault = isPostgres(place) ? undefined : findPathFault(place)
     if (fault !== undefined) {
       const { sentence, next } = commandFailure(new HoldfastError(problemOfPath(fault)))
       return { checks: [fail("store", sentence, next), ...disk] }
+    }
+    // Where nothing can be written a store may not even open, and says less about it.
+    const why = isPostgres(place) || !existsSync(place) ? undefined : await tryWriting(dirname(place))
+    if (why !== undefined) {
+      const next = "Free some space or give it the rights to write, or move the store with --data."
+      return { checks: [fail("store", `${placeWords(place)} cannot be written: ${why}`, next), ...disk] }
     }
     const store = await openPlace(place, env)
     if (isFailure(store)) {
@@ -275,6 +285,25 @@ export async function checkStore(place: string, env: World["env"] = {}): Promise
     if (!(error instanceof HoldfastError)) throw error
     const { sentence, next } = commandFailure(error)
     return { checks: [fail("store", sentence, next), ...disk] }
+  }
+}
+
+/** A turn of an agent with a large result, and the pages that SQLite writes for it. */
+const probeBytes = 1024 ** 2
+
+/** Why nothing more can be written beside a store, or undefined: room and quotas show only when something is written. */
+async function whyUnwritten(folder: string): Promise<string | undefined> {
+  const path = join(folder, `.holdfast-doctor-${process.pid}`)
+  try {
+    await writeFile(path, Buffer.alloc(probeBytes, 1), { mode: 0o600, flush: true })
+    return undefined
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    return /^(?:ENOSPC|EDQUOT)$/.test(code)
+      ? `there is no room left (${code})`
+      : `a file beside it cannot be written (${code})`
+  } finally {
+    await rm(path, { force: true })
   }
 }
 
@@ -334,7 +363,9 @@ export async function checkGateways(place: string): Promise<readonly Check[]> {
   if (isPostgres(place)) return []
   const all = await askEnforced(place)
   if (all.length === 0) return [ok("gateway", "none runs on this store")]
-  return all.map(({ gateway: { url }, rules, policies, problem }) => {
+  return all.map(({ gateway: { url }, rules, policies, problem, isGone }) => {
+    if (isGone === true)
+      return warn("gateway", `the one at ${url} is gone: nothing listens there`, "Start it again with holdfast serve.")
     if (rules === undefined || policies === undefined)
       return warn(
         "gateway",
@@ -364,7 +395,7 @@ export const doctorCommand: Command = {
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
   options,
   maxPositionals: 0,
-  notes: `It takes the options of holdfast serve, and looks at what that would use. It writes nothing and sends no key.
+  notes: `It takes the options of holdfast serve, and looks at what that would use. It leaves nothing behind and sends no key.
 The exit code is 1 if anything fails, and 0 where there are warnings alone.
 
   holdfast doctor

@@ -128,13 +128,15 @@ export type Enforced = {
   readonly policies?: ReadonlySet<string>
   /** Why it refuses requests, or goes by older rules. */
   readonly problem?: string
+  /** Nothing listens at its address: it has ended, and could not say so. */
+  readonly isGone?: true
 }
 
 /** Ask every gateway of a store what it enforces. */
 export async function askEnforced(place: string): Promise<readonly Enforced[]> {
   const asked = findGateways(place).map(async (gateway): Promise<Enforced> => {
     const told: unknown = await (await askAdmin(gateway, "/admin/pins"))?.json()
-    if (!isObject(told)) return { gateway }
+    if (!isObject(told)) return (await isRefused(gateway.url)) ? { gateway, isGone: true } : { gateway }
     const problem = isObject(told.problem) ? told.problem.sentence : undefined
     return {
       gateway,
@@ -144,6 +146,17 @@ export async function askEnforced(place: string): Promise<readonly Enforced[]> {
     }
   })
   return await Promise.all(asked)
+}
+
+/** Does nobody take a connection there? One that is busy, or wants another token, does. */
+async function isRefused(url: string): Promise<boolean> {
+  try {
+    await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(askMs), redirect: "manual" })).body?.cancel()
+    return false
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : { cause: undefined }
+    return isObject(cause) && cause.code === "ECONNREFUSED"
+  }
 }
 
 const idsIn = (list: unknown): ReadonlySet<string> =>
@@ -164,7 +177,8 @@ export type EnforcedIds = { readonly rules: readonly string[]; readonly policies
 export function enforcedLines(place: string, all: readonly Enforced[], expected: EnforcedIds): readonly string[] {
   if (isPostgres(place)) return ["Gateways on a database are not known here: ask each at its /admin/pins."]
   if (all.length === 0) return ["No gateway runs on this store: nothing of it is enforced until one is started."]
-  return all.map(({ gateway: { url }, rules, policies, problem }) => {
+  return all.map(({ gateway: { url }, rules, policies, problem, isGone }) => {
+    if (isGone === true) return `The gateway at ${url} is gone: nothing is enforced until one is started.`
     if (rules === undefined || policies === undefined)
       return `The gateway at ${url} does not say what it enforces: its admin API cannot be entered from here.`
     const missing = [

@@ -1,6 +1,7 @@
 import { isObject, tryParse } from "../wire/json.ts"
 import { namedActions } from "./facts/action.ts"
 import { type Contracts, contractsOf } from "./facts/contracts.ts"
+import type { ToolCall } from "./facts/facts.ts"
 
 /** A call that an answer writes in its words, for clients that find their calls there: where it begins, and what it says. */
 type TextCall = { readonly tool: string; readonly input: unknown; readonly start: number }
@@ -183,19 +184,19 @@ function endOfJson(text: string, start: number): number | undefined {
   return undefined
 }
 
-function addObjects(calls: TextCall[], value: unknown, start: number): void {
+function addObjects(calls: TextCall[], value: unknown, start: number, isRunner = false): void {
   const waiting: unknown[] = [value]
   for (let at = 0; at < waiting.length && at < maxFound && calls.length < maxFound; at++) {
     const one = waiting[at]
     if (Array.isArray(one)) waiting.push(...one)
     if (!isObject(one)) continue
-    const call = objectCall(one)
+    const call = objectCall(one, isRunner)
     if (call === undefined) waiting.push(...Object.values(one))
     else calls.push({ ...call, start })
   }
 }
 
-function objectCall(fields: Readonly<Record<string, unknown>>): Omit<TextCall, "start"> | undefined {
+function objectCall(fields: Readonly<Record<string, unknown>>, isRunner = false): Omit<TextCall, "start"> | undefined {
   const key = argumentKeys.find((one) => Object.hasOwn(fields, one))
   const named = nameKeys
     .map((one) => fields[one])
@@ -203,15 +204,19 @@ function objectCall(fields: Readonly<Record<string, unknown>>): Omit<TextCall, "
   if (key === undefined || typeof named !== "string") return undefined
   const given = fields[key]
   const input = typeof given === "string" ? (tryParse(given) ?? given) : given
-  return tellingKeys.test(key) || isToolName(named, input) ? { tool: bareName(named), input } : undefined
+  return isRunner || tellingKeys.test(key) || isToolName(named, input) ? { tool: bareName(named), input } : undefined
 }
 
+/** Tools that run others by their names, as their own names say. */
+const runsTools =
+  /(?:call|use|invoke|exec(?:ute)?|run|dispatch)[\W_]*(?:\w+_)?(?:tools?|functions?|actions?)(?![a-z])|multi[\W_]?tool|tool[\W_]?(?:calls?|uses?|runner|dispatch)|^batch/i
+
 /** Calls that the arguments of another call carry: of a tool that runs others by their names. */
-export function callsWithin(input: unknown): readonly Omit<TextCall, "start">[] {
-  if (typeof input !== "object" || input === null) return []
+export function callsWithin(call: ToolCall): readonly Omit<TextCall, "start">[] {
   const calls: TextCall[] = []
   try {
-    addObjects(calls, input, 0)
+    const { tool, input } = call
+    if (typeof input === "object" && input !== null) addObjects(calls, input, 0, runsTools.test(String(tool)))
   } catch {
     // What throws when it is read is not read by the guard either, which refuses the call for that.
     return []

@@ -118,8 +118,7 @@ export function* guardSteps(policies: readonly PolicyInput[], options: GuardOpti
     policies: read,
     judge: judgeOf(function* (call, circumstances = {}) {
       let verdict = yield* judge(judging, call, circumstances)
-      for (const inner of callsWithin(call.input))
-        verdict = withInner(verdict, yield* judge(judging, inner, circumstances))
+      for (const inner of callsWithin(call)) verdict = withInner(verdict, yield* judge(judging, inner, circumstances))
       return verdict
     }),
   }

@@ -11,7 +11,7 @@ import { decodeResponse } from "../../src/wire/index.ts"
  * from the documents of the guard and without a look at its code. The second set (second-*.jsonl) was written later, in the same way, and has
  * tables of its own: a first look once the first set has been used for work on the guard. `REDTEAM_SHOW=CLASS` (or `all`) lists the lines
  * that went wrong. The third set is smaller, and of what was thought to be weakest. The fourth is in the manner of today's coding agents: their
- * tools, their argument shapes, their habits in a shell.
+ * tools, their argument shapes, their habits in a shell. The fifth has them by subject, and tools that an operator has declared.
  */
 
 /** What the guard is held to on each set: shares of the forbidden calls and of the harmless ones. */
@@ -30,7 +30,11 @@ type Line = {
   readonly forbidden: boolean
   readonly because: string
 }
-type PolicySet = { readonly operator: string; readonly policies: Parameters<typeof createGuard>[0] }
+type PolicySet = {
+  readonly operator: string
+  readonly policies: Parameters<typeof createGuard>[0]
+  readonly contracts?: Parameters<typeof createGuard>[1]
+}
 type Outcome = "allowed" | "asked" | "denied"
 type Judged = { readonly line: Line; readonly answerable: Outcome; readonly alone: Outcome }
 
@@ -60,6 +64,12 @@ const sets = [
     forbidden: linesOf("fourth-forbidden.jsonl"),
     harmless: linesOf("fourth-harmless.jsonl"),
     least: [200, 150],
+  },
+  {
+    name: "fifth",
+    forbidden: linesOf("fifth-forbidden.jsonl"),
+    harmless: linesOf("fifth-harmless.jsonl"),
+    least: [500, 240],
   },
 ] as const
 const lines = sets.flatMap(({ forbidden, harmless }) => [...forbidden, ...harmless])
@@ -93,7 +103,7 @@ const gatewayGuard = (): Guard =>
   })
 
 const guardOf = (name: string): Guard =>
-  name === "self" ? gatewayGuard() : createGuard(policySets.get(name)?.policies ?? [])
+  name === "self" ? gatewayGuard() : createGuard(policySets.get(name)?.policies ?? [], policySets.get(name)?.contracts)
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -30,7 +30,7 @@ const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
   [
     "write",
     setOf(
-      "write create update edit insert append save put set add modify patch move rename copy replace multiedit configure enable disable change assign register approve reject merge commit push cancel close book schedule upsert toggle restore start stop restart",
+      "write create update edit insert append save put set add modify patch move rename copy replace multiedit configure enable disable change assign register approve reject merge commit push cancel close book schedule upsert toggle restore start stop restart exchange return",
     ),
   ],
   [
@@ -53,14 +53,14 @@ const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
   [
     "read",
     setOf(
-      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web",
+      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot",
     ),
   ],
 ]
 
 /** Nouns that are verbs elsewhere: `get_order` reads, and `order_details` too. */
 const nouns = setOf(
-  "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info",
+  "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info terraform helm kubectl",
 )
 
 /** Fields whose value says what is to be done. */
@@ -104,6 +104,8 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
   const [first = ""] = wordsOf(tool.slice(0, 200)).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
   if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
     found.delete("purchase")
+  // `post_query_result` does not query.
+  if (/^(?:post|share)$/.test(first) && !found.has("read")) found.add("send")
   const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
   if (noun && found.size === 0) found.add("send")
   if (found.size === 0) found.add("other")
@@ -180,8 +182,12 @@ const names: readonly (readonly [Environment, RegExp])[] = [
 const known = new Map<string, Environment | undefined>()
 const maxKnown = 5_000
 
+/** The letters that names of environments begin with. */
+const firstLetters = "cdlmpqstu"
+
 /** The environment that a word is a name of. */
 function environmentOf(word: string): Environment | undefined {
+  if (!firstLetters.includes(word.charAt(0))) return undefined
   const met = known.get(word)
   if (met !== undefined || known.has(word)) return met
   const spelled = word.replaceAll("0", "o")

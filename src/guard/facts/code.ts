@@ -13,7 +13,15 @@ type CodeFacts = {
   readonly takesAway: boolean
   /** What shows only when it runs, with the reason. */
   readonly unresolved: readonly {
-    readonly what: "everything" | "hosts" | "paths" | "changedPaths" | "statements" | "recipients"
+    readonly what:
+      | "everything"
+      | "hosts"
+      | "network"
+      | "paths"
+      | "changedPaths"
+      | "statements"
+      | "recipients"
+      | "amounts"
     readonly why: string
   }[]
   readonly tooMany: boolean
@@ -32,7 +40,7 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "write",
-    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write)\s*\(|\bprint\s*>>?\s*"|\b(?:Dir\.mkdir|mkdir|rename|symlink)\b\s*[("']|\.(?:touch|mkdir|rename|symlink_to|chmod)\s*\(/,
+    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write|(?:to_(?:csv|json|excel|parquet|pickle|feather|hdf|sql|html|stata|netcdf|file)|save(?:fig|txt|z|_pretrained|_model|_img)?|np\.save\w*|write_(?:csv|parquet|json|html|image|gbq)))\s*\(|\bprint\s*>>?\s*"|\b(?:Dir\.mkdir|mkdir|rename|symlink)\b\s*[("']|\.(?:touch|mkdir|rename|symlink_to|chmod)\s*\(/,
   ],
   [
     "read",
@@ -40,7 +48,11 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "network",
-    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect)\b\s*[.(:]/,
+    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection)\b\s*[.(:]/,
+  ],
+  [
+    "network",
+    /\b(?:import|from|require|use)\b\s*\(?\s*["']?(?:node:)?(?:requests|httpx|aiohttp|urllib[23]?|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
   ],
   [
     "send",
@@ -151,6 +163,13 @@ const cloudModules =
 const cloudChanges =
   /\.(?:create|run|delete|put|terminate|modify|launch|provision|destroy|deploy|update|start|stop|attach|detach|copy|upload|patch|replace|scale|invoke|authorize|revoke)_?[A-Za-z_]\w*\s*\(/
 
+/** Calls that fetch what they name unless it is there already. */
+const fetched =
+  /\.(?:download|from_pretrained|snapshot_download|hf_hub_download|load_dataset|fetch_\w+)\s*\(|\b(?:load_dataset|snapshot_download|hf_hub_download|download_file|fetch_openml)\s*\(|\bhub\.load\s*\(|\bimport\s[^\n]{0,200}\bfetch_\w+/
+/** Calls of those who move money, or of something named after it. */
+const pays =
+  /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
+
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {
   const text = joined(code)
@@ -174,6 +193,13 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
       (one) => /^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(one) || (effects.has("network") && hostLiteral.test(one)),
     ),
   ]
+  if (fetched.test(text))
+    for (const what of ["network", "hosts"] as const)
+      unresolved.push({ what, why: "the program loads something that may have to be fetched" })
+  if (pays.test(text)) {
+    effects.add("pay")
+    unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })
+  }
   if (dynamic.test(text))
     unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
   for (const argument of argumentsOf(text, evaluations))
@@ -238,7 +264,9 @@ function readCalls(
     /^\s*(?:select|show|describe)\s/i,
   )
   if (
-    /\b(?:smtplib|nodemailer|sendMail|sendmail|send_e?mail)\b/.test(text) &&
+    /\b(?:smtplib|nodemailer|sendMail|sendmail|send_(?:\w+_)?e?mail|yagmail|redmail|mailgun|sendgrid|postmark(?:er)?|emails|resend|SMTP|ActionMailer)\b/.test(
+      text,
+    ) &&
     (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names))
   )
     unresolved.push({ what: "recipients", why: "the program sends mail to someone who is not written in it" })
@@ -250,7 +278,11 @@ const mailTargets =
 
 /** Does a program send mail to someone whom it finds out when it runs? */
 function mailsUnknown(text: string, names: Names): boolean {
-  return [...text.matchAll(mailTargets)].some(([, called, given, field]) =>
+  const targets = [...text.matchAll(mailTargets)]
+  // Without a field for it, who gets it is the first thing that is handed over.
+  const handed = targets.length > 0 ? [] : argumentsOf(text, /\.send\w{0,12}\s*\(/g)
+  if (handed.some((argument) => argument !== "" && textsOf(argument, names) === undefined)) return true
+  return targets.some(([, called, given, field]) =>
     (called ?? given ?? field ?? "")
       .replace(/^\[|\]$/g, "")
       .split(",")

@@ -1,4 +1,5 @@
 import type { Effect } from "./command-table.ts"
+import { attachedProgram } from "./commands.ts"
 import type { Access, PathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
 
@@ -22,11 +23,16 @@ const folderOption = /^--?(?:chdir|directory|cwd|prefix|work-tree|workdir|dir|C)
 export function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
   if (name === "git") return gitFiles(words)
   if (name === "find") return foundFiles(words, effects)
+  const formatted =
+    /^(?:terraform|tofu)$/.test(name) && !words.some((word) => /^--?check$/.test(word)) ? words.indexOf("fmt") : -1
+  const folder = formatted < 0 ? undefined : words.slice(formatted + 1).find((word) => !/^-./.test(word))
+  if (folder !== undefined) return [{ word: folder, access: "write", tree: "files" }]
   if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
   if (/^(?:curl|wget)$/.test(name)) return downloads(name, words)
   const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
   const pattern =
-    filters.test(name) && !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word))
+    filters.test(name) &&
+    !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word) || (name === "perl" && attachedProgram.test(word)))
       ? words.findIndex((word) => !word.startsWith("-"))
       : -1
   const { operands, found } = namedFiles(words, pattern, access, effects)
@@ -208,6 +214,8 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
     !rest.some((word) => /^(?:--worktree|-\w*W\w*)$/.test(word))
   // What git tells of a repository elsewhere is what is in its files.
   const found: FileWord[] = folders.map((word) => ({ word, access: "read", tree: "files" }))
+  // Of these git tells names alone.
+  if (/^(?:check-ignore|check-attr|ls-files)$/.test(verb)) return found
   for (const [index, word] of rest.entries()) {
     if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
     const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
@@ -222,6 +230,10 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
         access: changes && !isIndexOnly ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
       })
   }
+  // What is put back, or cleaned away, in a folder is all that is in it.
+  if (/^(?:checkout|restore|clean)$/.test(verb) && !isIndexOnly)
+    for (const [index, file] of found.entries())
+      if (file.access === "write" && !isPlainFile(file.word)) found[index] = { ...file, tree: "files" }
   const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
   // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
   const isForeign = verb === "pull" && rest.some((word) => /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i.test(word))

@@ -68,6 +68,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "write",
     /^(?:sed|perl|gawk|awk) (?:\S+ )*(?:-i|--in-place|-pi)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
   ],
+  ["delete", /^journalctl .*--(?:vacuum|rotate|relinquish)/],
   [
     "delete",
     /^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred|unlink)\b)|^git (?:clean|branch -D|push \S* ?(?:--delete|:))/i,
@@ -96,6 +97,10 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "network",
     /^git (?:clone|fetch|pull|push|remote add|ls-remote|send-pack|fetch-pack|http-push|http-fetch|archive --remote|submodule|svn)\b/,
   ],
+  [
+    "network",
+    /^getent (?:a?hosts(?:v[46])?|networks|services) |^(?:jj|hg|svn|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*(?:push|pull|fetch|clone|sync)\b/,
+  ],
   ["install", /^(?:npx|bunx|uvx|pipx run) /],
   [
     "send",
@@ -115,7 +120,7 @@ const lookOnly: readonly RegExp[] = [
   /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|shortlog|reflog)\b/,
   /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config (?:view|get-contexts|current-context)|cluster-info|api-resources|api-versions|rollout (?:status|history)|auth can-i|diff|wait|events)\b/,
   /^(?:docker|podman) (?:compose (?:-\S+(?: \S+)? )*)?(?:ps|images|logs|inspect|version|info|stats|top|port|history|config)\b|^(?:docker|podman) (?:image|container|volume|network) (?:ls|inspect)\b/,
-  /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list)\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
+  /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list|workspace (?:select|list|show))\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
   /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|ls\b)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
   /^(?:npm|pnpm|yarn) (?:ls|list|view|outdated|audit(?! fix)|test|run (?:test|lint|check|build|typecheck))\b|^(?:pip3?|uv pip) (?:list|show|freeze|check)\b/,
   /^systemctl (?:status|list-\w+|is-\w+|show)\b|^(?:cargo|go) (?:test|check|vet|clippy|build|version)\b|^(?:apt|brew|dnf|yum) (?:list|search|show|info)\b/,
@@ -135,6 +140,16 @@ const local = setOf(
   "make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
 )
 
+/** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
+const fetches =
+  /^(?:\S+ ){1,3}?(?:install(?:-deps)?|add|require|update|upgrade|self-update|restore|outdated|download|fetch|autoupdate|create-project|get|deps\.get|(?:[\w.-]+:)?(?:resolve|go-offline|get|tree|sources|purge-local-repository))(?= |$)/
+const fetchOptions =
+  /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
+/** Builders whose `install` and `update` put into place what they have built. */
+const placesOnly = setOf(
+  "make cmake ninja meson ant rake just task husky pre-commit gradle gradlew bazel xcodebuild django-admin artisan alembic jupyter lerna changeset prisma apply_patch applypatch str_replace_editor edit submit create time open xdg-open sbt",
+)
+
 /** Programs that do what their statements say. */
 const clients = setOf(
   "sqlite3 sqlite duckdb litecli sqlcmd cqlsh bq snowsql clickhouse-client usql isql sqlplus mariadb mongo",
@@ -144,6 +159,9 @@ const clients = setOf(
 const clouds = setOf(
   "aws gcloud az gsutil s3cmd rclone kubectl oc helm docker podman nerdctl terraform tofu pulumi heroku vercel netlify flyctl fly wrangler gh glab hub doctl firebase supabase",
 )
+
+/** Programs that only look, beside what their options may do. */
+export const isReader = (name: string): boolean => readers.has(name)
 
 /** Programs of a developer's machine that build, test and check: they run the project's own code and reach for nothing else. */
 export const isLocalProgram = (name: string): boolean => local.has(name)
@@ -157,7 +175,9 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   if (repairs.test(seen)) effects.add("write")
   else if (lookOnly.some((pattern) => pattern.test(seen))) {
     effects.add("read")
-    for (const [effect, names] of table) if (effect === "network" && names.has(name)) effects.add(effect)
+    // What looks at containers talks to a service of this machine, unless it is told another.
+    const isHere = /^(?:docker|podman) /.test(line) && !/ (?:-H|--host|-c|--context)[ =]/.test(line)
+    if (!isHere) for (const [effect, names] of table) if (effect === "network" && names.has(name)) effects.add(effect)
     return effects
   }
   for (const [effect, names] of table) if (names.has(name)) effects.add(effect)
@@ -180,6 +200,8 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   else if (local.has(name)) {
     effects.add("write")
     effects.add("execute")
+    const isOffline = / (?:-o|--offline)(?= |$)/.test(seen)
+    if ((fetches.test(seen) && !placesOnly.has(name) && !isOffline) || fetchOptions.test(seen)) effects.add("install")
   } else if (effects.size === 0) effects.add("unknown")
   return effects
 }
@@ -275,6 +297,6 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   [
     "repository",
-    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true)|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
+    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
   ],
 ]

@@ -276,11 +276,14 @@ const inlineOptions: readonly (readonly [programs: RegExp, option: RegExp])[] = 
   [/^deno$/, /^eval$/],
   [
     /^(?:ruby|perl|raku|lua|elixir|osascript|julia|groovy|r|rscript|scala|guile|racket|sbcl|ghc|erl)/,
-    /^-\w*[eE]\d?$|^--e(?:val)?$/,
+    /^-\w*[eE]$|^--e(?:val)?$/,
   ],
   [/^php/, /^-[rBRE]$/],
   [/^emacs$/, /^--(?:eval|execute)$/],
 ]
+
+/** A program behind its option in one word; letters before it are options without a value. */
+export const attachedProgram = /^-[acnlpswuW]*[eE](.+)$/s
 
 const languageOf = (name: string): string =>
   /^(?:python|pypy)/.test(name) ? "python" : /^(?:node|nodejs|deno|bun|tsx|ts-node)$/.test(name) ? "javascript" : name
@@ -301,6 +304,10 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
   const option = inlineOptions.find(([programs]) => programs.test(name))?.[1]
   const texts =
     option === undefined ? [] : words.flatMap((word, at) => (option.test(word) ? [words[at + 1] ?? ""] : []))
+  // Perl and Ruby take a program in the same word as its option: `-pe1`.
+  const attached = /^(?:perl|ruby)/.test(name) ? words.flatMap((word) => attachedProgram.exec(word)?.[1] ?? []) : []
+  for (const text of attached) add(text)
+  if (attached.length > 0) return
   // Modules that options load are part of the program.
   const modules = words.flatMap((word) => /^-[Mr]([\w:./-]+)/.exec(word)?.[1] ?? [])
   for (const text of texts) add(`${modules.map((module) => `${module}::\n`).join("")}${text}`)

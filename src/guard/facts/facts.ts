@@ -8,7 +8,8 @@ import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, ope
 import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
-import { type Programs, programsOf } from "./programs.ts"
+import type { Programs } from "./program-reading.ts"
+import { programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
@@ -342,7 +343,9 @@ function openOf(
   const isAddressed = emails.some(({ recipient }) => recipient)
   const isMail = declared === undefined ? mayMail(tool) || named.has("send") : true
   if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
-  const sends = declared === undefined ? mayMail(tool) && !isReading : medium === "email" && named.has("send")
+  // A contract that has a field for who gets it means that somebody does.
+  const tells = medium === "email" || (medium === undefined && declared?.contract.recipients !== undefined)
+  const sends = declared === undefined ? mayMail(tool) && !isReading : tells && named.has("send")
   if (sends && !byOther && !isAddressed && programs.commands.length === 0)
     open(into, "recipients", "it does not say to which address it goes")
   const contacted = hosts.some((host) => host.contacted)
@@ -350,6 +353,9 @@ function openOf(
     open(into, "hosts", "it does not say which host it calls")
     open(into, "network", "its name says that it uses a network")
   }
+  // What runs behind a server of tools that nobody has declared is not in the call.
+  if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
+    open(into, "network", "nobody has said whether the tools of this server use a network")
   if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
     open(into, "hosts", "it does not say which host it calls")
   if (

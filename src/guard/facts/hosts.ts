@@ -79,6 +79,10 @@ export function hostsOf(leaves: readonly Leaf[]): readonly HostFact[] {
 
 /** Words of a network command that name a host: `curl evil.example`, `ssh me@box`, `scp x box:/tmp`. */
 export function hostOfWord(word: string): string | undefined {
+  // A host with a port, and one with a path as programs that copy take it: neither is an address with a scheme.
+  if (/^[a-z][\w.-]*:\d{1,5}(?:[/?#]|$)/i.test(word)) return readUrl(`http://${word}`)?.host
+  const remote = /^([\w-]+(?:\.[\w-]+)+):\/(?!\/)/.exec(word)?.[1]
+  if (remote !== undefined) return hostName(remote)
   if (/^[a-z][a-z\d+.-]*:[/\\]/i.test(word)) return readUrl(word)?.host
   const bare = word.replace(/^[^@/]{0,64}@/, "")
   // A port, a count.
@@ -205,6 +209,10 @@ export type Addressed = {
 }
 
 /** The addresses that a call names, and those that it goes to. */
+/** A recipient that a template fills in later, beside whatever addresses. */
+const isPlaceholder = ({ role, text }: Leaf): boolean =>
+  role === "recipient" && /\{\{|\$\{|<%|\$\(|%[A-Za-z_]{1,80}%|(?:^|[\s,;])\$[A-Za-z_]\w*/.test(text)
+
 export function emailsOf(leaves: readonly Leaf[]): Addressed {
   const emails: EmailFact[] = []
   // A name beside an address is the name of who has it.
@@ -226,6 +234,6 @@ export function emailsOf(leaves: readonly Leaf[]): Addressed {
     const target = recipientText(leaf)
     if (target !== leaf.text) for (const raw of emailAddressesIn(leaf.text)) emails.push(...factOf(raw, false))
   }
-  const unresolved = unnamed.some((group) => !addressed.has(group))
+  const unresolved = unnamed.some((group) => !addressed.has(group)) || leaves.some(isPlaceholder)
   return { emails, unresolved, tooMany: emails.length > maxAddresses }
 }

@@ -1,3 +1,4 @@
+import { sentencesIn } from "../../language/sentences.ts"
 import { type Leaf, maxLanguageLength } from "./leaf.ts"
 
 /** Languages written in Latin letters, by the small words that no sentence of theirs does without. */
@@ -93,11 +94,15 @@ function proseOf(text: string): string {
 function blocksOf(prose: string, isPlain: boolean): readonly (readonly string[])[] {
   const blocks: string[][] = []
   const held: string[] = []
-  for (const sentence of prose.toLowerCase().split(/[.!?\n;:]+/)) {
-    const words = sentence.match(isPlain ? /[a-z]+/g : /\p{L}+/gu) ?? []
-    held.push(...words)
-    while (held.length >= leastWords) blocks.push(held.splice(0, blockWords))
-  }
+  // What stands behind a colon or on a line of its own may be a quotation.
+  for (const { start, end } of sentencesIn(prose, { start: 0, end: prose.length }))
+    for (const clause of prose
+      .slice(start, end)
+      .toLowerCase()
+      .split(/[;:\n]+/)) {
+      held.push(...(clause.match(isPlain ? /[a-z]+/g : /\p{L}+/gu) ?? []))
+      while (held.length >= leastWords) blocks.push(held.splice(0, blockWords))
+    }
   if (held.length > 0) blocks.push(held)
   return blocks
 }

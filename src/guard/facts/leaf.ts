@@ -388,6 +388,7 @@ const openKinds = [
   "amounts",
   "environments",
   "secrets",
+  "personal",
   "regions",
 ] as const
 export type OpenKind = (typeof openKinds)[number]

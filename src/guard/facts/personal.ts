@@ -47,10 +47,17 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
   ["ssn", /\b(?:ssn|social[\s_-]?security(?:[\s_-]?(?:number|no|num))?)\b/],
   ["card", /\b(?:card[\s_-]?number|credit[\s_-]?card|cvv|cvc|pan)\b/],
   ["passport", /\bpassport(?:[\s_-]?(?:number|no))?\b/],
-  ["birth-date", /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=\s+\d))\b/],
+  [
+    "birth-date",
+    /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=\s+\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
+  ],
   [
     "national-id",
-    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+  ],
+  [
+    "national-id",
+    /\b(?:(?:kranken|sozial|renten)?versicher(?:ten|ungs)|steuer(?:identifikations)?|ausweis|patienten|personal)[\s_-]?(?:nummer|nr\.?|id)(?![a-z])/,
   ],
   ["account", /\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
   ["iban", /\biban\b/],
@@ -100,7 +107,14 @@ const spelledDigits = (text: string): string =>
     return `${digits.join("")} `
   })
 
-function kindsIn({ folded, keys, role }: Leaf): readonly PersonalKind[] {
+/** A number that is said to be somebody's telephone, however short. */
+const telephone =
+  /\b(?:tele)?(?:phone|fon|mobile|cell|tel|handy|fax)\b(?: (?:number|no|is))?[.: ]{1,3}\+?\d[\d ()/.-]{5,}/
+/** A name, and the day on which whoever has it was born: nobody else has a date of so long ago beside the name. */
+const bornOn =
+  /\p{Lu}\p{Ll}+ \p{Lu}[\p{L}'-]+,? \(?[*†]?(?:\d{1,2}[./-]\d{1,2}[./-](?:19\d\d|200\d)|(?:19\d\d|200\d)-\d\d-\d\d)(?!\d)/u
+
+function kindsIn({ folded, keys, role, text }: Leaf): readonly PersonalKind[] {
   const kinds: PersonalKind[] = []
   const about = `${keys.join(" ")} ${folded.length <= 2_000 ? folded : ""}`.replaceAll("_", " ")
   for (const { 0: written } of spelledDigits(folded).matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
@@ -109,6 +123,8 @@ function kindsIn({ folded, keys, role }: Leaf): readonly PersonalKind[] {
   if (diagnosis.test(start) || illness.test(start)) kinds.push("health")
   if (street.test(start)) kinds.push("address")
   if (/[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender") kinds.push("email")
+  if (telephone.test(folded.slice(0, 100_000))) kinds.push("phone")
+  if (bornOn.test(text.slice(0, 100_000))) kinds.push("birth-date")
   const key = (keys.at(-1) ?? "").replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key
   // A sentence without a digit talks about such data and has none of it.

@@ -1,80 +1,17 @@
-import { type Action, type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { type Action, type Environment, targetEnvironments } from "./action.ts"
+import { readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff } from "./controls.ts"
-import { type HostFact, hostOfWord } from "./hosts.ts"
-import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
-import { type PathFact, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
-import { type CommandFact, type Destruction, secretStore, shellFacts } from "./shell.ts"
-import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
+import { hostOfWord } from "./hosts.ts"
+import { type Leaf, open } from "./leaf.ts"
+import { patchedFiles, patchedTexts, pathFact } from "./paths.ts"
+import { finished, newReading, type ProgramReading, type Programs } from "./program-reading.ts"
+import { shellFacts } from "./shell.ts"
+import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
 
-/** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
-export type Programs = {
-  readonly statements: readonly SqlFact[]
-  readonly commands: readonly CommandFact[]
-  readonly paths: readonly PathFact[]
-  readonly hosts: readonly HostFact[]
-  readonly mailed: readonly string[]
-  readonly destructive: ReadonlySet<string>
-  readonly environments: ReadonlySet<Environment>
-  readonly controlsOff: ReadonlySet<string>
-  readonly actions: ReadonlySet<Action>
-  /** Values that are no shell command. */
-  readonly rest: readonly Leaf[]
-  /** Programs that were read, of any language. */
-  readonly read: number
-  readonly changes: boolean
-  readonly network: boolean
-  readonly open: OpenFacts
-  readonly tooMany: boolean
-}
-
-type Reading = {
-  readonly statements: SqlFact[]
-  readonly commands: CommandFact[]
-  readonly paths: PathFact[]
-  readonly hosts: HostFact[]
-  readonly mailed: string[]
-  readonly destructions: Destruction[]
-  readonly destructive: Set<string>
-  readonly environments: Set<Environment>
-  /** Those of them that fields name: they hold for the whole call. */
-  readonly placed: Set<Environment>
-  readonly controlsOff: Set<string>
-  readonly actions: Set<Action>
-  readonly rest: Leaf[]
-  readonly open: Open
-  /** Scripts that are written into files: they may be run later. */
-  readonly written: string[]
-  read: number
-  changes: boolean
-  network: boolean
-  tooMany: boolean
-}
-
-const newReading = (): Reading => ({
-  statements: [],
-  commands: [],
-  paths: [],
-  hosts: [],
-  mailed: [],
-  destructions: [],
-  destructive: new Set(),
-  environments: new Set(),
-  placed: new Set(),
-  controlsOff: new Set(),
-  actions: new Set(),
-  rest: [],
-  open: new Map(),
-  written: [],
-  read: 0,
-  changes: false,
-  network: false,
-  tooMany: false,
-})
-
-const readSqlInto = (reading: Reading, text: string, environments: readonly Environment[] = []): void => {
+const readSqlInto = (reading: ProgramReading, text: string, environments: readonly Environment[] = []): void => {
   const { statements, scripts, files, tooMany } = sqlFacts(text)
   reading.read++
   reading.tooMany ||= tooMany
@@ -106,7 +43,7 @@ const scriptFile =
   /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:crontab|\.bashrc|\.zshrc|\.profile|\.bash_profile|\.git\/hooks\/[\w-]+|\.husky\/[\w-]+)$/i
 const codeFile = /\.(?:py|js|mjs|cjs|ts|rb|pl|php|lua)$/i
 
-function readShellInto(reading: Reading, text: string): void {
+function readShellInto(reading: ProgramReading, text: string): void {
   const facts = shellFacts(text)
   reading.read++
   reading.commands.push(...facts.commands)
@@ -130,19 +67,25 @@ function readShellInto(reading: Reading, text: string): void {
     reading.changes ||= changing.some((effect) => effects.has(effect))
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
     // A package manager's audit is a report on packages.
-    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : named(line)
+    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line)
+      ? line.replace(/\s--no-audit\b/g, "")
+      : named(withoutMessage(line))
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
   for (const setting of facts.settings)
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
-  for (const { text: sql, environments } of facts.sql)
+  // Some systems begin a query with the table.
+  const statements = facts.sql.map((one) =>
+    /^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one,
+  )
+  for (const { text: sql, environments } of statements)
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
 }
 
-function readUrlInto(reading: Reading, url: string): void {
+function readUrlInto(reading: ProgramReading, url: string): void {
   const host = hostOfWord(url)
   if (host !== undefined) reading.hosts.push({ host, contacted: true, suspect: false })
 }
@@ -151,7 +94,13 @@ const changing = ["write", "delete", "send", "deploy", "install"] as const
 
 /** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
 const named = (line: string): string =>
-  line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall)-)([a-z\d]+)-[\w-]+/, "$1")
+  line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall|aa)-)([a-z\d]+)-[\w-]+/, "$1")
+
+/** A command without the message that it records: words for people, up to the next long option. */
+const withoutMessage = (line: string): string =>
+  /^(?:git (?:commit|tag|merge|notes|stash|revert)|gh (?:pr|issue|release)|jj (?:describe|commit)) /.test(line)
+    ? line.replace(/\s(?:-\w*m|-[tb]|--(?:message|title|body|notes))[ =](?:(?!\s--\w).)*/gs, "")
+    : line
 
 const isScript = (path: string, content: string): boolean =>
   scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)
@@ -174,7 +123,7 @@ function scriptsOf(path: string, content: string): readonly string[] {
 }
 
 /** A command quoted in a program may open a secret, whatever runs it. */
-function readSecretWords(reading: Reading, literal: string): void {
+function readSecretWords(reading: ProgramReading, literal: string): void {
   for (const word of literal.slice(0, 4_000).split(/\s+/)) {
     // Regular expressions look like patterns of names.
     if (/[.\])]\*|\*\?|\\/.test(word)) continue
@@ -208,7 +157,7 @@ const secretVariable =
 /** Does a program print the environment, or what a variable for a secret holds? */
 function printsSecrets(code: string): boolean {
   if (
-    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\$ENV\b(?!\.)|^-n env$/.test(
+    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$/.test(
       code,
     )
   )
@@ -219,7 +168,7 @@ function printsSecrets(code: string): boolean {
   })
 }
 
-function readCodeInto(reading: Reading, code: string, language = "other"): void {
+function readCodeInto(reading: ProgramReading, code: string, language = "other"): void {
   for (const [, script = ""] of code.matchAll(scriptCells)) readShellInto(reading, script)
   const commands = notebookScript(code)
   if (commands.trim() !== "") readShellInto(reading, commands)
@@ -316,9 +265,6 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
       : "none"
 }
 
-const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
-const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
-
 /** The language of a field that a contract names. */
 const declaredKind = ({ role, value, text }: Leaf): Kind => {
   if (typeof value !== "string" || text.trim() === "") return "none"
@@ -372,7 +318,11 @@ const configures =
   /\.(?:go|java|kt|rs|cs|swift|c|cc|cpp|h|tsx|jsx|ya?ml|toml|json|ini|conf|cfg|properties|npmrc)$|(?:^|\/)\.(?:npmrc|env[\w.]*|gitconfig)$/i
 
 /** What the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network. */
-function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs | undefined {
+function laterPrograms(
+  reading: ProgramReading,
+  named: ReadonlySet<Action>,
+  leaves: readonly Leaf[],
+): Programs | undefined {
   const scripts = [...reading.written]
   const code: string[] = []
   const controls: string[] = []
@@ -409,97 +359,4 @@ function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: rea
   }
   later.open.clear()
   return finished(later)
-}
-
-/** Of what is destroyed, where: an act that names no environment leaves that open. */
-function finished(reading: Reading): Programs {
-  for (const { kind, environments } of reading.destructions) {
-    if (kind !== "unknown") reading.destructive.add(kind)
-    for (const environment of environments) reading.environments.add(environment)
-    const isPlaced = environments.length > 0 || reading.placed.size > 0
-    if (kind !== "files" && kind !== "repository" && !isPlaced)
-      open(reading.open, "environments", "nothing says in which environment it acts")
-  }
-  return reading
-}
-
-/** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
-function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): void {
-  const said = leaves.filter(
-    ({ role, value, keys }) =>
-      (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
-      // A switch is a switch, also in a patch: only texts are prose.
-      (typeof value === "boolean" && keys.length > 1),
-  )
-  for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
-  for (const { folded, text, role, keys, value } of said) {
-    const source = folded === text.toLowerCase() ? text : folded
-    const isTarget = role === "environment" || role === "url"
-    // Production counts wherever it is named; any other environment only where a field says what is acted on.
-    for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
-      if (environment === "production" || isTarget) reading.placed.add(environment)
-    if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
-    if (value === true)
-      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
-  }
-  for (const environment of reading.placed) reading.environments.add(environment)
-  const deeds = said.filter(
-    ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
-  )
-  const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
-  if (named.has("delete") && asked.some((word) => destroying.test(word)) && reading.commands.length === 0) {
-    const structured = asked.some((word) =>
-      /^(?:table|database|db|schema|collection|index|bucket|row|rows|record|records|keyspace|volume|snapshot|backup|topic|queue)$/.test(
-        word,
-      ),
-    )
-    const fields = said.some(({ keys }) =>
-      /^(?:table|database|db|collection|schema|bucket|index)$/.test(keys.at(-1) ?? ""),
-    )
-    reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
-  }
-  readRepository(reading, wordsOf(tool), said)
-  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
-  const isReading = [...named].every((action) => action === "read" || action === "query")
-  if (
-    reading.placed.has("production") &&
-    (!isReading || wordsOf(tool).some((word) => /^(?:flush\w*|zap|nuke|reset|wipe)$/.test(word))) &&
-    reading.read === 0
-  )
-    open(reading.open, "statements", "it acts on production, and nobody has said what it does")
-  const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
-  if (looks || reading.statements.length + reading.commands.length > 0) return
-  const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
-  // Of an address, the path says what is acted on.
-  const shown = ({ role, folded }: Leaf): string =>
-    role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
-  const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
-  for (const control of controlsOff(line)) reading.controlsOff.add(control)
-  // A switch or a number of a tool that is named after a control is about that control.
-  for (const { keys, folded, value } of settings)
-    if (value === false || value === 0 || folded === "false" || folded === "0")
-      for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
-}
-
-/** A tool whose name says that it shows a secret; the names of secrets are none. */
-const opensSecret = (words: readonly string[]): boolean =>
-  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
-  words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
-
-/** A tool for repositories that is told to use force, or to delete. */
-function readRepository(reading: Reading, words: readonly string[], said: readonly Leaf[]): void {
-  if (!words.some((word) => /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/.test(word)))
-    return
-  const forced = said.some(
-    ({ keys, value, text }) =>
-      (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
-      /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()),
-  )
-  const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
-    ? /^(?:project|projects|release|fork|group)$/
-    : /^$/
-  const deletes =
-    words.includes("delete") &&
-    words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
-  if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
 }

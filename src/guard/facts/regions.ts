@@ -11,11 +11,9 @@ const codes: readonly RegExp[] = [
 
 /** Where a provider's own names for places lead. */
 const places: Readonly<Record<string, string>> = {
-  "n. virginia": "us-east-1",
-  "northern virginia": "us-east-1",
+  virginia: "us-east-1",
   ohio: "us-east-2",
-  "n. california": "us-west-1",
-  "northern california": "us-west-1",
+  california: "us-west-1",
   oregon: "us-west-2",
   ireland: "eu-west-1",
   london: "eu-west-2",
@@ -56,9 +54,15 @@ export const regionName = (written: string): string => {
     : text
 }
 
+/** Fields for a place of any kind: what they say is a region if it is the name of one. */
+const placeField = /^(?:where|place|site|area|geo|geography|in|at)$/
+const isPlace = (folded: string): boolean =>
+  Object.hasOwn(places, folded.trim().replace(/^(?:n\.|north|northern) /, ""))
+
 /** The regions that a call names; a field for one counts whatever it says. */
 export function regionsOf(leaves: readonly Leaf[]): readonly string[] {
-  return leaves.flatMap(({ role, folded: written }) => {
+  return leaves.flatMap(({ role: said, keys, folded: written }) => {
+    const role = said === "other" && placeField.test(keys.at(-1) ?? "") && isPlace(written) ? "region" : said
     // A shell joins what quotes part.
     const folded = role === "command" ? written.replace(/["'\\]/g, "") : written
     if (role === "body" || role === "subject" || role === "sender" || role === "recipient") return []

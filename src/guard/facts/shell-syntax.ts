@@ -92,6 +92,9 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
 const maxOpenBraces = 300
 
 function hasManyOpenBraces(text: string): boolean {
+  let braces = 0
+  for (let at = text.indexOf("{"); at >= 0 && braces <= maxOpenBraces; at = text.indexOf("{", at + 1)) braces++
+  if (braces <= maxOpenBraces) return false
   let open = 0
   for (const sign of text.matchAll(/[{}\s]/g)) {
     if (sign[0] === "{") open++

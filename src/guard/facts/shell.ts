@@ -1,9 +1,10 @@
 import { present } from "../../message/present.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { filesOf } from "./command-files.ts"
-import { destructions, type Effect, effectsOf, isDryRun, isLocalProgram } from "./command-table.ts"
+import { readHost, readHosts, readMail, searches } from "./command-reach.ts"
+import { destructions, type Effect, effectsOf, isDryRun, isLocalProgram, isReader } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
-import { hostOfWord, isPaymentUrl } from "./hosts.ts"
+import { isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -66,7 +67,11 @@ export function shellFacts(text: string): ShellFacts {
   if (printsSecret(text)) reading.paths.push(secretStore)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
   const settings = [...run.files].flatMap(([path, text]) =>
-    /^\/(?:sys|proc|etc)\//.test(path) ? [`${path} ${text ?? ""}`] : [],
+    /^\/(?:sys|proc|etc)\//.test(path)
+      ? [`${path} ${text ?? ""}`]
+      : path.startsWith("/var/log/")
+        ? [`overwrite ${path}`]
+        : [],
   )
   return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
 }
@@ -100,6 +105,20 @@ function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
       isSending(name, words) && [...words, ...given].some((word) => word.includes(unknownPart)),
   )
   if (secret) open(reading.open, "secrets", "what it sends is in a variable")
+  if (commands.some(sendsData))
+    open(reading.open, "personal", "what it sends is in a file, or comes from another command")
+}
+
+/** Is what a command sends not in its words: a file that it uploads, or what another command prints? */
+const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
+  if (!isSending(name, words)) return false
+  const isFed = piped || readsFrom.length > 0
+  if (/^(?:scp|rsync|ftp|sftp)$/.test(name) || (isFed && !/^(?:curl|wget|http|https|xh)$/.test(name))) return true
+  return words.some(
+    (word, at) =>
+      /^(?:-T|--upload-file|--post-file|--body-file)/.test(word) ||
+      /(?:^|=)[@<][\w./~-]/.test(words[at - 1]?.startsWith("-") === true || /^--?\w[\w-]*=/.test(word) ? word : ""),
+  )
 }
 
 const isSending = (name: string, words: readonly string[]): boolean =>
@@ -123,10 +142,19 @@ function lineOf(name: string, words: readonly string[]): string {
 
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+/** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
+const tellsSecret = (name: string, words: readonly string[]): boolean => {
+  if (/^docker-credential-/.test(name)) return true
+  if (searches.test(name) || isReader(name)) return false
+  const verbs = words.filter((word) => !word.startsWith("-")).slice(0, 2)
+  if (/^(?:run|exec|test|build|add|install|x|dlx|start)$/.test(verbs[0] ?? "")) return false
+  return verbs.some((word) =>
+    /^(?:(?:\w+:)?(?:token|tokens|password|passwords|credentials?)|login:ci)$/.test(fold(word)),
+  )
+}
 /** What stands for a store of secrets that is no file. */
 export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
-const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
 
 function readCommand(reading: Reading, command: RunCommand): void {
   const { name, around, writesTo, readsFrom } = command
@@ -136,7 +164,12 @@ function readCommand(reading: Reading, command: RunCommand): void {
   const effects = new Set(
     command.wraps || isDry
       ? [...effectsOf(name, line)].filter(
-          (effect) => effect === "network" || effect === "privilege" || effect === "read",
+          (effect) =>
+            effect === "network" ||
+            effect === "privilege" ||
+            effect === "read" ||
+            // What is fetched to be run once is fetched all the same; what npx runs is most often there.
+            (effect === "install" && /^(?:uvx|pipx)$/.test(name)),
         )
       : effectsOf(name, line),
   )
@@ -153,6 +186,8 @@ function readCommand(reading: Reading, command: RunCommand): void {
   // What comes through the pipe is taken away with all that is in it.
   if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
     reading.destructions.push({ kind: "files", environments })
+  if (name === "git") readGitOptions(reading, words, line)
+  if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
@@ -173,13 +208,18 @@ function readCommand(reading: Reading, command: RunCommand): void {
     else if (host !== undefined) reading.hosts.push(host)
     if (host !== undefined) effects.add("network")
   }
-  if (secretStores.test(line)) reading.paths.push(secretStore)
+  if (secretStores.test(line) || tellsSecret(name, words)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line)
   for (const [at, word] of words.entries())
     if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
       if (word.includes(unknownPart))
         open(reading.open, "regions", `the region that ${name} is told is known only when it runs`)
+  readPayment(reading, name, words, effects)
+}
+
+/** A sum that a command is told to pay. */
+function readPayment({ open: into }: Reading, name: string, words: readonly string[], effects: Set<Effect>): void {
   if (
     words.some((word) => /^--(?:amount|price|total|unit-amount)\b/.test(word)) ||
     /^(?:stripe|paypal|braintree)$/.test(name)
@@ -190,8 +230,25 @@ function readCommand(reading: Reading, command: RunCommand): void {
         (word, at) => /^--(?:amount|price|total|unit-amount)/.test(words[at - 1] ?? word) && word.includes(unknownPart),
       )
     )
-      open(reading.open, "amounts", `the sum that ${name} is told is known only when it runs`)
+      open(into, "amounts", `the sum that ${name} is told is known only when it runs`)
   }
+}
+
+/** Programs that change the accounts and settings of the system, which are files in one place. */
+const systemFiles =
+  /^(?:user(?:add|mod|del)|adduser|deluser|group(?:add|mod|del)|addgroup|delgroup|passwd|chpasswd|gpasswd|chsh|chfn|visudo|vipw|vigr|update-alternatives|update-ca-certificates|update-rc\.d|hostnamectl|timedatectl|localectl|netplan|a2en(?:site|mod)|a2dis(?:site|mod)|dpkg-reconfigure|authselect|pam-auth-update)$/
+
+/** What options of git set for one command, as if they had been set before it; and a push of which not all words are known. */
+function readGitOptions(reading: Reading, words: readonly string[], line: string): void {
+  for (const [at, word] of words.entries()) {
+    const [, key = "", value = ""] = words[at - 1] === "-c" ? (/^([^=]+)=(.*)$/s.exec(word) ?? []) : []
+    if (key === "") continue
+    const set = `git config ${key.toLowerCase()} ${value}`
+    for (const [kind, pattern] of destructions)
+      if (pattern.test(set)) reading.destructions.push({ kind, environments: [] })
+  }
+  if (!/^git (?:push|send-pack)\b/.test(line) || !words.some((word) => word.startsWith(unknownPart))) return
+  open(reading.open, "statements", "what git pushes, and how, is known only when it runs")
 }
 
 /** A shell or an interpreter that is given its program in its words: that is read by itself. */
@@ -269,14 +326,14 @@ const targetOption =
   /^(?:-[hdnHea]|--(?:host|hostname|dbname|database|db|namespace|context|kube-context|profile|project|env|environment|stage|cluster|instance|app|workspace|account|subscription|resource-group|server|uri|url|remote|region|config|target|chdir|var-file|db-instance-identifier|db-cluster-identifier|stack|stack-name|name|bucket|table-name|function-name|service)|-chdir|-var-file|-var)$/
 const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
+/** What a build has made: a folder in it may be named after production, and is none of it. */
+export const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
+
 /** The environments that a command names: production anywhere, others only where it says what it acts on. */
 function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
   if (isBuild([name, ...words.slice(1)].join(" "))) return []
   const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = [...words, ...places, ...values]
-    .join(" ")
-    .slice(0, 20_000)
-    .replace(/(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g, " ")
+  const line = [...words, ...places, ...values].join(" ").slice(0, 20_000).replace(builtFiles, " ")
   const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
   const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
@@ -296,122 +353,14 @@ function environmentsOf({ name, words, places, sets }: RunCommand): readonly Env
   return [...found]
 }
 
-// Hosts
-
-const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
-  curl: /^-[HdXouAeFTbcmwKEyYzCQrt]$|^--(?:header|data\S*|request|output|user|user-agent|referer|form\S*|upload-file|cookie\S*|max-time|write-out|cert\S*|key|connect-timeout|retry\S*|json|cacert|output-dir|range|oauth2-bearer|netrc-file|limit-rate|mail-from|mail-rcpt|login-options)$/,
-  wget: /^-[OoUPaetTwQ]$|^--(?:header|output-\w+|user-agent|directory-prefix|post-data|post-file|body-data|body-file|method|user|password|timeout|tries|referer)$/,
-  ssh: /^-[bBcDEeFIiJLlmOopQRSWw]$/,
-  scp: /^-[cDFiJloPSX]$/,
-  sftp: /^-[bBcDFiJloPRsSX]$/,
-  rsync: /^-[ef]$|^--(?:exclude|include|rsh|filter|files-from|bwlimit|chmod)$/,
-  nc: /^-[ipqswXx]$/,
-  git: /^-[cCbo]$|^--(?:branch|depth|origin|git-dir|work-tree)$/,
-  dig: /^-[tcpqx]$/,
-}
-
-/** Programs that reach a host which is not among their words: a registry, a cloud, a remote that git knows. */
-const hiddenHosts =
-  /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|pg_dump|pg_dumpall|mysqldump|mongodump|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
-
-function readHosts(reading: Reading, { name, places }: RunCommand, words: readonly string[]): void {
-  const valued =
-    valuedOptions[
-      name === "https" || name === "http" || name === "xh" ? "curl" : name === "ncat" || name === "netcat" ? "nc" : name
-    ]
-  let found = 0
-  for (const [at, word] of words.entries()) {
-    const before = words[at - 1] ?? ""
-    const option =
-      /^(?:--(?:connect-to|resolve|proxy|preproxy|socks5\S*|url|host|endpoint-url|registry|index-url|extra-index-url|server|doh-url|remote|uri)|-x|-J|-i|-h)$/
-    if ((/^(?:-K|--config)$/.test(before) || /^-\w*K./.test(word)) && name === "curl") {
-      open(reading.open, "hosts", "the addresses that curl calls are in a file")
-      continue
-    }
-    if (valued?.test(before) === true && !option.test(before)) continue
-    if (/^--?[\w-]+$/.test(word)) continue
-    const inside = /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
-    found += readHost(reading, inside, { name, before, isFirst: found === 0 })
-  }
-  for (const place of places) found += readHost(reading, place, { name: "ssh", before: "", isFirst: true })
-  if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
-    open(reading.open, "hosts", "the addresses that wget calls are in a file")
-  if (found === 0 && /^(?:gh|hub)$/.test(name)) reading.hosts.push("api.github.com")
-  else if (found === 0 && (hiddenHosts.test(name) || name === "git"))
-    open(reading.open, "hosts", `the host that ${name} reaches is not in the command`)
-  else if (found === 0 && words.some((word) => word.includes(unknownPart)))
-    open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
-}
-
-const fileEnding =
-  /^[\w-]+\.(?:py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
-
-type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
-
-/** The host of one word; how many there were. */
-function readHost(reading: Reading, word: string, { name, before, isFirst }: HostWord): number {
-  if (before === "--connect-to" || before === "--resolve") {
-    const pieces = word.split(":")
-    const to = before === "--resolve" ? pieces.slice(2).join(":") : (pieces[2] ?? "")
-    if (to !== "") reading.hosts.push(to.replace(/^\[|\]$/g, ""))
-    return 0
-  }
-  let found = 0
-  for (const piece of word.split(/,(?=\S)/)) {
-    const bare = piece.replace(/^['"]+|['"]+$/g, "").slice(0, 2_048)
-    const authority = /^(?:[a-z][a-z\d+.-]*:\/\/)?(?:[^@/]*@)?([^/?#]*)/i.exec(bare)?.[1] ?? ""
-    const isHostly = /^[a-z][a-z\d+.-]*:\/\//i.test(bare) || !/[/\s]/.test(bare)
-    if (
-      isHostly &&
-      asPattern(authority).includes("*") &&
-      /^(?:curl|wget|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|telnet|ping|dig|nslookup|host|git|ftp|lftp|aria2c|socat|nmap|whois|traceroute)$/.test(
-        name,
-      )
-    ) {
-      open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
-      found++
-      continue
-    }
-    const host = hostOfWord(bare.replaceAll(unknownPart, "x"))
-    const isName =
-      /^(?:ssh|ping|dig|nslookup|host|telnet|nc|ncat|netcat|nmap|whois|traceroute|ftp|mosh|curl|wget)$/.test(name) &&
-      /^[a-z\d][\w.-]*$/i.test(bare.replace(/^[^@]*@/, "")) &&
-      !/^\d+$/.test(bare)
-    if (host !== undefined && !fileEnding.test(host)) reading.hosts.push(host)
-    else if (host === undefined && isName && isFirst && found === 0 && !fileEnding.test(bare))
-      reading.hosts.push(bare.replace(/^[^@]*@/, "").toLowerCase())
-    else continue
-    found++
-  }
-  return found
-}
-
-// Mail
-
-function readMail(reading: Reading, { name, given, piped }: RunCommand, words: readonly string[], line: string): void {
-  const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
-  // A mail server spoken to by hand.
-  if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name))
-    reading.mailed.push(...[...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? ""))
-  if (!mailers.test(name) && !curled) return
-  const valued =
-    /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
-  const recipients = words.filter(
-    (word, at) =>
-      (!word.startsWith("-") || word.includes("@")) &&
-      (!valued.test(words[at - 1] ?? "") || /^--mail-rcpt$/.test(words[at - 1] ?? "")),
-  )
-  reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
-  const reads = words.some((word) => /^-\w*t$|^--read-recipients$/.test(word))
-  const headers = given.join("\n")
-  if (reads) reading.mailed.push(...[...headers.matchAll(/^(?:to|cc|bcc):(.*)$/gim)].map(([, list]) => list ?? ""))
-  if (recipients.some((word) => word.includes(unknownPart)) || (reads && (piped || headers === "")))
-    open(reading.open, "recipients", `the recipient of ${name} is known only when it runs`)
-  else if (!curled && recipients.every((word) => !word.includes("@")) && !reads && words.length > 0)
-    open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
-}
-
 // Files
+
+/** Programs that pack the files whose names they are told by another command. */
+const takesNames = (name: string, words: readonly string[]): boolean =>
+  (/^(?:cpio|pax|afio)$/.test(name) && !words.some((word) => /^-\w*[ir]/.test(word))) ||
+  (name === "zip" && words.includes("-@")) ||
+  (/^(?:tar|bsdtar)$/.test(name) &&
+    words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
 
 /** Programs whose words are no files. */
 const wordless =
@@ -436,11 +385,26 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
     reading.paths.push({ ...fact, ...more })
   }
   for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
+  if (takesNames(name, words)) {
+    for (const file of command.fed ?? []) add(file, "read", { tree: "files" })
+    if (command.fed === undefined) open(reading.open, "paths", `the files that ${name} packs are named when it runs`)
+  }
   for (const from of readsFrom) add(from, "read")
   if (/^apply_?patch$/.test(name))
     for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")
   if (/[/\\]/.test(command.words[0] ?? "")) add(command.words[0] ?? "", "read")
   if (command.wraps || wordless.test(name)) {
+    for (const [at, word] of words.entries()) {
+      const bound = /^(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/.exec(
+        word.replace(/^--property=/, ""),
+      )?.[1]
+      if (bound !== undefined) add(bound, "unknown", { tree: "files" })
+      else if (
+        /^(?:bwrap|proot|firejail)$/.test(name) &&
+        /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/.test(words[at - 1] ?? "")
+      )
+        add(word.replace(/:.*$/, ""), "unknown", { tree: "files" })
+    }
     if (/^(?:docker|podman)$/.test(name))
       for (const [at, word] of words.entries())
         if (/^-v$|^--volume$|^--mount$/.test(words[at - 1] ?? "") || /^--?(?:v|volume|mount)=/.test(word))

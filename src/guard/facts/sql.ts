@@ -175,6 +175,7 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
     ) !== null
   const merges = JSON.stringify(found.kinds.get("MergeStmt") ?? []).includes('"CMD_DELETE"')
   const copies = found.kinds.get("CopyStmt") ?? []
+  if ([...found.calls].some((name) => fileFunctions.test(name))) into.files.push(...textsIn(node))
   for (const { is_program: isProgram, filename } of copies)
     if (typeof filename === "string") (isProgram === true ? into.scripts : into.files).push(filename)
   const writes = kinds.some(
@@ -198,6 +199,10 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
   for (const inner of [...(found.kinds.get("DoStmt") ?? []), ...(found.kinds.get("CreateFunctionStmt") ?? [])])
     for (const text of textsIn(inner)) if (looksLikeSql(text)) readWords(into, text, depth + 1, false)
 }
+
+/** Functions that read or write a file of the server. */
+const fileFunctions =
+  /^(?:pg_read_(?:binary_)?file|pg_ls_dir|pg_stat_file|pg_file_\w+|lo_import|lo_export|load_file|readfile|writefile|load_extension|read_(?:csv|json|parquet|text|blob|ndjson)\w*|(?:csv|parquet|file)_scan)$/i
 
 function unresolvedIn({ kinds, calls }: Found): string | undefined {
   if (kinds.has("CallStmt")) return "it calls a procedure"
@@ -325,6 +330,10 @@ function readWords(into: Reading, text: string, depth: number, known: boolean): 
   }
 }
 
+/** A table that takes the place of another takes its rows away; one of the session alone does not. */
+const replacesTable =
+  /^create or replace (?:(?:transient|external|dynamic|hybrid) )?table\b|^(?:insert overwrite|load data (?:\S+ ){0,6}overwrite)\b/
+
 function factOfWords({ words, strings }: Statement): SqlFact {
   const verb = words.find((word) => word !== "(") ?? ""
   const changes = changesIn(words)
@@ -332,14 +341,20 @@ function factOfWords({ words, strings }: Statement): SqlFact {
   const sets = verb === "set" || verb === "pragma" ? / [:=]|=/.test(line) : false
   const looks = looking.has(verb) && changes.length === 0 && !sets && !/ into (?!@)/.test(line)
   const isWhole = (changes.includes("update") || changes.includes("delete")) && isUnboundedLine(words)
-  const alters = changes.includes("alter") && /\b(?:drop|disable|delete|clear|detach)\b/.test(line.slice(0, 4_000))
+  const alters =
+    changes.includes("alter") && /\b(?:drop|disable|delete|clear|detach|exchange|swap)\b/.test(line.slice(0, 4_000))
   const flush = /^(?:flushall|flushdb|shutdown)$/.test(verb)
   const open = openIn(verb, words, strings, looks)
   return {
     verb,
     targets: targetsOf(words),
     writes: changes.length > 0 || sets || flush || / into (?!@)/.test(line) || (!looking.has(verb) && verbs.has(verb)),
-    destructive: changes.some((word) => /^(?:drop|truncate|delete|purge)$/.test(word)) || alters || flush || isWhole,
+    destructive:
+      changes.some((word) => /^(?:drop|truncate|delete|purge)$/.test(word)) ||
+      alters ||
+      flush ||
+      isWhole ||
+      replacesTable.test(line),
     unbounded: isWhole,
     ...(open === undefined ? {} : { unresolved: open }),
   }

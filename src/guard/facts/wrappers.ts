@@ -46,7 +46,11 @@ const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: numb
   unshare: [/^-[SGRw]$/, 0],
   nsenter: [/^-[tSGr]$|^--(?:target|setuid|setgid)$/, 0],
   firejail: [/^$/, 0],
-  bwrap: [/^--(?:bind|ro-bind|dev-bind|symlink|setenv)$/, 0],
+  bwrap: [
+    /^--(?:dev|proc|tmpfs|mqueue|dir|chdir|unsetenv|uid|gid|hostname|lock-file|seccomp|perms|size|cap-add|cap-drop)$/,
+    0,
+  ],
+  proot: [/^-[brRSwqv]$/, 0],
   "systemd-run": [/^-[pMHuE]$|^--(?:unit|property|setenv|uid|gid)$/, 0],
   dbus: [/^$/, 0],
   caffeinate: [/^-[tw]$/, 0],
@@ -94,9 +98,10 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
   const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
   if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
   if (prefix !== undefined) {
-    const rest = afterOptions(words, prefix[0], prefix[1])
+    const rest = afterOptions(name === "bwrap" ? withoutPairs(words) : words, prefix[0], prefix[1])
     const script = optionText(words, /^(?:-c|--command|--call)$/)
     if (name === "parallel") return fedCommand(rest, command)
+    if (name === "chroot") return { ...none, argv: rest.length === 0 ? [] : [belowRoot(words, rest)] }
     if (name === "npx" && script !== undefined) return { ...none, scripts: [script] }
     if (name === "flock" && script !== undefined) return { ...none, scripts: [script] }
     return { ...none, argv: rest.length === 0 ? [] : [rest] }
@@ -104,6 +109,21 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
   const known = readers.find(([names]) => names.test(name))?.[1]
   if (known !== undefined) return known(words, command, name)
   return projectRunners.test(name) ? projectCommand(name, words) : undefined
+}
+
+/** Words without the options of a sandbox that take two: what is bound, and where to. */
+const withoutPairs = (words: readonly string[]): readonly string[] =>
+  words.filter(
+    (_, at) =>
+      ![0, 1, 2].some((back) =>
+        /^--(?:(?:ro-|dev-)?bind(?:-try)?|symlink|setenv|file|bind-data)$/.test(words[at - back] ?? ""),
+      ),
+  )
+
+/** A command under another root, with its files as they are called outside of it. */
+function belowRoot(words: readonly string[], rest: readonly string[]): readonly string[] {
+  const root = (words.find((word) => !word.startsWith("-")) ?? "").replace(/\/+$/, "")
+  return rest.map((word, at) => (at > 0 && word.startsWith("/") ? `${root}${word}` : word))
 }
 
 type Reader = (words: readonly string[], command: ShellCommand, name: string) => Wrapped | undefined

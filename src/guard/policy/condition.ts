@@ -293,6 +293,7 @@ const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
   amountNamed: ["amounts"],
   environments: ["environments"],
   secrets: ["secrets"],
+  personal: ["personal"],
   regions: ["regions"],
 }
 /** What no program that runs can change: who is called, and what stands in the call. */
@@ -322,9 +323,9 @@ export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
-  if (settled.has(name)) return undefined
   const kind = (opening[name] ?? []).find((one) => open.has(one) && !assumed.has(one))
-  return kind === undefined ? open.get("everything") : open.get(kind)
+  if (kind !== undefined) return open.get(kind)
+  return settled.has(name) ? undefined : open.get("everything")
 }
 
 export type PolicyContext = {

@@ -1,0 +1,97 @@
+import { type Action, environmentsIn, targetEnvironments } from "./action.ts"
+import { controlsOff } from "./controls.ts"
+import { type Leaf, open } from "./leaf.ts"
+import type { ProgramReading } from "./program-reading.ts"
+import { builtFiles, secretStore } from "./shell.ts"
+import { wordsOf } from "./words.ts"
+
+const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
+const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
+
+/** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
+export function readFields(
+  reading: ProgramReading,
+  tool: string,
+  named: ReadonlySet<Action>,
+  leaves: readonly Leaf[],
+): void {
+  const said = leaves.filter(
+    ({ role, value, keys }) =>
+      (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
+      // A switch is a switch, also in a patch: only texts are prose.
+      (typeof value === "boolean" && keys.length > 1),
+  )
+  for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
+  for (const { folded, text, role, keys, value } of said) {
+    const whole = folded === text.toLowerCase() ? text : folded
+    const source = role === "command" ? whole.replace(builtFiles, " ") : whole
+    const isTarget = role === "environment" || role === "url"
+    // Production counts wherever it is named; any other environment only where a field says what is acted on.
+    for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
+      if (environment === "production" || isTarget) reading.placed.add(environment)
+    if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
+    if (value === true)
+      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
+  }
+  for (const environment of reading.placed) reading.environments.add(environment)
+  const deeds = said.filter(
+    ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
+  )
+  const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
+  if (named.has("delete") && asked.some((word) => destroying.test(word)) && reading.commands.length === 0) {
+    const structured = asked.some((word) =>
+      /^(?:table|database|db|schema|collection|index|bucket|row|rows|record|records|keyspace|volume|snapshot|backup|topic|queue)$/.test(
+        word,
+      ),
+    )
+    const fields = said.some(({ keys }) =>
+      /^(?:table|database|db|collection|schema|bucket|index)$/.test(keys.at(-1) ?? ""),
+    )
+    reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
+  }
+  readRepository(reading, wordsOf(tool), said)
+  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
+  const isReading = [...named].every((action) => action === "read" || action === "query")
+  if (
+    reading.placed.has("production") &&
+    (!isReading || wordsOf(tool).some((word) => /^(?:flush\w*|zap|nuke|reset|wipe)$/.test(word))) &&
+    reading.read === 0
+  )
+    open(reading.open, "statements", "it acts on production, and nobody has said what it does")
+  const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
+  if (looks || reading.statements.length + reading.commands.length > 0) return
+  const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
+  // Of an address, the path says what is acted on.
+  const shown = ({ role, folded }: Leaf): string =>
+    role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
+  const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
+  for (const control of controlsOff(line)) reading.controlsOff.add(control)
+  // A switch or a number of a tool that is named after a control is about that control.
+  for (const { keys, folded, value } of settings)
+    if (value === false || value === 0 || folded === "false" || folded === "0")
+      for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
+}
+
+/** A tool whose name says that it shows a secret; the names of secrets are none. */
+const opensSecret = (words: readonly string[]): boolean =>
+  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
+  words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
+
+/** A tool for repositories that is told to use force, or to delete. */
+function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
+  if (!words.some((word) => /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/.test(word)))
+    return
+  const forced = said.some(
+    ({ keys, value, text }) =>
+      (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
+      /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()) ||
+      (/^(?:refspecs?|refs?|branch|branches|args?|arguments)$/.test(keys.at(-1) ?? "") && /^[+:]\S/.test(text.trim())),
+  )
+  const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
+    ? /^(?:project|projects|release|fork|group)$/
+    : /^$/
+  const deletes =
+    words.includes("delete") &&
+    words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
+  if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
+}

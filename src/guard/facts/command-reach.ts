@@ -1,0 +1,152 @@
+import type { RunCommand } from "./commands.ts"
+import { hostOfWord } from "./hosts.ts"
+import { type Open, open } from "./leaf.ts"
+import { asPattern, unknownPart } from "./shell-words.ts"
+
+/** Whom the commands of a script reach: hosts, and who gets mail. */
+type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
+
+// Hosts
+
+const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
+  curl: /^-[HdXouAeFTbcmwKEyYzCQrt]$|^--(?:header|data\S*|request|output|user|user-agent|referer|form\S*|upload-file|cookie\S*|max-time|write-out|cert\S*|key|connect-timeout|retry\S*|json|cacert|output-dir|range|oauth2-bearer|netrc-file|limit-rate|mail-from|mail-rcpt|login-options)$/,
+  wget: /^-[OoUPaetTwQ]$|^--(?:header|output-\w+|user-agent|directory-prefix|post-data|post-file|body-data|body-file|method|user|password|timeout|tries|referer)$/,
+  ssh: /^-[bBcDEeFIiJLlmOopQRSWw]$/,
+  scp: /^-[cDFiJloPSX]$/,
+  sftp: /^-[bBcDFiJloPRsSX]$/,
+  rsync: /^-[ef]$|^--(?:exclude|include|rsh|filter|files-from|bwlimit|chmod)$/,
+  nc: /^-[ipqswXx]$/,
+  git: /^-[cCbo]$|^--(?:branch|depth|origin|git-dir|work-tree)$/,
+  dig: /^-[tcpqx]$/,
+}
+
+/** Programs that reach a host which is not among their words: a registry, a cloud, a remote that git knows. */
+const hiddenHosts =
+  /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|pg_dump|pg_dumpall|mysqldump|mongodump|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
+
+export function readHosts(reading: Reached, { name, places }: RunCommand, words: readonly string[]): void {
+  const valued =
+    valuedOptions[
+      name === "https" || name === "http" || name === "xh" ? "curl" : name === "ncat" || name === "netcat" ? "nc" : name
+    ]
+  let found = 0
+  for (const [at, word] of words.entries()) {
+    const before = words[at - 1] ?? ""
+    const option =
+      /^(?:--(?:connect-to|resolve|proxy|preproxy|socks5\S*|url|host|endpoint-url|registry|index-url|extra-index-url|server|doh-url|remote|uri)|-x|-J|-i|-h)$/
+    if ((/^(?:-K|--config)$/.test(before) || /^-\w*K./.test(word)) && name === "curl") {
+      open(reading.open, "hosts", "the addresses that curl calls are in a file")
+      continue
+    }
+    if (valued?.test(before) === true && !option.test(before)) continue
+    if (/^--?[\w-]+$/.test(word)) continue
+    const inside = /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
+    found += readHost(reading, inside, { name, before, isFirst: found === 0 })
+  }
+  for (const place of places) found += readHost(reading, place, { name: "ssh", before: "", isFirst: true })
+  if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
+    open(reading.open, "hosts", "the addresses that wget calls are in a file")
+  if (found === 0 && /^(?:gh|hub)$/.test(name)) reading.hosts.push("api.github.com")
+  else if (found === 0 && (hiddenHosts.test(name) || name === "git"))
+    open(reading.open, "hosts", `the host that ${name} reaches is not in the command`)
+  else if (found === 0 && words.some((word) => word.includes(unknownPart)))
+    open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
+}
+
+const fileEnding =
+  /^[\w-]+\.(?:py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
+
+type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
+
+/** The host of one word; how many there were. */
+export function readHost(reading: Reached, word: string, { name, before, isFirst }: HostWord): number {
+  if (before === "--connect-to" || before === "--resolve") {
+    const pieces = word.split(":")
+    const to = before === "--resolve" ? pieces.slice(2).join(":") : (pieces[2] ?? "")
+    if (to !== "") reading.hosts.push(to.replace(/^\[|\]$/g, ""))
+    return 0
+  }
+  let found = 0
+  for (const piece of word.split(/,(?=\S)/)) {
+    const bare = piece.replace(/^['"]+|['"]+$/g, "").slice(0, 2_048)
+    const authority = /^(?:[a-z][a-z\d+.-]*:\/\/)?(?:[^@/]*@)?([^/?#]*)/i.exec(bare)?.[1] ?? ""
+    const isHostly = /^[a-z][a-z\d+.-]*:\/\//i.test(bare) || !/[/\s]/.test(bare)
+    if (
+      isHostly &&
+      asPattern(authority).includes("*") &&
+      /^(?:curl|wget|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|telnet|ping|dig|nslookup|host|git|ftp|lftp|aria2c|socat|nmap|whois|traceroute)$/.test(
+        name,
+      )
+    ) {
+      open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
+      found++
+      continue
+    }
+    const host = hostOfWord(bare.replaceAll(unknownPart, "x"))
+    const isName =
+      /^(?:ssh|ping|dig|nslookup|host|telnet|nc|ncat|netcat|nmap|whois|traceroute|ftp|mosh|curl|wget)$/.test(name) &&
+      /^[a-z\d][\w.-]*$/i.test(bare.replace(/^[^@]*@/, "")) &&
+      !/^\d+$/.test(bare)
+    if (host !== undefined && !fileEnding.test(host)) reading.hosts.push(host)
+    else if (host === undefined && isName && isFirst && found === 0 && !fileEnding.test(bare))
+      reading.hosts.push(bare.replace(/^[^@]*@/, "").toLowerCase())
+    else continue
+    found++
+  }
+  return found
+}
+
+// Mail
+
+const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
+
+/** Programs whose words are looked for, printed or recorded. */
+export const searches = /^(?:[efz]?grep|rg|ag|ack|echo|printf|cat|sed|awk|find|fd|git|ls|man|which)$/
+const recipientOption =
+  /^--?(?:to|cc|bcc|who|rcpt|recipients?|attendees?|invitees?|invite|guests?|participants?|share-with|notify)(?:=|$)/
+/** Programs for something else that have a sub-command for mail. */
+const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
+
+export function readMail(
+  reading: Reached,
+  { name, given, piped }: RunCommand,
+  words: readonly string[],
+  line: string,
+): void {
+  const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
+  // A mail server spoken to by hand.
+  if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name))
+    reading.mailed.push(...[...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? ""))
+  const isService = !mailers.test(name) && !searches.test(name) && mailServices.test(line)
+  // Whatever a program is there for, an option for who gets something is followed by who gets it.
+  for (const [at, word] of words.entries())
+    if (
+      word.includes("@") &&
+      !searches.test(name) &&
+      recipientOption.test(word.includes("=") ? word : (words[at - 1] ?? ""))
+    )
+      reading.mailed.push(word.replace(/^--?[\w-]+=/, ""))
+  if (isService) {
+    const sent = words.filter(
+      (word, at) => word.includes("@") && !/^--?(?:from|source|sender|reply-to)\b/.test(words[at - 1] ?? word),
+    )
+    reading.mailed.push(...sent.flatMap((word) => word.split(/[\s,;={}[\]"']+/)))
+    if (sent.length === 0) open(reading.open, "recipients", `${name} sends mail, and to whom is not in the command`)
+  }
+  if (!mailers.test(name) && !curled) return
+  const valued =
+    /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
+  const recipients = words.filter(
+    (word, at) =>
+      (!word.startsWith("-") || word.includes("@")) &&
+      (!valued.test(words[at - 1] ?? "") || /^--mail-rcpt$/.test(words[at - 1] ?? "")),
+  )
+  reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
+  const reads = words.some((word) => /^-\w*t$|^--read-recipients$/.test(word))
+  const headers = given.join("\n")
+  if (reads) reading.mailed.push(...[...headers.matchAll(/^(?:to|cc|bcc):(.*)$/gim)].map(([, list]) => list ?? ""))
+  if (recipients.some((word) => word.includes(unknownPart)) || (reads && (piped || headers === "")))
+    open(reading.open, "recipients", `the recipient of ${name} is known only when it runs`)
+  else if (!curled && recipients.every((word) => !word.includes("@")) && !reads && words.length > 0)
+    open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
+}
