@@ -22,21 +22,25 @@ import { pairCalls } from "../message/pair.ts"
 import { present } from "../message/present.ts"
 import { readBaseUrl } from "../model/address.ts"
 import { callModel } from "../model/call-model.ts"
-import { isModelRefusal } from "../model/refusal.ts"
+import { isModelRefusal } from "../model/model.ts"
 import { saysTooLong } from "../model/too-long.ts"
-import type { Trace } from "../session/log/trace.ts"
+import type { Trace } from "../session/log/event.ts"
 import { checkStackOption } from "../session/stack/stack-options.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject } from "../wire/json.ts"
 import type { StreamEvent } from "../wire/stream.ts"
-import { createCallJudge } from "./call-judge.ts"
-import { failedResult, runCalls } from "./run-calls.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import { placeMessages, userMessages } from "./turn-log.ts"
-import { checkTurnNames, type TurnModel, type TurnOptions, usualTurnLimits } from "./turn-options.ts"
-import type { TurnGuarding } from "./turn-session.ts"
-import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
-import type { TurnTool } from "./turn-tool.ts"
+import { createCallJudge, failedResult, runCalls } from "./run-calls.ts"
+import {
+  checkTurnNames,
+  keepSoFar,
+  type TurnEvent,
+  type TurnModel,
+  type TurnOptions,
+  type TurnSoFar,
+  type TurnTool,
+  usualTurnLimits,
+} from "./turn-options.ts"
+import { placeMessages, type TurnGuarding, userMessages } from "./turn-session.ts"
 import { addUsage, soFar, startWork, stoppable, type TurnWork, takeIn, takeSaid } from "./turn-work.ts"
 
 /** A finished turn, and why the model stopped. */
@@ -389,3 +393,49 @@ const joined = (own: TurnGuarding, ofSession: TurnGuarding): TurnGuarding => ({
 
 const seated = ({ guard, mode }: TurnGuarding, beside: TurnGuarding): Guard =>
   mode === "observe" && beside.mode !== "observe" ? onTrial(guard) : guard
+
+/** The events of a turn as an async iterable; `result` resolves or rejects after the last event. */
+export type TurnStream = AsyncIterable<TurnEvent> & { readonly result: Promise<TurnResult> }
+
+/** Runs a turn and yields its events as they happen. It starts at once; leaving the loop early stops it. */
+export function streamTurn(options: TurnOptions): TurnStream {
+  const controller = new AbortController()
+  const { signal, onEvent } = options
+  const stops = [controller.signal, ...(signal === undefined ? [] : [signal])]
+  let waiting: TurnEvent[] = []
+  let ended = false
+  let wake: () => void = () => {}
+  const result = turn({
+    ...options,
+    signal: AbortSignal.any(stops),
+    onEvent: (event) => {
+      waiting.push(event)
+      onEvent?.(event)
+      wake()
+    },
+  }).finally(() => {
+    ended = true
+    wake()
+  })
+  // The loop throws the error as well, so an unread `result` must not become an unhandled rejection.
+  result.catch(() => {})
+
+  async function* events(): AsyncGenerator<TurnEvent, void, undefined> {
+    try {
+      for (;;) {
+        const come = waiting
+        waiting = []
+        yield* come
+        if (waiting.length > 0) continue
+        if (ended) break
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    } finally {
+      if (!ended) controller.abort()
+    }
+    await result
+  }
+  return { [Symbol.asyncIterator]: events, result }
+}

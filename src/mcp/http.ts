@@ -11,9 +11,8 @@ import {
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"
-import { limitSource, maxAnswerMs } from "./limit-source.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
-import type { McpSource } from "./source.ts"
+import { limitSource, type McpSource, maxAnswerMs } from "./source.ts"
 
 export type HttpOptions = McpServerOptions & {
   /** 0 takes any free port. */

@@ -6,8 +6,7 @@ import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
 import { createLabelValues } from "./label-values.ts"
-import { type Attributes, type GenAiCall, modelCallOf } from "./model-call.ts"
-import { serversOf } from "./servers-of.ts"
+import { type Attributes, type GenAiCall, modelCallOf, serversOf } from "./model-call.ts"
 
 export type OpenTelemetryOptions = {
   /** The OTLP endpoint over HTTP, without `/v1/traces`. Without it nothing is exported. */

@@ -2,10 +2,16 @@ import { HoldfastError } from "../../message/errors.ts"
 import { readFailure } from "../postgres-database.ts"
 import type { Job } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
-import { jobId } from "./job-id.ts"
-import type { JobSource, TakenJob } from "./job-source.ts"
-import type { Queue } from "./queue.ts"
-import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+import {
+  checkQueueNames,
+  type JobSource,
+  jobId,
+  type Queue,
+  type QueueOptions,
+  type QueueSettings,
+  queueSettings,
+  type TakenJob,
+} from "./queue.ts"
 
 type PgBossOptions = QueueOptions & {
   /** `postgres://user:password@host:port/database`. It is never quoted in an error. */
