@@ -1,6 +1,6 @@
 import { separate } from "../compact/stack/separate.ts"
 import { type StrategyName, strategies } from "../compact/stages/strategies.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { refuseOption } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { compactRequest } from "../session/one-shot/compact-request.ts"
@@ -112,8 +112,8 @@ function readChoices(args: Arguments): CompactCommandChoices {
   const budget = budgetOf(value("budget"))
   const pins = args.valuesOf("pin")
   if (budget !== undefined && windowTokens !== undefined)
-    refuse("--window", "nothing beside --budget, which leaves the window out of play", String(windowTokens))
-  if (pins.some((pin) => pin.trim() === "")) refuse("--pin", "the words of a rule", "empty")
+    refuseOption("--window", "nothing beside --budget, which leaves the window out of play", String(windowTokens))
+  if (pins.some((pin) => pin.trim() === "")) refuseOption("--pin", "the words of a rule", "empty")
   return {
     index: countOf("--index", value("index"), 0) ?? 0,
     output: outputOf(args),
@@ -137,10 +137,6 @@ function readChoices(args: Arguments): CompactCommandChoices {
   }
 }
 
-function refuse(option: string, expected: string, found: string): never {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found })
-}
-
 /** No window has as many digits; more would not be exact. */
 const wholeNumber = /^\d{1,12}$/
 const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/
@@ -149,7 +145,7 @@ function countOf(option: string, text: string | undefined, least: number): numbe
   if (text === undefined) return undefined
   const count = wholeNumber.test(text) ? Number(text) : Number.NaN
   if (count >= least) return count
-  return refuse(option, `a whole number, at least ${least}`, JSON.stringify(text.slice(0, 40)))
+  return refuseOption(option, `a whole number, at least ${least}`, JSON.stringify(text.slice(0, 40)))
 }
 
 function budgetOf(text: string | undefined): CompactCommandChoices["budget"] {
@@ -157,11 +153,11 @@ function budgetOf(text: string | undefined): CompactCommandChoices["budget"] {
   if (wholeNumber.test(text) && Number(text) > 0) return { tokens: Number(text) }
   const share = Number(percentage.exec(text)?.[1] ?? Number.NaN) / 100
   if (share > 0 && share <= 1) return { share }
-  return refuse("--budget", "a whole number of tokens or a share such as 25%", JSON.stringify(text.slice(0, 40)))
+  return refuseOption("--budget", "a whole number of tokens or a share such as 25%", JSON.stringify(text.slice(0, 40)))
 }
 
 function outputOf({ isOn }: Arguments): CompactCommandChoices["output"] {
   const [first, second] = outputs.filter(isOn)
-  if (second !== undefined) refuse(`--${second}`, "nothing", `given beside --${first}, which excludes it`)
+  if (second !== undefined) refuseOption(`--${second}`, "nothing", `given beside --${first}, which excludes it`)
   return first ?? "auto"
 }

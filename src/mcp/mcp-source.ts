@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import type { Checkpoint } from "../session/inspect.ts"
 import { entryOfHandle } from "../session/log/entry.ts"
@@ -109,12 +109,7 @@ async function onlyOwner(
   const tenants = [...new Set(sessions.map((row) => row.tenant))]
   if (tenants.length > 1) {
     const found = `sessions of ${tenants.length} tenants`
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "tenant",
-      expected: `one whose agent ${agent} is`,
-      found,
-    })
+    refuseOption("tenant", `one whose agent ${agent} is`, found)
   }
   return { tenant: tenants[0] ?? "", agent }
 }

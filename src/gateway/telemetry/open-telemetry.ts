@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { Meter, Tracer } from "@opentelemetry/api"
 import type { SpanExporter } from "@opentelemetry/sdk-trace"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
@@ -77,7 +77,7 @@ function readEndpoint(endpoint: string): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url?.protocol === "http:" || url?.protocol === "https:") return url
   const expected = "an http or https URL"
-  throw new HoldfastError({ code: "option-invalid", option: "telemetry endpoint", expected, found: "another text" })
+  refuseOption("telemetry endpoint", expected, "another text")
 }
 
 async function endWithin(limitMs: number, work: Promise<unknown>): Promise<void> {

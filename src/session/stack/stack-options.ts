@@ -10,7 +10,7 @@ import {
   type StackDefinition,
   sectionsOf,
 } from "../../compact/stack/stack.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseValue } from "../../message/errors.ts"
 import { type ModelRequest, tokens } from "../../message/message.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
@@ -52,23 +52,19 @@ const isDefinition = (option: StackOption): option is StackDefinition => Array.i
 
 /** Refuse invalid options. Sections are checked when they are read. */
 export function checkStackOption(option: StackOption, owner: string): void {
-  const refuse = (name: string, expected: string, found: unknown): never => {
-    const shown = typeof found === "string" ? JSON.stringify(found.slice(0, 40)) : String(found).slice(0, 40)
-    throw new HoldfastError({ code: "option-invalid", option: name, expected, found: shown })
-  }
   if (typeof option !== "object" || option === null)
-    refuse("stack", "a list of sections or { sections, documents }", option)
+    refuseValue("stack", "a list of sections or { sections, documents }", option)
   const options = optionsOf(option)
   checkOptionNames(options, stackNames, owner, "stack")
   const { sections, documents, maxTokens, changes, folder } = options
-  if (sections !== undefined && !Array.isArray(sections)) refuse("stack.sections", "a list of sections", sections)
+  if (sections !== undefined && !Array.isArray(sections)) refuseValue("stack.sections", "a list of sections", sections)
   if (documents !== undefined && !(Array.isArray(documents) && documents.every((path) => typeof path === "string")))
-    refuse("stack.documents", "a list of paths", documents)
+    refuseValue("stack.documents", "a list of paths", documents)
   if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && maxTokens >= 1))
-    refuse("stack.maxTokens", "a whole number of tokens, at least 1", maxTokens)
+    refuseValue("stack.maxTokens", "a whole number of tokens, at least 1", maxTokens)
   if (changes !== undefined && changes !== "at-compaction" && changes !== "now")
-    refuse("stack.changes", "at-compaction or now", changes)
-  if (folder !== undefined && typeof folder !== "string") refuse("stack.folder", "a folder", folder)
+    refuseValue("stack.changes", "at-compaction or now", changes)
+  if (folder !== undefined && typeof folder !== "string") refuseValue("stack.folder", "a folder", folder)
 }
 
 /** If the stack has too little room, a document is truncated at its end. */

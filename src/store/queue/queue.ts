@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import { sha256Hex } from "../../message/sha256.ts"
 import type { Job, LeasedJob } from "../store.ts"
@@ -121,10 +121,5 @@ export function queueSettings(options: QueueOptions): QueueSettings {
 /** Check for an integer from 1 to `most`; throws an `option-invalid` Problem otherwise. */
 export function checkCount(option: string, value: number, most: number): void {
   if (Number.isSafeInteger(value) && value >= 1 && value <= most) return
-  throw new HoldfastError({
-    code: "option-invalid",
-    option,
-    expected: `a whole number from 1 to ${most}`,
-    found: String(value).slice(0, 40),
-  })
+  refuseOption(option, `a whole number from 1 to ${most}`, String(value).slice(0, 40))
 }
