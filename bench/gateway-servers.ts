@@ -87,8 +87,6 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
-export const portkeyVersion = "1.15.2"
-
 /** The folder of a package that is installed here. */
 export const packageFolder = (name: string): string => {
   const main = createRequire(import.meta.url).resolve.paths(name) ?? []

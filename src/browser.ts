@@ -1,13 +1,11 @@
 /** The root door where there is no Node: what of it computes, and touches nothing. Its types are those of `index.ts`. */
-export { createSteering } from "./adapter/steering.ts"
-export { streamTurn } from "./adapter/stream-turn.ts"
-export { turn } from "./adapter/turn.ts"
-export { turnSoFar } from "./adapter/turn-so-far.ts"
+
+export { streamTurn, turn } from "./adapter/turn.ts"
+export { createSteering, turnSoFar } from "./adapter/turn-options.ts"
 export { scan } from "./compact/gate/scan.ts"
 export { defaultPolicy } from "./compact/plan/policy.ts"
 export { describe, HoldfastError } from "./message/errors.ts"
 export { formats } from "./message/message.ts"
 export { findRules } from "./rules/find-rules.ts"
-export { compactRequest } from "./session/one-shot/compact-request.ts"
-export { createModelFinder } from "./session/one-shot/model-finder.ts"
-export { replayTrace } from "./session/one-shot/replay-trace.ts"
+export { compactRequest, replayTrace } from "./session/one-shot/compact-request.ts"
+export { createModelFinder } from "./session/one-shot/summarizer.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { callId, type ToolCallPart, textOf } from "../message/message.ts"
 import { type CallRunning, runCalls } from "./run-calls.ts"
-import type { TurnTool } from "./turn-tool.ts"
+import type { TurnTool } from "./turn-options.ts"
 
 const callOf = (n: number, tool = "work"): ToolCallPart => ({
   type: "tool-call",

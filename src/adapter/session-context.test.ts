@@ -17,7 +17,7 @@ import { createHoldfast } from "../session/holdfast.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { turn } from "./turn.ts"
-import type { TurnEvent } from "./turn-event.ts"
+import type { TurnEvent } from "./turn-options.ts"
 import type { TurnRequest, TurnSession } from "./turn-session.ts"
 import { turnBody } from "./turn-work.ts"
 

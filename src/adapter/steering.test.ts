@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createSteering, takeSteering } from "./steering.ts"
+import { createSteering, takeSteering } from "./turn-options.ts"
 
 test("what was pushed is taken once, in its order", () => {
   const steering = createSteering()

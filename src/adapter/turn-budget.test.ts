@@ -18,9 +18,7 @@ import { createCharacterMeter } from "../session/one-shot/character-meter.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { turn } from "./turn.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import type { TurnCompaction, TurnOptions } from "./turn-options.ts"
-import type { TurnTool } from "./turn-tool.ts"
+import type { TurnCompaction, TurnEvent, TurnOptions, TurnTool } from "./turn-options.ts"
 
 const rounds = 30
 

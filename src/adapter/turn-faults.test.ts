@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { call, cases, failing, lookUp, modelAt, optionsFor, resultsIn, scripted } from "../../test/e2e/scripted-turn.ts"
 import { byRound, faultsFirst, type Script } from "../../test/model-server/script.ts"
-import { streamTurn } from "./stream-turn.ts"
-import { turn } from "./turn.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import { turnSoFar } from "./turn-so-far.ts"
-import type { TurnTool } from "./turn-tool.ts"
+import { streamTurn, turn } from "./turn.ts"
+import { type TurnEvent, type TurnTool, turnSoFar } from "./turn-options.ts"
 
 const once: Script = byRound([{ text: "Looking.", calls: [call("alpha")] }, { text: "It means 5." }])
 

@@ -5,10 +5,8 @@ import { createGuard } from "../guard/guard.ts"
 import type { GuardUse } from "../guard/judge-call.ts"
 import { checkTranscript } from "../message/check.ts"
 import { formats } from "../message/message.ts"
-import { streamTurn } from "./stream-turn.ts"
-import { turn } from "./turn.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import type { TurnTool } from "./turn-tool.ts"
+import { streamTurn, turn } from "./turn.ts"
+import type { TurnEvent, TurnTool } from "./turn-options.ts"
 
 const guard = createGuard([
   { template: "email-domains", domains: ["acme.example"] },

@@ -1,17 +1,17 @@
 import type { SummarizeInput, SummaryDraft } from "../compact/summary/summary.ts"
-import { checkGuardNames, type Guarding } from "../guard/judge-call.ts"
-import type { Transcript } from "../message/message.ts"
+import { checkGuardNames, type Guarding, type JudgedCall } from "../guard/judge-call.ts"
+import type { Problem } from "../message/errors.ts"
+import type { CallId, Format, Message, Part, StopReason, Transcript, Usage } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import type { Whereabouts } from "../model/address.ts"
 import type { CallOptions } from "../model/call-model.ts"
+import type { Trace } from "../session/log/event.ts"
 import { type CompactOptions, checkNestedNames } from "../session/one-shot/options.ts"
+import type { Report } from "../session/one-shot/report.ts"
 import type { ModelSummarizer } from "../session/one-shot/summarizer.ts"
 import type { StackOption } from "../session/stack/stack-options.ts"
 import { isObject } from "../wire/json.ts"
-import type { Steer } from "./steering.ts"
-import type { TurnEvent } from "./turn-event.ts"
 import type { TurnSession } from "./turn-session.ts"
-import type { TurnTool } from "./turn-tool.ts"
 
 /** The model that a turn calls, and the limits of a call, which have defaults. */
 export type TurnModel = Whereabouts &
@@ -161,3 +161,151 @@ export function checkTurnNames(options: TurnOptions): void {
   checkOptionNames(compactionOptions, compactionNames, owner, "compactionOptions")
   checkNestedNames(compactionOptions, owner, "compactionOptions.")
 }
+
+/**
+ * The events of a turn, in the order in which they happen. An answer that is not streamed gives the same events, each text as one delta.
+ * Model calls are numbered from 1.
+ */
+export type TurnEvent =
+  /** `report` is set if the turn itself compacted, not a session. */
+  | { readonly type: "context-compacted"; readonly call: number; readonly trace: Trace; readonly report?: Report }
+  | { readonly type: "steering-taken"; readonly messages: Transcript }
+  | { readonly type: "model-call-begun"; readonly call: number }
+  | {
+      readonly type: "model-call-retried"
+      readonly call: number
+      readonly attempt: number
+      readonly waitMs: number
+      readonly problem: Problem
+    }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "tool-call-begun"; readonly callId: CallId; readonly tool: string }
+  | { readonly type: "tool-call-complete"; readonly callId: CallId; readonly tool: string; readonly input: unknown }
+  | {
+      readonly type: "model-call-ended"
+      readonly call: number
+      readonly stop: StopReason
+      readonly usage?: Usage
+    }
+  /** With a guard: the decision on a call before it runs, or on one that the provider has run. */
+  | { readonly type: "call-judged"; readonly callId: CallId; readonly tool: string; readonly judged: JudgedCall }
+  | {
+      readonly type: "tool-result"
+      readonly callId: CallId
+      readonly tool: string
+      readonly output: string
+      readonly failed: boolean
+    }
+
+/** What a tool learns about the call that it runs for. */
+export type ToolRun = {
+  /** Aborts when the turn is stopped or the tool's time limit is reached; output after that is ignored. */
+  readonly signal: AbortSignal
+  readonly callId: CallId
+}
+
+/** The output of a tool: a text, or parts in the shape of the model's format. */
+export type ToolOutput = string | readonly Part[]
+
+/** A tool that the model may call. */
+export type TurnTool = {
+  readonly name: string
+  readonly description: string
+  /** A JSON Schema of an object. Required members and the types of members are checked before a call runs. */
+  readonly inputSchema: Readonly<Record<string, unknown>>
+  /** An error that it throws is shown to the model as a failed result. */
+  run(input: unknown, call: ToolRun): Promise<ToolOutput> | ToolOutput
+}
+
+type Declared = Pick<TurnTool, "name" | "description" | "inputSchema">
+
+const shapes: Readonly<Record<Format, (tool: Declared) => unknown>> = {
+  "anthropic-messages": ({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }),
+  "openai-chat": ({ name, description, inputSchema }) => ({
+    type: "function",
+    function: { name, description, parameters: inputSchema },
+  }),
+  // Strict mode is the API's default, and it refuses most schemas that were not written for it.
+  "openai-responses": ({ name, description, inputSchema }) => ({
+    type: "function",
+    name,
+    description,
+    parameters: inputSchema,
+    strict: false,
+  }),
+  gemini: ({ name, description, inputSchema }) => ({ name, description, parametersJsonSchema: inputSchema }),
+}
+
+/** The tool list in the format's shape, after the tools that the caller declares in the format's own words. */
+export function declareTools(
+  { format, parameters = {} }: { readonly format: Format; readonly parameters?: Readonly<Record<string, unknown>> },
+  tools: readonly Declared[],
+): readonly unknown[] {
+  const listed: readonly unknown[] = Array.isArray(parameters.tools) ? parameters.tools : []
+  const declared = tools.map(shapes[format])
+  const own = format === "gemini" && declared.length > 0 ? [{ functionDeclarations: declared }] : declared
+  return [...listed, ...own]
+}
+
+/** The state of a turn at some moment. */
+export type TurnSoFar = {
+  /** The model's latest text; after an error, as much of its last answer as arrived. */
+  readonly text: string
+  /** All messages since the turn began, every call with its result: another turn can start from them. */
+  readonly messages: Transcript
+  /** The sum over all model calls. */
+  readonly usage: Usage
+  /** Number of model calls that were answered. */
+  readonly iterations: number
+  /** What was done to the context and why, for each call; ids are those of the request that was compacted. */
+  readonly trace: Trace
+  /** With a guard: hundredths spent by purchases that ran, and before the turn. Pass it to the next turn. */
+  readonly spentMinor?: number
+}
+
+const known = new WeakMap<object, TurnSoFar>()
+
+const isKey = (error: unknown): error is object => typeof error === "object" && error !== null
+
+/** Attaches the state of the turn to the error that ended it. */
+export function keepSoFar(error: unknown, soFar: TurnSoFar): void {
+  if (isKey(error)) known.set(error, soFar)
+}
+
+/** The state of the turn that threw this error; undefined for any other error. */
+export function turnSoFar(error: unknown): TurnSoFar | undefined {
+  return isKey(error) ? known.get(error) : undefined
+}
+
+/** A user message that arrives while a turn is running. */
+export type SteeringMessage = string | Message
+
+/** Where a turn takes such messages from: all that arrived since the last time it asked, oldest first. */
+export type Steer = (() => readonly SteeringMessage[]) | { readonly take: () => readonly SteeringMessage[] }
+
+export type Steering = {
+  readonly push: (said: SteeringMessage) => void
+  readonly take: () => readonly SteeringMessage[]
+}
+
+/** The most messages kept for the next model call. */
+const maxHeld = 1_000
+
+/** Keeps pushed messages until the turn takes them; at most the newest thousand. */
+export function createSteering(): Steering {
+  let held: readonly SteeringMessage[] = []
+  return {
+    push: (said) => {
+      held = [...held.slice(1 - maxHeld), said]
+    },
+    take: () => {
+      const taken = held
+      held = []
+      return taken
+    },
+  }
+}
+
+export const takeSteering = (steer: Steer | undefined): readonly SteeringMessage[] =>
+  steer === undefined ? [] : typeof steer === "function" ? steer() : steer.take()

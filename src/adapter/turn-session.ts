@@ -1,8 +1,18 @@
 import type { StreamGuardUse } from "../guard/guard-events.ts"
 import type { Guarding } from "../guard/judge-call.ts"
-import type { Format, ModelResponse, Transcript, Usage } from "../message/message.ts"
-import type { Trace } from "../session/log/trace.ts"
+import {
+  type Format,
+  type Message,
+  type ModelResponse,
+  messageId,
+  type Transcript,
+  type Usage,
+} from "../message/message.ts"
+import type { Trace } from "../session/log/event.ts"
 import type { StackOption } from "../session/stack/stack-options.ts"
+import { codecOf } from "../wire/codecs.ts"
+import { readJson } from "../wire/json.ts"
+import type { SteeringMessage } from "./turn-options.ts"
 
 /** What a session learns about the call that it prepares a context for. */
 export type TurnRequest = {
@@ -31,4 +41,24 @@ export type TurnSession = {
   readonly record: (response: ModelResponse, usage: Usage | undefined) => Promise<unknown>
   /** The guard for the calls of the next answer, if the session has one. It is asked before each answer, because it may change. */
   readonly guarding?: () => Promise<TurnGuarding | undefined>
+}
+
+/**
+ * Messages as they will stand after the earlier ones: in the format's own shape, with message and call ids that differ from all earlier
+ * ones. One message may become several where the format has a message for each result.
+ */
+export function placeMessages(format: Format, earlier: Transcript, messages: Transcript): Transcript {
+  const codec = codecOf(format)
+  const all = [...earlier]
+  for (const message of messages)
+    for (const wire of codec.writeMessage(message)) all.push(codec.readMessage(readJson(wire, "request"), all))
+  return all.slice(earlier.length)
+}
+
+/** User messages from texts or messages. */
+export function userMessages(said: readonly SteeringMessage[]): Transcript {
+  return said.map(
+    (one): Message =>
+      typeof one === "string" ? { id: messageId("said"), role: "user", parts: [{ type: "text", text: one }] } : one,
+  )
 }

@@ -11,11 +11,11 @@ import {
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isOpenai, readBaseUrl } from "../model/address.ts"
-import type { Trace } from "../session/log/trace.ts"
+import type { Trace } from "../session/log/event.ts"
 import { charactersPerToken, createCharacterMeter } from "../session/one-shot/character-meter.ts"
 import { type CompactResult, compactRequest } from "../session/one-shot/compact-request.ts"
-import { meterFor } from "../session/one-shot/meter-for.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
+import { meterFor } from "../session/one-shot/plan-request.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import { stackRequest } from "../session/stack/stack-options.ts"
@@ -26,20 +26,20 @@ import { isObject } from "../wire/json.ts"
 import { type Fields, overlay, write } from "../wire/json-write.ts"
 import { decodeNext } from "../wire/resume.ts"
 import { translate } from "../wire/translate.ts"
-import { type CallJudge, createCallJudge } from "./call-judge.ts"
-import { takeSteering } from "./steering.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import { placeMessages, userMessages } from "./turn-log.ts"
+import { type CallJudge, createCallJudge } from "./run-calls.ts"
 import {
   type ContextBudget,
+  declareTools,
   type TurnAgent,
+  type TurnEvent,
   type TurnModel,
   type TurnOptions,
+  type TurnSoFar,
+  type TurnTool,
+  takeSteering,
   usualTurnLimits,
 } from "./turn-options.ts"
-import type { TurnRequest, TurnSession } from "./turn-session.ts"
-import type { TurnSoFar } from "./turn-so-far.ts"
-import { declareTools, type TurnTool } from "./turn-tool.ts"
+import { placeMessages, type TurnRequest, type TurnSession, userMessages } from "./turn-session.ts"
 
 /** A running turn. */
 export type TurnWork = {

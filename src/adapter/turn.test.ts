@@ -14,10 +14,8 @@ import { byRound, type Output } from "../../test/model-server/script.ts"
 import { call as calling, message, text, transcript as transcriptOf } from "../../test/support/transcripts.ts"
 import { checkTranscript } from "../message/check.ts"
 import { formats } from "../message/message.ts"
-import { createSteering } from "./steering.ts"
 import { turn } from "./turn.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import { turnSoFar } from "./turn-so-far.ts"
+import { createSteering, type TurnEvent, turnSoFar } from "./turn-options.ts"
 
 const loop: readonly Output[] = [
   { reasoning: "both at once", text: "Let me see.", calls: [call("alpha"), call("be")] },

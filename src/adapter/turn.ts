@@ -3,7 +3,7 @@ import type { Guard } from "../guard/guard.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { checkGuardUse } from "../guard/judge-call.ts"
 import { isEmpty } from "../message/check.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseValue } from "../message/errors.ts"
 import {
   type CallId,
   callId,
@@ -22,21 +22,25 @@ import { pairCalls } from "../message/pair.ts"
 import { present } from "../message/present.ts"
 import { readBaseUrl } from "../model/address.ts"
 import { callModel } from "../model/call-model.ts"
-import { isModelRefusal } from "../model/refusal.ts"
+import { isModelRefusal } from "../model/model.ts"
 import { saysTooLong } from "../model/too-long.ts"
-import type { Trace } from "../session/log/trace.ts"
+import type { Trace } from "../session/log/event.ts"
 import { checkStackOption } from "../session/stack/stack-options.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject } from "../wire/json.ts"
 import type { StreamEvent } from "../wire/stream.ts"
-import { createCallJudge } from "./call-judge.ts"
-import { failedResult, runCalls } from "./run-calls.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import { placeMessages, userMessages } from "./turn-log.ts"
-import { checkTurnNames, type TurnModel, type TurnOptions, usualTurnLimits } from "./turn-options.ts"
-import type { TurnGuarding } from "./turn-session.ts"
-import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
-import type { TurnTool } from "./turn-tool.ts"
+import { createCallJudge, failedResult, runCalls } from "./run-calls.ts"
+import {
+  checkTurnNames,
+  keepSoFar,
+  type TurnEvent,
+  type TurnModel,
+  type TurnOptions,
+  type TurnSoFar,
+  type TurnTool,
+  usualTurnLimits,
+} from "./turn-options.ts"
+import { placeMessages, type TurnGuarding, userMessages } from "./turn-session.ts"
 import { addUsage, soFar, startWork, stoppable, type TurnWork, takeIn, takeSaid } from "./turn-work.ts"
 
 /** A finished turn, and why the model stopped. */
@@ -141,27 +145,19 @@ function settleCalls(work: TurnWork): void {
     )
 }
 
-function refuse(option: string, expected: string, found: unknown): never {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found: describeFound(found) })
-}
-
-function describeFound(found: unknown): string {
-  if (typeof found === "string") return JSON.stringify(found.slice(0, 80))
-  return typeof found === "number" ? String(found) : found === null ? "null" : typeof found
-}
-
 /** Refuses invalid options by name, before any model is called. */
 async function checkTurn(options: TurnOptions): Promise<void> {
   checkTurnNames(options)
   const { agent, inputs, messages = [], tools = [], session } = options
   checkModel(agent)
-  if (typeof inputs !== "string" && !Array.isArray(inputs)) refuse("inputs", "text or a list of messages", inputs)
-  if (!Array.isArray(messages)) refuse("messages", "a list of messages", messages)
+  if (typeof inputs !== "string" && !Array.isArray(inputs)) refuseValue("inputs", "text or a list of messages", inputs)
+  if (!Array.isArray(messages)) refuseValue("messages", "a list of messages", messages)
   if (inputs.length === 0 && messages.length === 0 && session === undefined)
-    refuse("inputs", "something to answer", inputs)
+    refuseValue("inputs", "something to answer", inputs)
   if (session !== undefined) {
     for (const name of ["messages", "contextBudget", "compaction", "compactionOptions"] as const)
-      if (options[name] !== undefined) refuse(name, "nothing beside a session, which sees to it itself", options[name])
+      if (options[name] !== undefined)
+        refuseValue(name, "nothing beside a session, which sees to it itself", options[name])
   }
   if (options.stack !== undefined) checkStackOption(options.stack, "turn")
   checkGuard(options.guard)
@@ -176,10 +172,11 @@ async function checkTurn(options: TurnOptions): Promise<void> {
 
 function checkModel(agent: unknown): void {
   const model = isObject(agent) ? agent.model : undefined
-  if (!isObject(model)) refuse("agent.model", "where the model is and how to speak to it", model)
+  if (!isObject(model)) refuseValue("agent.model", "where the model is and how to speak to it", model)
   if (!formats.some((format) => format === model.format))
-    refuse("agent.model.format", `one of ${formats.join(", ")}`, model.format)
-  if (typeof model.model !== "string" || model.model === "") refuse("agent.model.model", "a model's name", model.model)
+    refuseValue("agent.model.format", `one of ${formats.join(", ")}`, model.format)
+  if (typeof model.model !== "string" || model.model === "")
+    refuseValue("agent.model.model", "a model's name", model.model)
   readBaseUrl(String(model.baseUrl))
   checkCount("agent.model.maxOutputTokens", model.maxOutputTokens)
   checkCount("agent.model.timeoutMs", model.timeoutMs)
@@ -187,13 +184,13 @@ function checkModel(agent: unknown): void {
 
 function checkCount(option: string, value: unknown): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 1))
-    refuse(option, "a whole number, at least 1", value)
+    refuseValue(option, "a whole number, at least 1", value)
 }
 
 function checkGuard(guard: TurnOptions["guard"]): void {
   if (guard === undefined) return
   if (!isObject(guard) || !isObject(guard.guard) || typeof guard.guard.judge !== "function")
-    refuse("guard", "{ guard } with a guard from createGuard", guard)
+    refuseValue("guard", "{ guard } with a guard from createGuard", guard)
   checkGuardUse(guard, "guard.")
 }
 
@@ -201,13 +198,14 @@ function checkBudget(budget: unknown): void {
   if (budget === undefined) return
   const size = isObject(budget) ? (budget.tokens ?? budget.characters) : budget
   if (!(Number.isSafeInteger(size) && Number(size) >= 1))
-    refuse("contextBudget", "a whole number of tokens, { tokens } or { characters }", size)
+    refuseValue("contextBudget", "a whole number of tokens, { tokens } or { characters }", size)
 }
 
 async function checkCompaction({ compaction }: TurnOptions): Promise<void> {
   if (compaction === undefined || compaction === "extractive" || compaction === "none") return
   if (typeof compaction === "function") return
-  if (!isObject(compaction)) refuse("compaction", "extractive, none, a function, a model or { prompty }", compaction)
+  if (!isObject(compaction))
+    refuseValue("compaction", "extractive, none, a function, a model or { prompty }", compaction)
   // An error in the file is reported before the first call, not during the work.
   if (typeof compaction.prompty === "string") await parsePrompty(compaction.prompty)
 }
@@ -216,14 +214,14 @@ async function checkCompaction({ compaction }: TurnOptions): Promise<void> {
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 
 function checkTools(tools: readonly TurnTool[]): void {
-  if (!Array.isArray(tools)) refuse("tools", "a list of tools", tools)
+  if (!Array.isArray(tools)) refuseValue("tools", "a list of tools", tools)
   const names = new Set<string>()
   for (const { name, inputSchema, run } of tools) {
     if (typeof name !== "string" || !toolName.test(name))
-      refuse("tools", "names of 1 to 64 letters, digits, underscores and hyphens", name)
-    if (names.has(name)) refuse("tools", "names that differ", name)
-    if (!isObject(inputSchema)) refuse(`tools.${name}.inputSchema`, "a JSON Schema of an object", inputSchema)
-    if (typeof run !== "function") refuse(`tools.${name}.run`, "a function", run)
+      refuseValue("tools", "names of 1 to 64 letters, digits, underscores and hyphens", name)
+    if (names.has(name)) refuseValue("tools", "names that differ", name)
+    if (!isObject(inputSchema)) refuseValue(`tools.${name}.inputSchema`, "a JSON Schema of an object", inputSchema)
+    if (typeof run !== "function") refuseValue(`tools.${name}.run`, "a function", run)
     names.add(name)
   }
 }
@@ -389,3 +387,49 @@ const joined = (own: TurnGuarding, ofSession: TurnGuarding): TurnGuarding => ({
 
 const seated = ({ guard, mode }: TurnGuarding, beside: TurnGuarding): Guard =>
   mode === "observe" && beside.mode !== "observe" ? onTrial(guard) : guard
+
+/** The events of a turn as an async iterable; `result` resolves or rejects after the last event. */
+export type TurnStream = AsyncIterable<TurnEvent> & { readonly result: Promise<TurnResult> }
+
+/** Runs a turn and yields its events as they happen. It starts at once; leaving the loop early stops it. */
+export function streamTurn(options: TurnOptions): TurnStream {
+  const controller = new AbortController()
+  const { signal, onEvent } = options
+  const stops = [controller.signal, ...(signal === undefined ? [] : [signal])]
+  let waiting: TurnEvent[] = []
+  let ended = false
+  let wake: () => void = () => {}
+  const result = turn({
+    ...options,
+    signal: AbortSignal.any(stops),
+    onEvent: (event) => {
+      waiting.push(event)
+      onEvent?.(event)
+      wake()
+    },
+  }).finally(() => {
+    ended = true
+    wake()
+  })
+  // The loop throws the error as well, so an unread `result` must not become an unhandled rejection.
+  result.catch(() => {})
+
+  async function* events(): AsyncGenerator<TurnEvent, void, undefined> {
+    try {
+      for (;;) {
+        const come = waiting
+        waiting = []
+        yield* come
+        if (waiting.length > 0) continue
+        if (ended) break
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    } finally {
+      if (!ended) controller.abort()
+    }
+    await result
+  }
+  return { [Symbol.asyncIterator]: events, result }
+}

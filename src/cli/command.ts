@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
-import { type Advice, describe, HoldfastError, type Problem } from "../message/errors.ts"
+import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
 import { jsonLine, sentenceOf } from "./output.ts"
 import type { World } from "./world.ts"
@@ -213,5 +213,5 @@ export function readCount(
   const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (count >= least && count <= most) return count
   const expected = `a whole number from ${least} to ${most}`
-  throw new HoldfastError({ code: "option-invalid", option, expected, found: JSON.stringify(text.slice(0, 40)) })
+  refuseOption(option, expected, JSON.stringify(text.slice(0, 40)))
 }

@@ -2,7 +2,7 @@ import { type HttpOptions, serveHttp } from "../mcp/http.ts"
 import { createMcpSource, type McpScope } from "../mcp/mcp-source.ts"
 import type { McpSource } from "../mcp/source.ts"
 import { serveStdio } from "../mcp/stdio.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
 import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
@@ -136,7 +136,7 @@ function httpOf(args: Arguments, env: World["env"]): HttpOptions | CommandFailur
 function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   const found = JSON.stringify(text.slice(0, 40))
-  throw new HoldfastError({ code: "option-invalid", option: "--http", expected: "a port from 0 to 65535", found })
+  refuseOption("--http", "a port from 0 to 65535", found)
 }
 
 function tokenOf(name: string | undefined, env: World["env"]): string | undefined {
@@ -145,7 +145,7 @@ function tokenOf(name: string | undefined, env: World["env"]): string | undefine
   if (token !== undefined && token !== "") return token
   const found = `${JSON.stringify(name.slice(0, 80))}, which is not set`
   const expected = "the name of an environment variable that holds the token"
-  throw new HoldfastError({ code: "option-invalid", option: "--token-env", expected, found })
+  refuseOption("--token-env", expected, found)
 }
 
 /** On stderr, as stdout belongs to the protocol; where it happened only for whoever looks for it. */

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkDay, type MemorySearch, maxHits } from "../session/memory/check-search.ts"
 import { createMemory, type Memory } from "../session/memory/memory.ts"
@@ -151,7 +151,7 @@ function readSearch(args: Arguments): MemorySearch {
   if (fromDay !== undefined) checkDay("--from", fromDay)
   if (toDay !== undefined) checkDay("--to", toDay)
   if (fromDay !== undefined && toDay !== undefined && toDay < fromDay)
-    throw new HoldfastError({ code: "option-invalid", option: "--to", expected: `${fromDay} or later`, found: toDay })
+    refuseOption("--to", `${fromDay} or later`, toDay)
   const text = args.positionals.join(" ")
   return {
     limit: readCount("--limit", args.valueOf("limit"), { least: 1, most: maxHits }) ?? usualHits,

@@ -1,5 +1,5 @@
 import { readMoment } from "../guard/operator/rule-file.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
 import { type Command, misuse } from "./command.ts"
@@ -18,7 +18,7 @@ function readSpan(option: string, text: string | undefined, nowMs: number): numb
   const atMs = ms > 0 ? nowMs + ms : readMoment(text)
   if (atMs !== undefined) return atMs
   const expected = "a time such as 30m, 12h, 7d or 8w, or a date such as 2027-01-31"
-  throw new HoldfastError({ code: "option-invalid", option, expected, found: JSON.stringify(text.slice(0, 40)) })
+  refuseOption(option, expected, JSON.stringify(text.slice(0, 40)))
 }
 
 export const pinCommand: Command = {

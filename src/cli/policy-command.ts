@@ -2,7 +2,7 @@ import { resolve } from "node:path"
 import { isTemplateUse, type OperatorCommand } from "../guard/operator/command.ts"
 import { type AuditLine, inspectOperator } from "../guard/operator/inspect-operator.ts"
 import type { OperatorRule, Standing } from "../guard/operator/rule-file.ts"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
@@ -263,7 +263,7 @@ function readHead(text: string | undefined): { readonly seq: number; readonly ha
   const [, digits = "", hash = ""] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (hash !== "" && Number(digits) > 0) return { seq: Number(digits), hash }
   const found = JSON.stringify(text.slice(0, 40))
-  throw new HoldfastError({ code: "option-invalid", option: "--head", expected: "a number, a colon and a hash", found })
+  refuseOption("--head", "a number, a colon and a hash", found)
 }
 
 const usualLimit = 50

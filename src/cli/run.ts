@@ -188,171 +188,100 @@ function optionLines(options: Options): readonly string[] {
   )
 }
 
-/** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry here. */
-export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
-  [
-    "wrap",
-    {
-      summary: "Run a client through a gateway of its own, and say at the end what was done",
-      load: async () => (await import("./wrap-command.ts")).wrapCommand,
+const loaders: Readonly<Record<string, readonly [summary: string, load: Listed["load"]]>> = {
+  wrap: [
+    "Run a client through a gateway of its own, and say at the end what was done",
+    async () => (await import("./wrap-command.ts")).wrapCommand,
+  ],
+  compact: [
+    "Make a request fit its window or a budget, and say what was done",
+    async () => (await import("./compact-command.ts")).compactCommand,
+  ],
+  demo: [
+    "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
+    async () => (await import("./demo-command.ts")).demoCommand,
+  ],
+  status: [
+    "What runs, what it saved today, which rules hold, on one screen",
+    async () => (await import("./status-command.ts")).statusCommand,
+  ],
+  tail: ["Follow what the gateway does, as it does it", async () => (await import("./status-command.ts")).tailCommand],
+  replay: [
+    "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
+    async () => (await import("./replay-command.ts")).replayCommand,
+  ],
+  sessions: [
+    "List, export, repair and delete stored sessions",
+    async () => (await import("./sessions-command.ts")).sessionsCommand,
+  ],
+  rules: [
+    "The rules of a session: who said each, why it was found, what it is for the guard; add, remove, demote",
+    async () => (await import("./rules-command.ts")).rulesCommand,
+  ],
+  search: [
+    "Search what was said, called and answered in sessions, whatever a model is still shown of it",
+    async () => (await import("./search-command.ts")).searchCommand,
+  ],
+  recall: [
+    "Print a message or a tool result whole, also one that was compacted away",
+    async () => (await import("./search-command.ts")).recallCommand,
+  ],
+  erase: [
+    "Delete everything of one tenant: sessions, memory, rules, aliases",
+    async () => (await import("./sessions-command.ts")).eraseCommand,
+  ],
+  memory: [
+    "Search and read what agents wrote down across their sessions",
+    async () => (await import("./memory-command.ts")).memoryCommand,
+  ],
+  policy: [
+    "See, check and change the operator's rules and policies, and their audit log",
+    async () => (await import("./policy-command.ts")).policyCommand,
+  ],
+  stack: [
+    "See, compare and check the prompt stacks of the configuration",
+    async () => (await import("./stack-command.ts")).stackCommand,
+  ],
+  pin: [
+    "Give a rule that no conversation can take back, signed",
+    async () => (await import("./pin-command.ts")).pinCommand,
+  ],
+  unpin: [
+    "Take back a rule that was given by command, signed",
+    async () => (await import("./pin-command.ts")).unpinCommand,
+  ],
+  keys: [
+    "Make keys that commands are signed with; change the key of a store",
+    async () => (await import("./keys-command.ts")).keysCommand,
+  ],
+  serve: [
+    "Serve as a gateway between agents and their models",
+    async () => (await import("./serve-command.ts")).serveCommand,
+  ],
+  open: ["Open the inspector in a browser, signed in", async () => (await import("./open-command.ts")).openCommand],
+  service: [
+    "Keep a gateway running for this user, by systemd or launchd",
+    async () => (await import("./service-command.ts")).serviceCommand,
+  ],
+  doctor: [
+    "Check what the gateway needs, and say how to fix what is wrong",
+    async () => (await import("./doctor-command.ts")).doctorCommand,
+  ],
+  mcp: [
+    "Let an agent recall what was compacted away, over MCP",
+    async () => (await import("./mcp-command.ts")).mcpCommand,
+  ],
+  completion: [
+    "Print what a shell needs to complete these commands",
+    async () => {
+      const { createCompletionCommand } = await import("./completion-command.ts")
+      const { clientNames } = await import("./wrap-clients.ts")
+      return createCompletionCommand(commands, { wrap: clientNames, completion: ["bash", "zsh", "fish"] })
     },
   ],
-  [
-    "compact",
-    {
-      summary: "Make a request fit its window or a budget, and say what was done",
-      load: async () => (await import("./compact-command.ts")).compactCommand,
-    },
-  ],
-  [
-    "demo",
-    {
-      summary: "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
-      load: async () => (await import("./demo-command.ts")).demoCommand,
-    },
-  ],
-  [
-    "status",
-    {
-      summary: "What runs, what it saved today, which rules hold, on one screen",
-      load: async () => (await import("./status-command.ts")).statusCommand,
-    },
-  ],
-  [
-    "tail",
-    {
-      summary: "Follow what the gateway does, as it does it",
-      load: async () => (await import("./status-command.ts")).tailCommand,
-    },
-  ],
-  [
-    "replay",
-    {
-      summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
-      load: async () => (await import("./replay-command.ts")).replayCommand,
-    },
-  ],
-  [
-    "sessions",
-    {
-      summary: "List, export, repair and delete stored sessions",
-      load: async () => (await import("./sessions-command.ts")).sessionsCommand,
-    },
-  ],
-  [
-    "rules",
-    {
-      summary: "The rules of a session: who said each, why it was found, what it is for the guard; add, remove, demote",
-      load: async () => (await import("./rules-command.ts")).rulesCommand,
-    },
-  ],
-  [
-    "search",
-    {
-      summary: "Search what was said, called and answered in sessions, whatever a model is still shown of it",
-      load: async () => (await import("./search-command.ts")).searchCommand,
-    },
-  ],
-  [
-    "recall",
-    {
-      summary: "Print a message or a tool result whole, also one that was compacted away",
-      load: async () => (await import("./search-command.ts")).recallCommand,
-    },
-  ],
-  [
-    "erase",
-    {
-      summary: "Delete everything of one tenant: sessions, memory, rules, aliases",
-      load: async () => (await import("./sessions-command.ts")).eraseCommand,
-    },
-  ],
-  [
-    "memory",
-    {
-      summary: "Search and read what agents wrote down across their sessions",
-      load: async () => (await import("./memory-command.ts")).memoryCommand,
-    },
-  ],
-  [
-    "policy",
-    {
-      summary: "See, check and change the operator's rules and policies, and their audit log",
-      load: async () => (await import("./policy-command.ts")).policyCommand,
-    },
-  ],
-  [
-    "stack",
-    {
-      summary: "See, compare and check the prompt stacks of the configuration",
-      load: async () => (await import("./stack-command.ts")).stackCommand,
-    },
-  ],
-  [
-    "pin",
-    {
-      summary: "Give a rule that no conversation can take back, signed",
-      load: async () => (await import("./pin-command.ts")).pinCommand,
-    },
-  ],
-  [
-    "unpin",
-    {
-      summary: "Take back a rule that was given by command, signed",
-      load: async () => (await import("./pin-command.ts")).unpinCommand,
-    },
-  ],
-  [
-    "keys",
-    {
-      summary: "Make keys that commands are signed with; change the key of a store",
-      load: async () => (await import("./keys-command.ts")).keysCommand,
-    },
-  ],
-  [
-    "serve",
-    {
-      summary: "Serve as a gateway between agents and their models",
-      load: async () => (await import("./serve-command.ts")).serveCommand,
-    },
-  ],
-  [
-    "open",
-    {
-      summary: "Open the inspector in a browser, signed in",
-      load: async () => (await import("./open-command.ts")).openCommand,
-    },
-  ],
-  [
-    "service",
-    {
-      summary: "Keep a gateway running for this user, by systemd or launchd",
-      load: async () => (await import("./service-command.ts")).serviceCommand,
-    },
-  ],
-  [
-    "doctor",
-    {
-      summary: "Check what the gateway needs, and say how to fix what is wrong",
-      load: async () => (await import("./doctor-command.ts")).doctorCommand,
-    },
-  ],
-  [
-    "mcp",
-    {
-      summary: "Let an agent recall what was compacted away, over MCP",
-      load: async () => (await import("./mcp-command.ts")).mcpCommand,
-    },
-  ],
-  [
-    "completion",
-    {
-      summary: "Print what a shell needs to complete these commands",
-      load: async () => {
-        const { createCompletionCommand } = await import("./completion-command.ts")
-        const { clientNames } = await import("./wrap-clients.ts")
-        return createCompletionCommand(commands, { wrap: clientNames, completion: ["bash", "zsh", "fish"] })
-      },
-    },
-  ],
-])
+}
+
+/** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry above. */
+export const commands: ReadonlyMap<string, Listed> = new Map(
+  Object.entries(loaders).map(([name, [summary, load]]) => [name, { summary, load }]),
+)

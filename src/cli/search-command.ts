@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { seqOf } from "../session/log/entry.ts"
@@ -131,12 +131,7 @@ function readLines(written: string | undefined): LineRange {
   const [, from = "", dash, to = ""] = /^(\d{1,9})(-)?(\d{1,9})?$/.exec(written) ?? []
   const [fromLine, toLine] = [Number(from), dash === undefined ? Number(from) : to === "" ? undefined : Number(to)]
   if (from === "" || fromLine < 1 || (toLine !== undefined && toLine < fromLine))
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "--lines",
-      expected: "lines such as 40-80, 40- or 40, counted from 1",
-      found: JSON.stringify(written.slice(0, 40)),
-    })
+    refuseOption("--lines", "lines such as 40-80, 40- or 40, counted from 1", JSON.stringify(written.slice(0, 40)))
   return { fromLine, ...present({ toLine }) }
 }
 

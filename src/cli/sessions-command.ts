@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkSessionId } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
@@ -286,12 +286,7 @@ function readAge(text: string): number {
   const ms = Number(digits) * (unitMs[unit] ?? 0)
   if (ms > 0) return ms
   const expected = "an age such as 12h, 30d or 8w"
-  throw new HoldfastError({
-    code: "option-invalid",
-    option: "--older-than",
-    expected,
-    found: JSON.stringify(text.slice(0, 40)),
-  })
+  refuseOption("--older-than", expected, JSON.stringify(text.slice(0, 40)))
 }
 
 const sessionsExport: Command = {

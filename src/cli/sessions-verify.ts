@@ -1,5 +1,5 @@
 import { describe, HoldfastError } from "../message/errors.ts"
-import { verifyLog } from "../session/log/verify-log.ts"
+import { verifyLog } from "../session/log/chain.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
 import { type Command, unusable } from "./command.ts"

@@ -3,7 +3,7 @@ import { bodyIn, conversation } from "../../test/support/conversations.ts"
 import { fc, runs } from "../../test/support/property.ts"
 import { formats } from "../message/message.ts"
 import { compactRequest } from "../session/one-shot/compact-request.ts"
-import { meterFor } from "../session/one-shot/meter-for.ts"
+import { meterFor } from "../session/one-shot/plan-request.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { barOf, documentsOf, sizesOf, totalOf } from "./deliver.ts"
 

@@ -4,8 +4,7 @@ import { startTestGateway } from "../../test/support/gateway.ts"
 import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { commonPrefix } from "./fast-path/common-prefix.ts"
-import { bodyFor, continueFastPath, type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
+import { bodyFor, commonPrefix, continueFastPath, type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 
 const said = (texts: readonly string[]): Buffer =>
   Buffer.from(

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { getRequestListener } from "@hono/node-server"
 import type { Problem } from "../message/errors.ts"
@@ -9,14 +9,13 @@ import { limitStore } from "../session/limit-store.ts"
 import { createSpending } from "../session/spending.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { createAdmin } from "./admin/admin.ts"
-import { createApprovals } from "./admin/approvals.ts"
-import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
+import { approvalsFromOperator, createApprovals } from "./admin/approvals.ts"
 import { compactCall } from "./compact-call.ts"
 import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps, problemOf } from "./exchange.ts"
-import { createFastPaths } from "./fast-path/fast-paths.ts"
+import { createFastPaths } from "./fast-path/fast-path.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
-import { isLoopback, refuseHost, refuseOrigin, refuseToken } from "./http/admission.ts"
-import { flatOf, hasOwnKey } from "./http/headers.ts"
+import { isLoopback, refuseEntry } from "./http/admission.ts"
+import { flatOf } from "./http/headers.ts"
 import { createInspectorFiles, type InspectorFiles } from "./http/inspector-files.ts"
 import { type Listening, listen } from "./http/listen.ts"
 import { createBodies } from "./http/read-body.ts"
@@ -30,12 +29,11 @@ import { modelCall } from "./model-call.ts"
 import { passThrough } from "./pass-through.ts"
 import { createServerState } from "./server-state/held.ts"
 import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
-import { expositionType } from "./telemetry/exposition.ts"
 import { createHealth } from "./telemetry/health.ts"
-import { createMetrics } from "./telemetry/metrics.ts"
+import { createMetrics, watchProcess } from "./telemetry/metrics.ts"
 import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
+import { expositionType } from "./telemetry/registry.ts"
 import { openRequestLog } from "./telemetry/request-log.ts"
-import { watchProcess } from "./telemetry/watch-process.ts"
 
 /** Start a gateway. It accepts requests once the promise resolves. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -289,62 +287,6 @@ const sample = "Never push to main. Run the tests before each commit, and ask be
 function warmUp(): void {
   for (const channel of ["user", "tool", "document"] as const) findRules(sample, { channel })
   createMeter({}).text(sample)
-}
-
-/** The headers that may carry the gateway's token, as printed in a refusal. `x-holdfast-token` is accepted on every path. */
-const ownHeader = "x-holdfast-token: TOKEN"
-const bearerHeader = "Authorization: Bearer TOKEN"
-
-type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
-
-/** Headers that identify the caller or the target. If one is repeated, each server on the way may pick a different value. */
-const singleHeaders =
-  /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
-
-function repeatedIn(raw: readonly string[]): string | undefined {
-  const seen = new Set<string>()
-  for (let n = 0; n < raw.length; n += 2) {
-    const name = raw[n]?.toLowerCase() ?? ""
-    if (seen.has(name) && singleHeaders.test(name)) return name
-    seen.add(name)
-  }
-  return undefined
-}
-
-/** Detect a web page that sends no Origin header by the Sec-Fetch-Site header of its browser. */
-const pageIn = (headers: IncomingHttpHeaders): string | null =>
-  /^(?:cross-site|same-site)$/i.test(String(headers["sec-fetch-site"] ?? "")) ? "some other page" : null
-
-/**
- * Refuse a request that repeats an identifying header, that uses a host name that is not the gateway's, that comes from a web page whose
- * origin is not allowed, or that lacks the token where one is required. The admin API checks its own origins and its own token.
- */
-function refuseEntry(
-  { host, token, allowedHosts, allowedOrigins, upstreams }: GatewayOptions,
-  headers: IncomingHttpHeaders,
-  { loopback, route, raw }: Entry,
-): Problem | undefined {
-  const repeated = repeatedIn(raw)
-  if (repeated !== undefined) {
-    return { code: "request-invalid", path: `the header ${repeated}`, expected: "one value", found: "more than one" }
-  }
-  const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
-  const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
-  // The inspector's pages contain no secrets, and a person may open them from any link.
-  const isAdmin = route.type === "admin" || route.type === "inspector"
-  const isProbe = route.type === "health" || route.type === "ready"
-  const given = headers["x-holdfast-token"]
-  // Where the client's `Authorization` header is forwarded to an upstream, a gateway token in it would be forwarded too.
-  const takesBearer = route.type === "metrics" || upstreams.every(hasOwnKey)
-  const bearer = given === undefined ? (takesBearer ? (headers.authorization ?? null) : null) : `Bearer ${given}`
-  const refusal =
-    refuseHost(headers.host ?? null, admission) ??
-    (isAdmin ? undefined : refuseOrigin(headers.origin ?? (isProbe ? null : pageIn(headers)), admission)) ??
-    (isAdmin || isProbe
-      ? undefined
-      : refuseToken(bearer, admission, takesBearer ? [ownHeader, bearerHeader] : [ownHeader]))
-  if (refusal === undefined) return undefined
-  return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }
 }
 
 type WaitingOptions = Pick<GatewayOptions, "host" | "port" | "limits" | "version" | "onFault"> & {

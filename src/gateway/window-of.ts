@@ -1,5 +1,5 @@
 import type { ModelRequest, ModelResponse } from "../message/message.ts"
-import type { Trace } from "../session/log/trace.ts"
+import type { Trace } from "../session/log/event.ts"
 import type { Prepared, Receipt } from "../session/prepared.ts"
 import type { SessionGuarding } from "../session/record.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"

@@ -6,10 +6,8 @@ import { fc } from "../../test/support/property.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { unfence } from "../message/fence.ts"
 import { storedTag } from "../session/recall.ts"
-import { maxAnswerCharacters } from "./answer.ts"
 import { createMcpServer } from "./create-server.ts"
-import { limitSource } from "./limit-source.ts"
-import type { McpSource } from "./source.ts"
+import { limitSource, type McpSource, maxAnswerCharacters } from "./source.ts"
 
 /** A client that talks to a server in the same process. */
 async function connect(source: McpSource = sampleSource, faults: unknown[] = []): Promise<Client> {

@@ -2,9 +2,18 @@ import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { leftOut } from "../compact/stages/marker.ts"
 import { present } from "../message/present.ts"
 import { fenceStored, labelOf, type RecallArguments, recallPage, storedNote } from "../session/recall.ts"
-import { answer, faultWords, maxAnswerCharacters, type OnFault, refuseArgument } from "./answer.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
-import type { FoundMemory, ListedTrace, McpMemorySearch, McpSource } from "./source.ts"
+import {
+  answer,
+  type FoundMemory,
+  faultWords,
+  type ListedTrace,
+  type McpMemorySearch,
+  type McpSource,
+  maxAnswerCharacters,
+  type OnFault,
+  refuseArgument,
+} from "./source.ts"
 
 export type McpServerOptions = {
   readonly name?: string

@@ -8,12 +8,11 @@ import {
   refuseOrigin,
   refuseToken,
 } from "../gateway/http/admission.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"
-import { limitSource, maxAnswerMs } from "./limit-source.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
-import type { McpSource } from "./source.ts"
+import { limitSource, type McpSource, maxAnswerMs } from "./source.ts"
 
 export type HttpOptions = McpServerOptions & {
   /** 0 takes any free port. */
@@ -50,15 +49,12 @@ export async function serveHttp(source: McpSource, options: HttpOptions): Promis
 }
 
 function checkOptions(port: number, token: string | undefined, loopback: boolean): void {
-  const refuse = (option: string, expected: string, found: string): never => {
-    throw new HoldfastError({ code: "option-invalid", option, expected, found })
-  }
   if (!Number.isInteger(port) || port < 0 || port > maxPort)
-    refuse("port", `a number from 0 to ${maxPort}`, String(port))
+    refuseOption("port", `a number from 0 to ${maxPort}`, String(port))
   if (token === undefined && !loopback)
-    refuse("token", "a token, as others than this machine can reach the port", "missing")
+    refuseOption("token", "a token, as others than this machine can reach the port", "missing")
   if (token !== undefined && (token.length < leastToken || !tokenShape.test(token)))
-    refuse("token", `at least ${leastToken} characters without blanks`, "shorter or has others")
+    refuseOption("token", `at least ${leastToken} characters without blanks`, "shorter or has others")
 }
 
 const mcpPath = "/mcp"

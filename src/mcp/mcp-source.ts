@@ -1,15 +1,14 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import type { Checkpoint } from "../session/inspect.ts"
-import { entryOfHandle } from "../session/log/handle.ts"
+import { entryOfHandle } from "../session/log/entry.ts"
 import { checkName } from "../session/memory/check-search.ts"
 import { createMemory } from "../session/memory/memory.ts"
 import { checkSessionId } from "../session/options.ts"
 import type { LineRange, Recalled } from "../session/recall.ts"
 import type { Session } from "../session/session.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
-import { refuseArgument } from "./answer.ts"
-import type { FoundMemory, ListedTrace, McpMemorySearch, McpSource } from "./source.ts"
+import { type FoundMemory, type ListedTrace, type McpMemorySearch, type McpSource, refuseArgument } from "./source.ts"
 
 /**
  * Whose record is served. `memory` says whether a search covers the notes of this session only or everything that its agent remembers. The
@@ -110,12 +109,7 @@ async function onlyOwner(
   const tenants = [...new Set(sessions.map((row) => row.tenant))]
   if (tenants.length > 1) {
     const found = `sessions of ${tenants.length} tenants`
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "tenant",
-      expected: `one whose agent ${agent} is`,
-      found,
-    })
+    refuseOption("tenant", `one whose agent ${agent} is`, found)
   }
   return { tenant: tenants[0] ?? "", agent }
 }

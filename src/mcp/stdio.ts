@@ -2,11 +2,9 @@ import { Readable } from "node:stream"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
 import { withinMs } from "../model/within-ms.ts"
-import type { OnFault } from "./answer.ts"
 import { createMcpServer, type McpServerOptions } from "./create-server.ts"
-import { limitSource, maxAnswerMs } from "./limit-source.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
-import type { McpSource } from "./source.ts"
+import { limitSource, type McpSource, maxAnswerMs, type OnFault } from "./source.ts"
 
 type StdioOptions = McpServerOptions &
   StdioPipes & {

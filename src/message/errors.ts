@@ -417,3 +417,15 @@ export class HoldfastError extends Error {
     this.problem = problem
   }
 }
+
+/** Refuse the value of an option. */
+export function refuseOption(option: string, expected: string, found: string): never {
+  throw new HoldfastError({ code: "option-invalid", option, expected, found })
+}
+
+/** Refuse an option for the value itself: a text is shown quoted and cut, of an object or a function only that it is one. */
+export function refuseValue(option: string, expected: string, value: unknown): never {
+  if (typeof value === "string") refuseOption(option, expected, JSON.stringify(value.slice(0, 80)))
+  const isWhole = value === null || (typeof value !== "object" && typeof value !== "function")
+  refuseOption(option, expected, isWhole ? String(value) : typeof value)
+}

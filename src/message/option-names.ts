@@ -1,4 +1,4 @@
-import { HoldfastError } from "./errors.ts"
+import { refuseOption } from "./errors.ts"
 import { nearest } from "./nearest.ts"
 
 /** The names of an options object as a list; the compiler sees to it that none is missing and none is made up. */
@@ -12,17 +12,16 @@ export const optionNames = <Options>(names: Readonly<Record<keyof Options, true>
 export function checkOptionNames(given: object, names: readonly string[], owner: string, within?: string): void {
   const path = (name: string): string => (within === undefined ? name : `${within}.${name}`)
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: within ?? `object of ${owner}`,
-      expected: "an object with options",
-      found: given === null ? "null" : Array.isArray(given) ? "a list" : typeof given,
-    })
+    refuseOption(
+      within ?? `object of ${owner}`,
+      "an object with options",
+      given === null ? "null" : Array.isArray(given) ? "a list" : typeof given,
+    )
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || names.includes(name)) continue
     const meant = nearest(name, names)
     const expected = meant === undefined ? `one of ${names.map(path).join(", ")}` : path(meant)
     const option = path(name.slice(0, 80))
-    throw new HoldfastError({ code: "option-invalid", option, expected, found: `no option of ${owner}` })
+    refuseOption(option, expected, `no option of ${owner}`)
   }
 }

@@ -21,14 +21,14 @@ export type Repaired = { readonly messages: Transcript; readonly events: readonl
 
 /**
  * Make a transcript that came from outside fit to send: every call with its result, every id once, no empty message. No text is
- * lost: what cannot stand where it is becomes a quotation there. A good transcript comes back as the same object.
+ * lost: a call or result that a provider would refuse becomes quoted text in its place. A valid transcript is returned as the same object.
  */
 export function repair(messages: Transcript, options: CheckOptions = {}): Repaired {
   const events: RepairEvent[] = []
   let repaired = messages
   let step = 0
   for (const plan of repairPlans) {
-    // Putting one result in its place may part another from its call: again, until nothing is left to do.
+    // Moving one result may separate another from its call, so repeat until nothing is left to fix.
     for (let fixes = plan(repaired, options); fixes.length > 0; fixes = plan(repaired, options)) {
       assert(step <= messages.length + repairPlans.length, "a repair that does not end")
       const before = repaired
@@ -53,10 +53,10 @@ export function replayRepair(messages: Transcript, events: readonly RepairEvent[
   return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performFixes, messages)
 }
 
-/** What the result of a call says that got none. */
+/** The text of the result that is added for a call without one. */
 export const missingResult = "[no result was recorded for this call]"
 
-/** Part-wise fixes in place, results where they belong, removals last. Positions are those before the step. */
+/** Apply fixes of parts in place, then move results, then remove messages. Positions are those before the step. */
 function performFixes(messages: Transcript, events: readonly Fix[]): Transcript {
   const fixes = Map.groupBy(events, ({ message }) => message)
   const { joining, following } = placeResults(messages, events)
@@ -88,7 +88,7 @@ const byPlace = (one: Fix, other: Fix): number => one.message - other.message
 
 type Arrivals = ReadonlyMap<number, readonly Part[]>
 
-/** New and moved results join the message that answers the same calls, where there is one; otherwise they follow the calls in a message of ours. */
+/** New and moved results go into the message that has results of the same calls; if there is none, into a new message after the calls. */
 function placeResults(
   messages: Transcript,
   events: readonly Fix[],
@@ -138,7 +138,7 @@ function fixPart(role: Role, part: Part, event: Fix): readonly Part[] {
   if (event.type === "result-moved") return []
   if (event.type === "call-renamed" && (part.type === "tool-call" || part.type === "tool-result"))
     return [{ ...part, callId: event.to }]
-  // What a tool said is never put into another's mouth: outside the user's messages it gets one of its own.
+  // Tool output must not look like words of the assistant or the system: outside user messages it is quoted in a new message.
   if (event.type === "result-quoted") return role === "user" ? quoted(part) : []
   return event.type === "call-quoted" ? quoted(part) : [part]
 }
@@ -166,7 +166,7 @@ function emptyResult(call: Part): Part {
   }
 }
 
-/** A message of ours beside this one, for what cannot stand in it. */
+/** A new message next to this one, for parts that cannot stay in it. */
 function ownMessage(
   { id, format }: Message,
   parts: readonly Part[],
@@ -210,8 +210,8 @@ function planCallRenames(messages: Transcript): readonly Fix[] {
 }
 
 /**
- * Words of the model or of the system between calls and their results go before the calls. Were the results moved instead, a request that
- * ends with them would end with such words, and the model would be asked nothing.
+ * Move assistant and system messages that stand between calls and their results before the calls. Moving the results instead could leave
+ * such a message at the end of the request, and the model would have nothing to answer.
  */
 function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   if (adjacent === undefined) return []
@@ -222,7 +222,7 @@ function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly 
   let seen = 0
   for (const { call, result } of parted) {
     const isOurs = messages[call.message]?.role === "assistant"
-    // The calls may stand behind others, and go before those themselves.
+    // The message with the calls may itself be moved before earlier calls.
     const before = goal.get(call.message) ?? call.message
     for (seen = Math.max(seen, call.message + 1); isOurs && seen < result.message; seen++) {
       const message = messages[seen]
@@ -237,12 +237,12 @@ function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly 
   }))
 }
 
-/** What asks the user's side for nothing: a provider answers its own calls. */
+/** Is this a message without calls that the client must answer? A provider answers its own calls. */
 const isSpeech = ({ role, parts }: Message): boolean =>
   role === "system" ||
   (role === "assistant" && parts.every((part) => part.type !== "tool-call" || part.kind === "provider"))
 
-/** Results go to their calls where there is one to go to; the rest is quoted where it stands. */
+/** Move each result to its call if there is one; quote the others in place. */
 function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   const { pairs, open, orphans } = pairCalls(messages)
   const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
@@ -297,7 +297,7 @@ function planRemovals(messages: Transcript): readonly Fix[] {
   )
 }
 
-/** What is wrong, as fixes: ids first, then places, then what is missing, which may part others; last what is empty. */
+/** In this order: repeated ids, misplaced messages and results, missing results, what these displaced in turn, empty messages. */
 const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Fix[])[] = [
   planRenames,
   planCallRenames,
@@ -309,7 +309,7 @@ const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => re
   planRemovals,
 ]
 
-/** One fix, with all that it takes to do it again. `message` and `part` are positions at the time of the fix. */
+/** One fix, complete enough to be replayed. `message` and `part` are positions at the time of the fix. */
 type Fix = { readonly message: number } & (
   | { readonly type: "message-renamed"; readonly to: MessageId; readonly reason: "message-id-repeated" }
   | { readonly type: "call-renamed"; readonly part: number; readonly to: CallId; readonly reason: "call-id-repeated" }
@@ -327,11 +327,11 @@ type Fix = { readonly message: number } & (
     }
   | { readonly type: "result-added"; readonly part: number; readonly reason: "call-without-result" }
   | { readonly type: "message-removed"; readonly reason: "message-empty" }
-  /** Words of the model or the system go before the message whose calls they stood behind. */
+  /** An assistant or system message moves before the message whose calls it followed. */
   | { readonly type: "message-moved"; readonly before: number; readonly reason: "result-not-adjacent" }
 )
 
-/** Gives ids near the ones asked for that nobody has yet; each is taken as soon as it is given. */
+/** Returns the wanted id, or that id with a number if it is taken; the returned id counts as taken. */
 export function createFreshIds(ids: Iterable<string>): (near: string) => string {
   const taken = new Set(ids)
   const lastOf = new Map<string, number>()

@@ -34,8 +34,8 @@ export function* sha256HexInSteps(text: string, atOnce = hashedAtOnce): Steps<st
   return bytesToHex(Uint8Array.from(digest))
 }
 
-/** The sha256 of a text's UTF-8, in hex: for a whole file the same as `sha256sum` says. */
+/** As `sha256Hex`, also for a text with lone surrogates; the hash of a file's text is what `sha256sum` prints. */
 export const hashText = (text: string): string => sha256Hex(text.toWellFormed())
 
-/** The sha256 of plain data, framed as JSON so that no two lists read alike. */
+/** The sha256 of the JSON of plain data; JSON keeps `["a", "b"]` and `["ab"]` apart. */
 export const hashData = (data: unknown): string => hashText(JSON.stringify(data))

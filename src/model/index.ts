@@ -1,6 +1,5 @@
 export type { Called, CallOptions, ModelCall, Retry } from "./call-model.ts"
 export { callModel } from "./call-model.ts"
-export type { Model, ModelAnswerText } from "./model.ts"
+export type { Model, ModelAnswerText, ModelOptions, Question } from "./model.ts"
 export { createModel } from "./model.ts"
-export type { ModelOptions, Question } from "./question.ts"
 export { withinMs } from "./within-ms.ts"

@@ -5,8 +5,7 @@ import { type ModelServer, startModelServer } from "../../test/model-server/mode
 import type { Script } from "../../test/model-server/script.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
-import { createModel } from "./model.ts"
-import type { ModelOptions } from "./question.ts"
+import { createModel, type ModelOptions } from "./model.ts"
 
 const key = "sk-very-secret-0123456789"
 const header = "tenant-secret-abcdef"

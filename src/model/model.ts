@@ -1,11 +1,9 @@
 import { assert } from "../message/assert.ts"
-import type { ModelResponse, StopReason, Usage } from "../message/message.ts"
+import type { Format, ModelResponse, Part, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { readBaseUrl } from "./address.ts"
-import { callModel } from "./call-model.ts"
-import { fail } from "./failure.ts"
-import { type ModelOptions, type Question, questionBody } from "./question.ts"
-import { isModelRefusal, isRefusalPart } from "./refusal.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+import { isOpenai, readBaseUrl, type Whereabouts } from "./address.ts"
+import { callModel, fail } from "./call-model.ts"
 
 /** The model's complete, non-empty text. */
 export type ModelAnswerText = { readonly text: string; readonly stop: StopReason; readonly usage?: Usage }
@@ -42,3 +40,66 @@ function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOpti
   if (text === "") return fail({ code: "answer-empty", model })
   return { text, stop: response.stop, ...present({ usage: response.usage }) }
 }
+
+/** Whether the model refuses. OpenAI reports that in place of the text: in a field of the message, or in a part of its own type. */
+export function isModelRefusal({ stop, messages }: ModelResponse): boolean {
+  return (
+    stop === "refusal" ||
+    messages.some(({ wire, parts }) => {
+      const message = wire === undefined ? undefined : tryParse(wire)
+      const said = isObject(message) ? message.refusal : undefined
+      return (typeof said === "string" && said !== "") || parts.some(isRefusalPart)
+    })
+  )
+}
+
+export function isRefusalPart({ wire }: Part): boolean {
+  const block = wire === undefined ? undefined : tryParse(wire)
+  return isObject(block) && block.type === "refusal"
+}
+
+/** A question for a model: no history, no tools. */
+export type Question = { readonly system: string; readonly user: string }
+
+/** A model's address and the settings of a question. */
+export type ModelOptions = Whereabouts & {
+  /** Time limit of the whole answer, its last byte included. */
+  readonly timeoutMs: number
+  readonly maxResponseBytes: number
+  readonly maxOutputTokens: number
+}
+
+type WriteBody = (options: ModelOptions, question: Question, url: URL) => unknown
+
+const writers: Readonly<Record<Format, WriteBody>> = {
+  "anthropic-messages": ({ model, maxOutputTokens }, { system, user }) => ({
+    model,
+    max_tokens: maxOutputTokens,
+    system,
+    messages: [{ role: "user", content: user }],
+  }),
+  "openai-chat": ({ model, maxOutputTokens }, { system, user }, url) => ({
+    model,
+    [isOpenai(url) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
+    messages: [
+      { role: "system", content: system },
+      { role: "user", content: user },
+    ],
+  }),
+  "openai-responses": ({ model, maxOutputTokens }, { system, user }) => ({
+    model,
+    max_output_tokens: maxOutputTokens,
+    instructions: system,
+    input: [{ role: "user", content: user }],
+    store: false,
+  }),
+  gemini: ({ maxOutputTokens }, { system, user }) => ({
+    systemInstruction: { parts: [{ text: system }] },
+    contents: [{ role: "user", parts: [{ text: user }] }],
+    generationConfig: { maxOutputTokens },
+  }),
+}
+
+/** The request body of a question. */
+const questionBody = (options: ModelOptions, question: Question): unknown =>
+  writers[options.format](options, question, readBaseUrl(options.baseUrl))

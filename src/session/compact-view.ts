@@ -15,19 +15,23 @@ import type { Pin } from "../rules/pin.ts"
 import { createPause } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import { beginSummary, currentSpeculation, readSummary } from "./background.ts"
-import { carriedPins } from "./check-pins.ts"
 import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./hooks.ts"
 import type { Live } from "./live.ts"
-import { type CheckpointBody, entryId, type Item, type MessageEdit, seqOf } from "./log/entry.ts"
-import type { LogEvent } from "./log/event.ts"
-import { handleFor, rangeHandleFor } from "./log/handle.ts"
-import type { Trace } from "./log/trace.ts"
-import { choicesOf } from "./one-shot/choices.ts"
+import {
+  type CheckpointBody,
+  entryId,
+  handleFor,
+  type Item,
+  type MessageEdit,
+  rangeHandleFor,
+  seqOf,
+} from "./log/entry.ts"
+import type { LogEvent, Trace } from "./log/event.ts"
+import { choicesOf, weighCompaction } from "./one-shot/plan-request.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { weighCompaction } from "./one-shot/weigh.ts"
 import { readInherited } from "./own-compaction.ts"
 import { operatorRules } from "./pins.ts"
-import { type Budgeted, type Preparing, pinOptions } from "./prepared.ts"
+import { type Budgeted, carriedPins, type Preparing, pinOptions } from "./prepared.ts"
 import { readSecret } from "./recall.ts"
 import { favoredCalls, removedLookups } from "./rereads.ts"
 import { type Assembled, assemble, standingEntries } from "./view.ts"

@@ -8,7 +8,7 @@ import { createMemoryStore } from "../store/memory-store.ts"
 import { createInProcessQueue } from "../store/queue/in-process.ts"
 import type { Store } from "../store/store.ts"
 import { createHoldfast, type Holdfast } from "./holdfast.ts"
-import type { Trace } from "./log/trace.ts"
+import type { Trace } from "./log/event.ts"
 
 const format = "openai-chat"
 const rule = "Never write to the north table."

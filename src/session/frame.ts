@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import {
   type Format,
   formats,
@@ -105,18 +105,15 @@ const isMessage = (value: unknown): value is Message =>
 
 /** Decode messages given in any of these forms. */
 export function readMessagesLike(values: readonly MessageLike[], format: Format | undefined): Transcript {
-  if (!Array.isArray(values)) refuse("messages", "a list of messages", typeof values)
+  if (!Array.isArray(values)) refuseOption("messages", "a list of messages", typeof values)
   if (values.every(isMessage)) return values
   if (format !== undefined && !formats.includes(format))
-    refuse("format", `one of ${formats.join(", ")}`, String(format))
+    refuseOption("format", `one of ${formats.join(", ")}`, String(format))
   const plain = values.map(plainMessage)
   if (format === undefined && plain.every((message) => message !== undefined)) return plain
-  if (format === undefined) return refuse("format", `one of ${formats.join(", ")}, to read these messages`, "nothing")
+  if (format === undefined)
+    return refuseOption("format", `one of ${formats.join(", ")}, to read these messages`, "nothing")
   return decodeMessages(format, values)
-}
-
-function refuse(option: string, expected: string, found: string): never {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
 function plainMessage(value: unknown, n: number): Message | undefined {

@@ -4,14 +4,12 @@ import { hashData, hashText } from "../message/sha256.ts"
 import type { Steps } from "../message/steps.ts"
 import { survivalOf } from "../rules/survival.ts"
 import { runPaced } from "../store/pace.ts"
-import { askFinder } from "./ask-finder.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { type EntryBody, entryId, seqOf } from "./log/entry.ts"
+import { type EntryBody, entryId, freeze, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
-import { freeze } from "./log/frozen.ts"
 import type { Outline } from "./log/outline.ts"
-import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
+import { askFinder, isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
 import {
   type ClientCompaction,
   conversationEnd,

@@ -131,6 +131,7 @@ export function createJournal(options: JournalOptions): Journal {
   }
 }
 
+/** Entries in order, with the long texts that their bodies name by hash. */
 type ChainedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /**
@@ -195,7 +196,7 @@ async function readAgain(
 }
 
 const unsavedIn = (
-  { entries, payloads }: RemovedEntries,
+  { entries, payloads }: ChainedEntries,
   there: ReadonlySet<string>,
   session: SessionId,
 ): readonly UnsavedEntry[] =>
@@ -336,10 +337,8 @@ type Backlog = {
   /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   readonly save: () => Promise<"saved" | "conflict">
   /** Remove all entries, to be written differently. */
-  readonly withdraw: () => RemovedEntries
+  readonly withdraw: () => ChainedEntries
 }
-
-type RemovedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000

@@ -3,7 +3,7 @@ import { startModelServer } from "../../test/model-server/model-server.ts"
 import { formats } from "../message/message.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createHoldfast } from "./holdfast.ts"
-import { createModelFinder } from "./one-shot/model-finder.ts"
+import { createModelFinder } from "./one-shot/summarizer.ts"
 
 const open: (() => Promise<void>)[] = []
 afterEach(async () => {

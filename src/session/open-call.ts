@@ -1,6 +1,6 @@
 import { isHeld } from "../compact/held.ts"
 import { separate, separateMade } from "../compact/stack/separate.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { type Format, formats, type Message, type ModelRequest, messageId } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
@@ -11,7 +11,7 @@ import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, type IngestResult, ingest, newestAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
-import type { Trace } from "./log/trace.ts"
+import type { Trace } from "./log/event.ts"
 import { loadSession } from "./open-live.ts"
 import { checkPrepareOptions } from "./options.ts"
 import type { SessionPin } from "./pins.ts"
@@ -44,12 +44,7 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
     options.request?.format ?? options.format ?? live.options.format ?? live.frame?.format ?? live.client?.format
   if (format === undefined || !formats.includes(format)) {
     const found = format === undefined ? "nothing" : JSON.stringify(format)
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "format",
-      expected: `one of ${formats.join(", ")}`,
-      found,
-    })
+    refuseOption("format", `one of ${formats.join(", ")}`, found)
   }
   const { body, request: read } = options
   const model = options.model ?? live.options.model

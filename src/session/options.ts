@@ -1,7 +1,7 @@
 import { type FromRules, fromRulesNames } from "../guard/from-rules/compile-rules.ts"
 import { checkGuardNames, checkGuardUse, type Guarding } from "../guard/judge-call.ts"
 import type { Standing } from "../guard/operator/rule-file.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { refuseValue } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
@@ -107,11 +107,6 @@ export type HoldfastOptions = ContextOptions & {
   readonly unsavedEntries?: number
 }
 
-const refuse = (option: string, expected: string, found: unknown): never => {
-  const shown = typeof found === "string" ? JSON.stringify(found.slice(0, 40)) : String(found).slice(0, 40)
-  throw new HoldfastError({ code: "option-invalid", option, expected, found: shown })
-}
-
 const holdfastNames = optionNames<HoldfastOptions>({
   store: true,
   queue: true,
@@ -177,7 +172,7 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   for (const name of wholeNumbers) {
     const value = options[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      refuse(name, "a whole number, at least 0", value)
+      refuseValue(name, "a whole number, at least 0", value)
   }
   const { windowTokens, reserveTokens, strategy, strategyOptions, summarizer, schema, language, policy, toolBudgets } =
     options
@@ -199,31 +194,31 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   for (const name of ["sessionRowsPerDay", "agentRowsPerDay"] as const) {
     const value = options.memory?.[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      refuse(`memory.${name}`, "a whole number, at least 0", value)
+      refuseValue(`memory.${name}`, "a whole number, at least 0", value)
   }
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
-    refuse("agent", "a name", options.agent)
+    refuseValue("agent", "a name", options.agent)
   if (options.guard !== undefined) {
     const { guard, fromRules } = options.guard
     if (typeof guard?.judge !== "function" && (guard !== undefined || fromRules === undefined))
-      refuse("guard", "{ guard } with a guard from createGuard, or { fromRules }", options.guard)
+      refuseValue("guard", "{ guard } with a guard from createGuard, or { fromRules }", options.guard)
     if (fromRules !== undefined && !fromRulesNames.includes(fromRules))
-      refuse("guard.fromRules", `one of ${fromRulesNames.join(", ")}`, fromRules)
+      refuseValue("guard.fromRules", `one of ${fromRulesNames.join(", ")}`, fromRules)
     checkGuardUse(options.guard, "guard.")
   }
   const find = options.rules?.find
-  if (find !== undefined && !findNames.includes(find)) refuse("rules.find", `one of ${findNames.join(", ")}`, find)
+  if (find !== undefined && !findNames.includes(find)) refuseValue("rules.find", `one of ${findNames.join(", ")}`, find)
   if (
     options.finder !== undefined &&
     options.finder !== "built-in" &&
     options.finder !== "none" &&
     typeof options.finder !== "function"
   )
-    refuse("finder", "built-in, none or a function", options.finder)
+    refuseValue("finder", "built-in, none or a function", options.finder)
   for (const rule of options.redact ?? []) {
     if (rule === "defaults") continue
     const pattern = rule instanceof RegExp ? rule : rule.pattern
-    if (!(pattern instanceof RegExp)) refuse("redact", "regular expressions, or defaults", rule)
+    if (!(pattern instanceof RegExp)) refuseValue("redact", "regular expressions, or defaults", rule)
   }
 }
 
@@ -256,14 +251,14 @@ export function checkPrepareOptions(options: PrepareOptions): void {
     const value = options[name]
     const least = callNumbers[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
-      refuse(name, `a whole number, at least ${least}`, value)
+      refuseValue(name, `a whole number, at least ${least}`, value)
   }
   const { request } = options
   if (
     request !== undefined &&
     !(isObject(request) && typeof request.wire === "string" && Array.isArray(request.messages))
   )
-    refuse("request", "a request as decodeRequest reads it", request)
+    refuseValue("request", "a request as decodeRequest reads it", request)
 }
 
 /** The default agent. */
@@ -293,5 +288,5 @@ export function checkSessionOwner(owner: SessionOwner): void {
 /** Check a session id: readable characters that fit into a database column and a URL. */
 export function checkSessionId(id: unknown): asserts id is string {
   if (typeof id !== "string" || !/^[\x21-\x7e\u00a0-\ud7ff]{1,200}$/.test(id))
-    refuse("session", "a name of 1 to 200 characters without blanks", id)
+    refuseValue("session", "a name of 1 to 200 characters without blanks", id)
 }

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { hashText } from "../message/sha256.ts"
 import { kindOfRule } from "../rules/find-rules.ts"
@@ -24,13 +24,10 @@ export async function pin(
   text: string,
   { expiresAtMs, scope = "session" }: PinOptions,
 ): Promise<SessionPin> {
-  const refuse = (option: string, expected: string, found: string): never => {
-    throw new HoldfastError({ code: "option-invalid", option, expected, found })
-  }
-  if (typeof text !== "string" || text.trim() === "") refuse("pin", "the text of a rule", "an empty text")
+  if (typeof text !== "string" || text.trim() === "") refuseOption("pin", "the text of a rule", "an empty text")
   if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
-    refuse("expiresAtMs", "a time in milliseconds", String(expiresAtMs))
-  if (!scopes.includes(scope)) refuse("scope", `one of ${scopes.join(", ")}`, String(scope).slice(0, 40))
+    refuseOption("expiresAtMs", "a time in milliseconds", String(expiresAtMs))
+  if (!scopes.includes(scope)) refuseOption("scope", `one of ${scopes.join(", ")}`, String(scope).slice(0, 40))
   const body: RuleBody = {
     type: "rule-pinned",
     text,

@@ -4,8 +4,7 @@ import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { rankTexts } from "../store/search-terms.ts"
 import type { Live } from "./live.ts"
-import { entryId } from "./log/entry.ts"
-import { entryOfHandle, handleFor, rangeHandleFor } from "./log/handle.ts"
+import { entryId, entryOfHandle, handleFor, rangeHandleFor } from "./log/entry.ts"
 import { readMessages } from "./view.ts"
 
 /** The text behind a handle, or the requested lines of it. Lines count from 1. */

@@ -4,8 +4,7 @@ import { createPause } from "../store/pace.ts"
 import { hasWord, isHit, type QueryWord, rankTexts, readQuery, searchTerms } from "../store/search-terms.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { payloadsOf, readBody } from "./log/chain.ts"
-import { entryId } from "./log/entry.ts"
-import { thaw } from "./log/frozen.ts"
+import { entryId, thaw } from "./log/entry.ts"
 
 /** A message whose words answer a question, by the excerpt of it that does so best. */
 export type FoundText = {

@@ -9,9 +9,8 @@ import { type Breakpoint, type ModelRequest, tokens } from "../message/message.t
 import { present } from "../message/present.ts"
 import type { Live } from "./live.ts"
 import type { StackBody, StackSection } from "./log/entry.ts"
-import type { LogEvent } from "./log/event.ts"
+import type { LogEvent, Trace } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
-import type { Trace } from "./log/trace.ts"
 import { operatorText } from "./pins.ts"
 import {
   budgetFor,

@@ -16,10 +16,10 @@ import {
   overview,
 } from "./inspect.ts"
 import type { Live } from "./live.ts"
+import { verifyLog } from "./log/chain.ts"
 import { entryId, seqOf } from "./log/entry.ts"
+import type { Trace } from "./log/event.ts"
 import type { ResponseLike } from "./log/read-response.ts"
-import type { Trace } from "./log/trace.ts"
-import { verifyLog } from "./log/verify-log.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
 import { loadSession } from "./open-live.ts"

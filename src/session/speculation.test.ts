@@ -313,10 +313,14 @@ describe("ending", () => {
     let running = 0
     let most = 0
     let written = 0
+    // The first ones end only after three run at once, however slow the machine is; a fourth would have time to begin.
+    const full = Promise.withResolvers<void>()
     const holdfast = open(
       async () => {
         running += 1
         most = Math.max(most, running)
+        if (running === 3) full.resolve()
+        await full.promise
         await new Promise((resolve) => setTimeout(resolve, 10))
         running -= 1
         written += 1

@@ -8,8 +8,7 @@ import { commonLength, createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
 import type { Live } from "./live.ts"
-import { type CheckpointBody, entryId, type Item } from "./log/entry.ts"
-import { thaw } from "./log/frozen.ts"
+import { type CheckpointBody, entryId, type Item, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 
 /** What is shown at one message of the log: the items of the checkpoint in force, and every message since. */

@@ -1,28 +1,28 @@
 import type { Steps } from "../message/steps.ts"
 
 /**
- * Shares out the time of the event loop. All work of a turn has one time limit together: what a group of writes or a read of many sockets
- * releases at once would otherwise run to its end, one continuation after the other, before any timer or socket is heard.
+ * Divides the time of the event loop. All work in one turn of the loop shares one time limit. Without it, continuations that are resolved
+ * together (by a group of writes, or a read of many sockets) would all run to their end before any timer or socket is served.
  */
 
-/** Time that work may take in one turn of the event loop: a pause this short is not noticed. */
+/** Time limit for the work of one turn of the event loop: a client does not notice a delay this short. */
 const turnMs = 15
 
-/** Work that waits: `turn` is the one in which it began to. */
+/** Work that waits; `turn` is the turn in which it started to wait. */
 type Waiting = { readonly turn: number; readonly bornAt: number; readonly go: () => void }
 
-/** Not begun yet, begun just now, of some slices, or of many. */
+/** How much a piece of work has run so far: not at all, up to one slice, up to `middleSlices`, or more. */
 type Length = "new" | "short" | "middle" | "long"
 
-/** Work of so many slices (a quarter of a second) is long: shorter work does not wait until it is done. */
+/** Work of more slices than this (a quarter of a second) is long, and shorter work goes before it. */
 const middleSlices = 16
 
-/** The turns of an event loop: whether the present one has used its time, and the work that waits for a later one. */
+/** The turns of an event loop: whether the current one has used its time, and the work that waits for a later one. */
 export type Turns = {
   readonly isDue: () => boolean
-  /** Go on when all work that was released before is done, in this turn if there is time left; undefined if that is now. */
+  /** Continue after all work that was resumed earlier, in this turn if there is time left; undefined to continue immediately. */
   readonly enter: (length: "new" | "short") => Promise<void> | undefined
-  /** Go on in a later turn. */
+  /** Continue in a later turn. */
   readonly wait: (length: Length, bornAt: number) => Promise<void>
 }
 
@@ -30,14 +30,14 @@ export function createTurns(now: () => number): Turns {
   const waiting = createQueues()
   let turn = 0
   let begunMs = 0
-  /** Is the end of this turn scheduled? While nothing asks, nothing is. */
+  /** Is the end of this turn scheduled? It is only while work is running or waiting. */
   let isCounting = false
   let hasAsked = false
   let isServing = false
-  /** Does work run that was let go on in this turn? Until the next piece is served, no other does. */
+  /** Is a resumed piece of work running? The next one is resumed only after it. */
   let isServed = false
 
-  /** A turn lasts from here to here: waiting work, then timers and sockets. */
+  /** Start of a turn: first waiting work, then timers and sockets, until this runs again. */
   const begin = (): void => {
     turn++
     begunMs = now()
@@ -48,7 +48,7 @@ export function createTurns(now: () => number): Turns {
     waiting.beginTurn()
     serveNext()
   }
-  /** When this turn began. One that nothing has asked about yet begins now, because the loop may have slept before. */
+  /** Start time of this turn. The first question in a turn starts it, because the loop may have been idle before. */
   const beganAtMs = (): number => {
     if (!isCounting) {
       isCounting = true
@@ -57,7 +57,7 @@ export function createTurns(now: () => number): Turns {
     }
     return begunMs
   }
-  /** Let work go on that waited, one piece after the other, until the turn has used its time. */
+  /** Resume waiting work, one piece after the other, until the turn has used its time. */
   const serve = (): void => {
     isServing = false
     isServed = false
@@ -68,7 +68,7 @@ export function createTurns(now: () => number): Turns {
     next.go()
     serveNext()
   }
-  /** What goes on is a chain of promises: a tick that a microtask schedules comes after the last of them. */
+  /** Resumed work is a chain of promises: a tick scheduled from a microtask runs after the last of them. */
   const serveNext = (): void => {
     if (isServing) return
     isServing = true
@@ -104,8 +104,8 @@ type Queues = {
 }
 
 /**
- * Short work has the first half of a turn, unless it had all of the last one. Of the rest, middle and long work have every second piece.
- * What began first is done first: new work begins when no other short work waits, and work of middle length waits by its age.
+ * Short work gets the first half of a turn, unless it had the whole previous turn. The rest alternates between middle and long work. Older
+ * work goes first: new work starts only if no short work waits, and work of middle length is ordered by age.
  */
 function createQueues(): Queues {
   const fresh: Waiting[] = []
@@ -146,18 +146,18 @@ const ownTurns = createTurns(() => performance.now())
 /** Has the work of this turn of the event loop used its time? */
 export const isDue = (): boolean => ownTurns.isDue()
 
-/** Yield in any case, before or after a piece of work that cannot be cut. */
+/** Yield unconditionally, before or after a piece of work that cannot be divided. */
 export const othersServed = (length: "new" | "short" = "short"): Promise<void> => ownTurns.wait(length, 0)
 
-/** To be awaited where many are released at once: each goes on when those before it are done or wait for something. */
+/** Await this where many continuations are resolved at once: each continues when the earlier ones are done or waiting. */
 export const inTurn = (): Promise<void> | undefined => ownTurns.enter("short")
 
-/** To be awaited before new work: it begins when those that have begun are done or wait for something. */
+/** Await this before new work: it starts when the work already started is done or waiting. */
 export const beginInTurn = (): Promise<void> | undefined => ownTurns.enter("new")
 
 let bornLast = 0
 
-/** A function that yields if this turn has used its time, and is undefined if there is time left: the longer work takes, the later it goes on. */
+/** A function that yields if this turn has used its time, else returns undefined. The longer the work has run, the later it continues. */
 export function createPause(turns: Turns = ownTurns): () => Promise<void> | undefined {
   bornLast++
   const bornAt = bornLast

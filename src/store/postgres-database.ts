@@ -1,6 +1,6 @@
 import type { Client, Pool, PoolConfig } from "pg"
 import { assert } from "../message/assert.ts"
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { fromStorable } from "./packed-text.ts"
@@ -201,22 +201,18 @@ export function readPostgresOptions(options: PostgresOptions): PostgresSettings 
   checkOptionNames(options, postgresNames, "openPostgresStore")
   const { url, pool = {}, schema = "holdfast" } = options
   checkOptionNames(pool, Object.keys(defaults), "openPostgresStore", "pool")
-  if (!isPostgresUrl(url)) refuse("url", "a url that begins with postgres:// or postgresql://", "something else")
-  if (!schemaShape.test(schema)) refuse("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
+  if (!isPostgresUrl(url)) refuseOption("url", "a url that begins with postgres:// or postgresql://", "something else")
+  if (!schemaShape.test(schema)) refuseOption("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
   const limits = { ...defaults, ...present(pool) }
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isInteger(value) || value < 1 || value > largest)
-      refuse(`pool.${name}`, "a whole number above 0", `${value}`)
+      refuseOption(`pool.${name}`, "a whole number above 0", `${value}`)
   }
   return { url, schema: `"${schema}"`, limits }
 }
 
 function isPostgresUrl(url: string): boolean {
   return URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)
-}
-
-function refuse(option: string, expected: string, found: string): never {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
 export type PostgresRow = Readonly<Record<string, unknown>>

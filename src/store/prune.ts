@@ -1,5 +1,5 @@
 import { setImmediate as letOthersWork } from "node:timers/promises"
-import { HoldfastError } from "../message/errors.ts"
+import { refuseOption } from "../message/errors.ts"
 import type { Store } from "./store.ts"
 
 type Retention = {
@@ -18,12 +18,7 @@ export async function pruneSessions(
 ): Promise<{ readonly removed: number }> {
   if (!(updatedBeforeMs <= now())) {
     const expected = "a moment that has passed"
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "updatedBeforeMs",
-      expected,
-      found: `${updatedBeforeMs}`,
-    })
+    refuseOption("updatedBeforeMs", expected, `${updatedBeforeMs}`)
   }
   let removed = 0
   for (;;) {

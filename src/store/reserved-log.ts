@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import { isObject, tryParse } from "../wire/json.ts"
@@ -21,7 +21,7 @@ const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, s
 export function refuseReserved(session: SessionId): void {
   if (!reserved.has(session)) return
   const expected = "a name that is not one of our own logs'"
-  throw new HoldfastError({ code: "option-invalid", option: "session", expected, found: JSON.stringify(session) })
+  refuseOption("session", expected, JSON.stringify(session))
 }
 
 /**
@@ -159,17 +159,13 @@ function checkAliases(aliases: readonly Alias[]): readonly Alias[] {
 }
 
 function checkCount({ length }: readonly unknown[]): void {
-  if (length > MOST_NAMES) refuse("aliases", `at most ${MOST_NAMES} at once`, String(length))
+  if (length > MOST_NAMES) refuseOption("aliases", `at most ${MOST_NAMES} at once`, String(length))
 }
 
 function checkText(option: string, text: unknown): void {
   const expected = `a text of 1 to ${NAME_CHARACTERS} characters`
-  if (typeof text !== "string") refuse(option, expected, typeof text)
-  else if (text.length < 1 || text.length > NAME_CHARACTERS) refuse(option, expected, `${text.length} characters`)
-}
-
-function refuse(option: string, expected: string, found: string): never {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found })
+  if (typeof text !== "string") refuseOption(option, expected, typeof text)
+  else if (text.length < 1 || text.length > NAME_CHARACTERS) refuseOption(option, expected, `${text.length} characters`)
 }
 
 /** The hash of an entry: over the previous hash and all its stored fields. */

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto"
 import { assert } from "../message/assert.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { createPause } from "./pace.ts"
 import { isPayload, isSealed, packText, sealedMark, unpackText } from "./packed-text.ts"
 import { hashEntry, nextSealingLog, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
@@ -17,12 +17,7 @@ export function readStoreKey(text: string): Uint8Array {
   const bytes = Buffer.from(word, /^[0-9a-f]{64}$/i.test(word) ? "hex" : "base64")
   if (bytes.length === keyBytes && /^[\w+/=-]+$/.test(word)) return bytes
   const expected = "32 bytes in hexadecimal or base64, as openssl rand -hex 32 prints them"
-  throw new HoldfastError({
-    code: "option-invalid",
-    option: "storeKey",
-    expected,
-    found: `a text of ${word.length} characters`,
-  })
+  refuseOption("storeKey", expected, `a text of ${word.length} characters`)
 }
 
 /** Texts under a key, each bound to what it is: a text that is moved to another place does not open. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { createPause } from "./pace.ts"
@@ -59,7 +59,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   checkOptionNames(options, sqliteNames, "openSqliteStore")
   const { path, now = Date.now, busyMs = BUSY_MS, durability = "full" } = options
   if (path === "" || path.includes("\0") || !path.isWellFormed()) {
-    throw new HoldfastError({ code: "option-invalid", option: "path", expected: "a file name", found: "none" })
+    refuseOption("path", "a file name", "none")
   }
   const database = await openSqliteDatabase({ path: resolve(path), busyMs, durability })
   return reserveLog(await sealedWith(createSqliteLogs(database, now), options))

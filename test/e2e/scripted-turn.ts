@@ -1,8 +1,12 @@
 import { expect, onTestFinished } from "vitest"
 import { turn } from "../../src/adapter/turn.ts"
-import type { TurnModel, TurnOptions } from "../../src/adapter/turn-options.ts"
-import { type TurnSoFar, turnSoFar } from "../../src/adapter/turn-so-far.ts"
-import type { TurnTool } from "../../src/adapter/turn-tool.ts"
+import {
+  type TurnModel,
+  type TurnOptions,
+  type TurnSoFar,
+  type TurnTool,
+  turnSoFar,
+} from "../../src/adapter/turn-options.ts"
 import { checkTranscript } from "../../src/message/check.ts"
 import { HoldfastError, type Problem } from "../../src/message/errors.ts"
 import { type Format, formats, type Transcript, textOf } from "../../src/message/message.ts"

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { turn } from "../../src/adapter/turn.ts"
-import type { TurnOptions } from "../../src/adapter/turn-options.ts"
-import type { TurnTool } from "../../src/adapter/turn-tool.ts"
+import type { TurnOptions, TurnTool } from "../../src/adapter/turn-options.ts"
 import { createGuard } from "../../src/guard/guard.ts"
 import type { Guarding } from "../../src/guard/judge-call.ts"
 import { formats } from "../../src/message/message.ts"

@@ -255,3 +255,6 @@ export const configJsonSchema = (): Readonly<Record<string, unknown>> => ({
   ...z.toJSONSchema(configSchema, { io: "input" }),
   title: "holdfast configuration",
 })
+
+/** Returns the configuration unchanged; its type lets an editor complete and check a `holdfast.config.ts`. */
+export const defineConfig = (config: Config): Config => config

@@ -1,3 +1,2 @@
 export type { Config } from "./config-schema.ts"
-export { configJsonSchema } from "./config-schema.ts"
-export { defineConfig } from "./define-config.ts"
+export { configJsonSchema, defineConfig } from "./config-schema.ts"

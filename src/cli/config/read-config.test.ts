@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeEach, expect, test } from "vitest"
-import { defineConfig } from "./define-config.ts"
+import { defineConfig } from "./config-schema.ts"
 import { readConfig, readsTypes } from "./read-config.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-config-"))

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { ToolCall } from "../../guard/facts/facts.ts"
 import type { Verdict, VerdictReason } from "../../guard/guard.ts"
 import type { RefusedWithNote } from "../../guard/judge-call.ts"
+import type { Operator } from "../../guard/operator/operator.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { present } from "../../message/present.ts"
 import { boundValue } from "./bound-value.ts"
@@ -171,4 +172,21 @@ function toldFact(value: VerdictReason["facts"][string]): VerdictReason["facts"]
   if (typeof value === "string") return startOfText(value, reasonBounds.text)
   if (typeof value !== "object") return value
   return value.slice(0, reasonBounds.items).map((text) => startOfText(text, reasonBounds.text))
+}
+
+/**
+ * Let signed commands settle pending approvals, wherever they were submitted: the operator's log brings them to every replica. A command
+ * for a call that waits elsewhere, or no longer waits, changes nothing here. Call the returned function to stop.
+ */
+export function approvalsFromOperator(
+  operator: Pick<Operator, "subscribe">,
+  approvals: Pick<Approvals, "settle">,
+): () => void {
+  return operator.subscribe((event) => {
+    if (event.type !== "command-accepted") return
+    const { command } = event.line
+    if (command.type === "approve") approvals.settle(command.call, true)
+    if (command.type === "refuse")
+      approvals.settle(command.call, command.note === undefined ? false : { note: command.note })
+  })
 }

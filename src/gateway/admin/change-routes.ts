@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono"
 import { HoldfastError } from "../../message/errors.ts"
-import { readLimited } from "../../model/read-limited.ts"
+import { readLimited } from "../../model/call-model.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"

@@ -3,8 +3,7 @@ import { serve } from "@hono/node-server"
 import { expect, test } from "vitest"
 import { type AdminHouse, exchange, openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
-import { createEventStreams, maxStreams, maxWaitingBytes } from "./event-streams.ts"
-import { createFeed } from "./feed.ts"
+import { createEventStreams, createFeed, maxStreams, maxWaitingBytes } from "./event-streams.ts"
 
 type Event = { readonly id?: string; readonly name?: string; readonly data?: string }
 

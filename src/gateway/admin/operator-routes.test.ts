@@ -6,8 +6,7 @@ import { openAdminHouse, token } from "../../../test/fixtures/gateway/admin-hous
 import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { openOperator } from "../../guard/operator/operator.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
-import { createApprovals } from "./approvals.ts"
-import { approvalsFromOperator } from "./approvals-from-operator.ts"
+import { approvalsFromOperator, createApprovals } from "./approvals.ts"
 
 const noPaying =
   '@rule("No paying.") forbid(principal, action, resource) when { context.actions.contains("purchase") };'

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { commonPrefix } from "./common-prefix.ts"
+import { commonPrefix } from "./fast-path.ts"
 
 const slowly = (one: Buffer, other: Buffer): number => {
   let at = 0

@@ -3,8 +3,7 @@ import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
-import { commonPrefix } from "./common-prefix.ts"
-import { leavesSize } from "./room.ts"
+import type { IncomingCall } from "./incoming-call.ts"
 
 /** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
 type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
@@ -237,4 +236,125 @@ export function commonSuffix(one: Buffer, other: Buffer): number {
   }
   while (low < high && one[one.length - 1 - low] === other[other.length - 1 - low]) low++
   return low
+}
+
+/** The length of the common prefix, found by bisecting with native comparisons. */
+export function commonPrefix(one: Buffer, other: Buffer): number {
+  let low = 0
+  let high = Math.min(one.length, other.length)
+  if (one.compare(other, 0, high, 0, high) === 0) return high
+  while (high - low > nearBy) {
+    const middle = (low + high) >>> 1
+    if (one.compare(other, low, middle, low, middle) === 0) low = middle
+    else high = middle
+  }
+  while (low < high && one[low] === other[low]) low++
+  return low
+}
+
+/** A token is rarely shorter than two bytes. If it is, the exact count of this request corrects the estimate for the next one. */
+const leastBytesPerToken = 2
+/** Safety margin below the compaction threshold, because counts are slightly off. */
+const nearShare = 0.95
+
+/**
+ * Is a request certainly small enough that its session would not change it? For the part that is not counted yet, only its size in bytes
+ * and an upper bound for its largest piece are known.
+ */
+export function leavesSize(
+  { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: CompactionPolicy,
+  { countedTokens, moreBytes, pieceBytes }: RequestSize,
+  compactAtTokens: number,
+): boolean {
+  const most = countedTokens + Math.max(0, moreBytes) / leastBytesPerToken
+  const isSmall = most <= compactAtTokens * nearShare && pieceBytes / leastBytesPerToken <= toolOutputTokens
+  return isSmall && toolRounds === undefined
+}
+
+type RequestSize = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }
+
+/** The last requests of active sessions, found by the bytes of the next request. */
+export type FastPaths = {
+  /**
+   * The fast path that a request most likely continues. If several fit because they began with the same words, the result is marked as not
+   * plain, so that the session's lineage decides.
+   */
+  readonly find: (incomingCall: IncomingCall) => FastPath | undefined
+  readonly put: (incomingCall: IncomingCall, fastPath: FastPath) => void
+  readonly drop: (session: string) => void
+}
+
+/** Size limit of the stored bodies. Memory use is about seven times as much, because each body is kept decoded too. */
+const maxBytes = 32 * 1024 * 1024
+const maxPaths = 500
+/** Limit on fast paths with the same key: conversations of one agent program that differ only in their messages. */
+const maxAlike = 8
+
+/** Headers in which clients name their conversation. A wrong guess is harmless, because the bytes decide. */
+const idHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "conversation_id"]
+
+/** The first bytes of a body, which differ between agent programs. */
+const headBytes = 256
+
+const idOf = ({ headers, own }: IncomingCall): string | undefined =>
+  own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
+
+/** Does the client name its conversation? */
+export const namesItself = (incomingCall: IncomingCall): boolean => idOf(incomingCall) !== undefined
+
+function hintOf(incomingCall: IncomingCall): string {
+  const { tenant, headers, own, format, bytes } = incomingCall
+  const id = idOf(incomingCall)
+  const agent = own.agent ?? headers["x-claude-code-agent-id"] ?? ""
+  const head = id === undefined ? bytes.toString("latin1", 0, headBytes) : ""
+  return JSON.stringify([tenant, format, id, agent, head])
+}
+
+export function createFastPaths(): FastPaths {
+  const byHint = new Map<string, Map<string, FastPath>>()
+  /** The key of each session's fast path, oldest first. */
+  const order = new Map<string, { readonly hint: string; readonly bytes: number }>()
+  let held = 0
+  const drop = (session: string): void => {
+    const place = order.get(session)
+    if (place === undefined) return
+    order.delete(session)
+    held -= place.bytes
+    const alike = byHint.get(place.hint)
+    alike?.delete(session)
+    if (alike?.size === 0) byHint.delete(place.hint)
+  }
+  return {
+    find: (incomingCall) => {
+      const alike = [...(byHint.get(hintOf(incomingCall))?.values() ?? [])].reverse()
+      if (alike.length < 2) return alike[0]
+      let best: FastPath | undefined
+      let most = -1
+      let fitting = 0
+      for (const fastPath of alike.slice(0, maxAlike)) {
+        const common = commonPrefix(fastPath.bytes, incomingCall.bytes)
+        if (common >= fastPath.safe) fitting += 1
+        if (common > most) [best, most] = [fastPath, common]
+      }
+      const unsure = { plain: false, isNamed: false, answered: Number.POSITIVE_INFINITY }
+      return best !== undefined && fitting > 1 ? { ...best, ...unsure } : best
+    },
+    put: (incomingCall, fastPath) => {
+      drop(fastPath.session)
+      const hint = hintOf(incomingCall)
+      const alike = byHint.get(hint) ?? new Map<string, FastPath>()
+      alike.set(fastPath.session, fastPath)
+      byHint.set(hint, alike)
+      const bytes = fastPath.bytes.length + (fastPath.splice?.head.length ?? 0)
+      order.set(fastPath.session, { hint, bytes })
+      held += bytes
+      for (const oldest of order.keys()) {
+        if (order.size <= maxPaths && held <= maxBytes) break
+        if (oldest !== fastPath.session) drop(oldest)
+      }
+      const oldestAlike = alike.keys().next().value
+      if (alike.size > maxAlike && oldestAlike !== undefined) drop(oldestAlike)
+    },
+    drop,
+  }
 }

@@ -2,8 +2,7 @@ import { expect, test } from "vitest"
 import { receipt } from "../../../test/fixtures/gateway/receipt.ts"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { continueFastPath, fastPathOf } from "./fast-path.ts"
-import { createFastPaths, type FastPaths, namesItself } from "./fast-paths.ts"
+import { continueFastPath, createFastPaths, type FastPaths, fastPathOf, namesItself } from "./fast-path.ts"
 import type { IncomingCall } from "./incoming-call.ts"
 
 const system = { role: "system", content: "You are an agent. ".repeat(40) }

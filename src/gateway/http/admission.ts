@@ -1,6 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto"
+import type { IncomingHttpHeaders } from "node:http"
 import { isIP } from "node:net"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import type { GatewayOptions } from "../settings/gateway-options.ts"
+import { hasOwnKey } from "./headers.ts"
+import type { Route } from "./route.ts"
 
 /** Who may use the server. */
 export type Admission = {
@@ -59,6 +64,62 @@ export function refuseToken(
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+/** The headers that may carry the gateway's token, as printed in a refusal. `x-holdfast-token` is accepted on every path. */
+const ownHeader = "x-holdfast-token: TOKEN"
+const bearerHeader = "Authorization: Bearer TOKEN"
+
+type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
+
+/** Headers that identify the caller or the target. If one is repeated, each server on the way may pick a different value. */
+const singleHeaders =
+  /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
+
+function repeatedIn(raw: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (let n = 0; n < raw.length; n += 2) {
+    const name = raw[n]?.toLowerCase() ?? ""
+    if (seen.has(name) && singleHeaders.test(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** Detect a web page that sends no Origin header by the Sec-Fetch-Site header of its browser. */
+const pageIn = (headers: IncomingHttpHeaders): string | null =>
+  /^(?:cross-site|same-site)$/i.test(String(headers["sec-fetch-site"] ?? "")) ? "some other page" : null
+
+/**
+ * Refuse a request that repeats an identifying header, that uses a host name that is not the gateway's, that comes from a web page whose
+ * origin is not allowed, or that lacks the token where one is required. The admin API checks its own origins and its own token.
+ */
+export function refuseEntry(
+  { host, token, allowedHosts, allowedOrigins, upstreams }: GatewayOptions,
+  headers: IncomingHttpHeaders,
+  { loopback, route, raw }: Entry,
+): Problem | undefined {
+  const repeated = repeatedIn(raw)
+  if (repeated !== undefined) {
+    return { code: "request-invalid", path: `the header ${repeated}`, expected: "one value", found: "more than one" }
+  }
+  const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
+  const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
+  // The inspector's pages contain no secrets, and a person may open them from any link.
+  const isAdmin = route.type === "admin" || route.type === "inspector"
+  const isProbe = route.type === "health" || route.type === "ready"
+  const given = headers["x-holdfast-token"]
+  // Where the client's `Authorization` header is forwarded to an upstream, a gateway token in it would be forwarded too.
+  const takesBearer = route.type === "metrics" || upstreams.every(hasOwnKey)
+  const bearer = given === undefined ? (takesBearer ? (headers.authorization ?? null) : null) : `Bearer ${given}`
+  const refusal =
+    refuseHost(headers.host ?? null, admission) ??
+    (isAdmin ? undefined : refuseOrigin(headers.origin ?? (isProbe ? null : pageIn(headers)), admission)) ??
+    (isAdmin || isProbe
+      ? undefined
+      : refuseToken(bearer, admission, takesBearer ? [ownHeader, bearerHeader] : [ownHeader]))
+  if (refusal === undefined) return undefined
+  return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }
+}
 
 /** The reason why a port could not be opened, as a Problem; other errors are returned unchanged. */
 export function listenProblem(error: unknown, port: number, host: string): unknown {

@@ -1,4 +1,5 @@
 import { present } from "../../message/present.ts"
+import { isTellingLine, linesOfCall, openingLines } from "./answered-writes.ts"
 import {
   type Assignment,
   type IdentityDecision,
@@ -8,11 +9,9 @@ import {
   type Why,
   type Write,
 } from "./decision.ts"
-import { frameMark, toolNames } from "./frame-mark.ts"
-import { contentKey, type History, hasTellingWords, holds } from "./history.ts"
+import { contentKey, frameMark, type History, hasTellingWords, holds, toolNames } from "./history.ts"
 import { type Bearer, lookFirst } from "./look.ts"
 import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
-import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
 
 /**
  * Decide the session of a request without an id. Such a session is a line, not a tree: it continues only with requests that contain its

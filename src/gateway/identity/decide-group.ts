@@ -1,8 +1,7 @@
 import type { ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type IdentityDecision, type IdentityQuestion, unseenAnchors, type Why, type Write } from "./decision.ts"
-import { frameMark, frameParts, partText, toolNames } from "./frame-mark.ts"
-import { contentKey, isFrame, isTelling } from "./history.ts"
+import { contentKey, frameMark, frameParts, isFrame, isTelling, partText, toolNames } from "./history.ts"
 import { type Bearer, lookFirst } from "./look.ts"
 import { ambiguous, digest, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
 

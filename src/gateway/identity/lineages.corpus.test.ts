@@ -5,8 +5,7 @@ import { type Message, type ModelRequest, messageId, type Transcript } from "../
 import { decodeRequest } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Answered } from "./answered-writes.ts"
-import { toolNames } from "./frame-mark.ts"
-import { anchorsOf, contentKey } from "./history.ts"
+import { anchorsOf, contentKey, toolNames } from "./history.ts"
 import { type Headers, identityOf } from "./identity.ts"
 import { tenantOf } from "./names.ts"
 

@@ -1,7 +1,7 @@
 import type { JudgedCall } from "../../guard/judge-call.ts"
 import type { Problem } from "../../message/errors.ts"
 import type { Format, Usage } from "../../message/message.ts"
-import type { Trace } from "../../session/log/trace.ts"
+import type { Trace } from "../../session/log/event.ts"
 import type { Receipt } from "../../session/prepared.ts"
 
 /**

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest"
 import { judgedCall, sampleRecord, secretWords, usage } from "../../../test/fixtures/gateway/sample-record.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { NewEvent } from "../../session/events.ts"
-import { createMetrics, type Metrics } from "./metrics.ts"
-import { watchProcess } from "./watch-process.ts"
+import { createMetrics, type Metrics, watchProcess } from "./metrics.ts"
 
 const linesOf = (metrics: Metrics): readonly string[] => metrics.render().split("\n")
 const open = (): Metrics => createMetrics({ now: () => 5000, version: "1.2.3" })

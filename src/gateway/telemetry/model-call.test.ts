@@ -3,8 +3,7 @@ import { sampleRecord } from "../../../test/fixtures/gateway/sample-record.ts"
 import type { Problem } from "../../message/errors.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import { createLabelValues } from "./label-values.ts"
-import { type GenAiCall, modelCallOf, providerOf } from "./model-call.ts"
-import { serversOf } from "./servers-of.ts"
+import { type GenAiCall, modelCallOf, providerOf, serversOf } from "./model-call.ts"
 
 const servers = serversOf([
   { name: "main", baseUrl: "https://user:password@api.example.com/v1?key=secret" },

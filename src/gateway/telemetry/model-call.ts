@@ -2,9 +2,8 @@ import type { Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import { type ApiFamily, familyOf } from "../settings/upstream.ts"
+import { type ApiFamily, familyOf, type Upstream } from "../settings/upstream.ts"
 import type { LabelValues } from "./label-values.ts"
-import type { Server } from "./servers-of.ts"
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
@@ -141,4 +140,19 @@ const providersByFamily: Readonly<Record<ApiFamily, string>> = {
 /** The provider in the terms of the GenAI conventions: by its endpoint, otherwise by its API. */
 export function providerOf(family: ApiFamily, host: string | undefined): string {
   return providersByHost.find(([end]) => host?.endsWith(end) === true)?.[1] ?? providersByFamily[family]
+}
+
+/** The host and port of an upstream, without its path, query or credentials. */
+type Server = { readonly address: string; readonly port: number }
+
+/** The servers of the upstreams, by name. Invalid URLs are left out. */
+export function serversOf(upstreams: readonly Pick<Upstream, "name" | "baseUrl">[]): ReadonlyMap<string, Server> {
+  return new Map(
+    upstreams.flatMap(({ name, baseUrl }) => {
+      if (!URL.canParse(baseUrl)) return []
+      const { hostname, port, protocol } = new URL(baseUrl)
+      const usualPort = protocol === "http:" ? 80 : 443
+      return [[name, { address: hostname, port: port === "" ? usualPort : Number(port) }] as const]
+    }),
+  )
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto"
 import type { Meter, Tracer } from "@opentelemetry/api"
 import type { SpanExporter } from "@opentelemetry/sdk-trace"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
 import { createLabelValues } from "./label-values.ts"
-import { type Attributes, type GenAiCall, modelCallOf } from "./model-call.ts"
-import { serversOf } from "./servers-of.ts"
+import { type Attributes, type GenAiCall, modelCallOf, serversOf } from "./model-call.ts"
 
 export type OpenTelemetryOptions = {
   /** The OTLP endpoint over HTTP, without `/v1/traces`. Without it nothing is exported. */
@@ -78,7 +77,7 @@ function readEndpoint(endpoint: string): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url?.protocol === "http:" || url?.protocol === "https:") return url
   const expected = "an http or https URL"
-  throw new HoldfastError({ code: "option-invalid", option: "telemetry endpoint", expected, found: "another text" })
+  refuseOption("telemetry endpoint", expected, "another text")
 }
 
 async function endWithin(limitMs: number, work: Promise<unknown>): Promise<void> {

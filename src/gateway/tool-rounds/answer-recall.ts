@@ -6,7 +6,7 @@ import { isObject } from "../../wire/json.ts"
 import { recallName } from "./recall-tool.ts"
 
 /** The result of a recall: a page of text in a fence, or a sentence that states the error. */
-export type RecallAnswer = { readonly text: string; readonly failed: boolean }
+type RecallAnswer = { readonly text: string; readonly failed: boolean }
 
 /** Characters of stored text in one result: about 5,000 tokens, so that recalling a text does not fill the context again. */
 const maxPage = 20_000
@@ -61,4 +61,25 @@ function countOf(value: unknown): number | undefined | "none" {
   if (value === undefined || value === null || value === "") return undefined
   const count = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
   return typeof count === "number" && Number.isSafeInteger(count) && count <= maxCount ? count : "none"
+}
+
+export type Recall = (input: unknown) => Promise<RecallAnswer>
+
+/** Limit on the characters that one exchange may recall: about 25,000 tokens, which is space that a compaction has just freed. */
+const maxCharacters = 100_000
+/** Limit on recalls in one exchange: five pages of text, and some that find nothing. */
+const maxCalls = 20
+
+/** Limit the recalls of one exchange: above the limit the model is told that no more can be fetched. */
+export function boundRecall(recall: Recall): Recall {
+  let calls = 0
+  let characters = 0
+  return async (input) => {
+    if (++calls > maxCalls || characters >= maxCharacters) {
+      return { text: "No more can be fetched in this turn. Go on with what you have.", failed: true }
+    }
+    const answer = await recall(input)
+    characters += answer.text.length
+    return answer
+  }
 }

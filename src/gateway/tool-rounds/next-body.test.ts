@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { callId, type Format, type ToolResultPart } from "../../message/message.ts"
 import { decodeResponse } from "../../wire/decode.ts"
-import { nextBody } from "./next-body.ts"
+import { nextBody } from "./round.ts"
 
 const result = (id: string, text: string, failed?: boolean): ToolResultPart => ({
   type: "tool-result",

@@ -4,7 +4,7 @@ import { type Played, type Plot, play } from "../../../test/fixtures/gateway/pla
 import type { Output } from "../../../test/model-server/script.ts"
 import { type Format, formats } from "../../message/message.ts"
 import { recallName } from "./recall-tool.ts"
-import { besideText, usedUpText } from "./round-results.ts"
+import { besideText, usedUpText } from "./round.ts"
 
 const recalling = (handle: string) => ({ tool: recallName, input: { handle } })
 const reading = { tool: "read_file", input: { path: "a" } }

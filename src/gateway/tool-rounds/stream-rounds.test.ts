@@ -9,7 +9,7 @@ import { decodeStream } from "../../wire/stream-decode.ts"
 import { encodeStream } from "../../wire/stream-encode.ts"
 import { eventsIn } from "../http/relay.ts"
 import { recallName } from "./recall-tool.ts"
-import { besideText } from "./round-results.ts"
+import { besideText } from "./round.ts"
 import { type StreamRoundsOptions, streamRounds } from "./stream-rounds.ts"
 
 /** Runs for each of the four formats; every case has one or two streams. */

@@ -13,13 +13,24 @@ import { decodeEnd, decodeStep, startDecode } from "../../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../../wire/stream-encode.ts"
 import type { StreamFraming } from "../http/relay.ts"
 import { streamError } from "../http/wire-error.ts"
-import { boundRecall } from "./bound-recall.ts"
-import { nextBody } from "./next-body.ts"
-import { type Round, type RoundsOptions, usualRounds } from "./round.ts"
-import { isDenied, openNotes, type RoundNotes, type RoundSetup } from "./round-notes.ts"
-import { besideText, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
-import { createUsageAdder } from "./round-usage.ts"
-import { withoutRecalls } from "./without-recalls.ts"
+import { boundRecall } from "./answer-recall.ts"
+import {
+  besideText,
+  createUsageAdder,
+  isDenied,
+  nextBody,
+  openCalls,
+  openNotes,
+  type Round,
+  type RoundNotes,
+  type RoundSetup,
+  type RoundsOptions,
+  roundResults,
+  usedUpText,
+  usualRounds,
+  waitsForResults,
+  withoutRecalls,
+} from "./round.ts"
 
 /** The response of a later round: a stream, or other content as text. */
 export type FurtherStream =

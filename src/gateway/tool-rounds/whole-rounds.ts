@@ -13,12 +13,23 @@ import {
 } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { decodeResponse } from "../../wire/decode.ts"
-import { boundRecall } from "./bound-recall.ts"
-import { nextBody } from "./next-body.ts"
-import { type RoundsOptions, usualRounds } from "./round.ts"
-import { isDenied } from "./round-notes.ts"
-import { besideText, isRecall, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
-import { type RoundUsage, sumUsage, usageOfText, withUsage } from "./round-usage.ts"
+import { boundRecall } from "./answer-recall.ts"
+import {
+  besideText,
+  isDenied,
+  isRecall,
+  nextBody,
+  openCalls,
+  type RoundsOptions,
+  type RoundUsage,
+  roundResults,
+  sumUsage,
+  usageOfText,
+  usedUpText,
+  usualRounds,
+  waitsForResults,
+  withUsage,
+} from "./round.ts"
 
 /** A response that was read completely. */
 export type WholeText = { readonly status: number; readonly text: string }

@@ -1,8 +1,17 @@
 import type { Section } from "../../compact/stack/stack.ts"
 import type { Edit } from "../../compact/stages/edit.ts"
-import type { Breakpoint, Channel, Message, Usage } from "../../message/message.ts"
+import {
+  type Breakpoint,
+  type Channel,
+  type Format,
+  type Message,
+  messageId,
+  type Usage,
+  wireText,
+} from "../../message/message.ts"
+import { sha256Hex } from "../../message/sha256.ts"
 import type { Explicitness, RuleKind } from "../../rules/pin.ts"
-import type { FrozenMessage } from "./frozen.ts"
+import { decodeMessage, isAsRead } from "../../wire/decode.ts"
 
 /** Edits that change one message and leave it where it is. */
 export type MessageEdit = Extract<Edit, { type: "result-shortened" | "part-replaced" }>
@@ -193,4 +202,55 @@ export const entryId = (seq: number): string => `e${seq}`
 export function seqOf(id: string): number | undefined {
   const digits = /^e([1-9]\d{0,14})$/.exec(id)?.[1]
   return digits === undefined ? undefined : Number(digits)
+}
+
+/** Hex digits of the SHA-256: 80 bits, which cannot be guessed. */
+const proofLength = 20
+
+/**
+ * The handle by which a tool result can be recalled. It contains the entry number, and a proof made with the session's secret: a handle
+ * that was invented, or made in another session, is invalid.
+ */
+export function handleFor(secret: string, seq: number, callId: string): string {
+  const proof = sha256Hex(JSON.stringify([secret, seq, callId]).toWellFormed())
+  return `hf-${seq}-${proof.slice(0, proofLength)}`
+}
+
+/** The handle by which the conversation up to a message can be read again: one for everything that a summary stands for. */
+export const rangeHandleFor = (secret: string, seq: number): string => {
+  const proof = sha256Hex(JSON.stringify([secret, seq]).toWellFormed())
+  return `hf-${seq}-${proof.slice(0, proofLength)}`
+}
+
+/** The entry number in a handle; undefined if it is malformed. */
+export function entryOfHandle(handle: string): number | undefined {
+  const digits = /^hf-([1-9]\d{0,14})-[0-9a-f]{20}$/.exec(handle)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** A message as stored in the log: only its wire text if that is enough to decode it, otherwise the whole message. */
+type FrozenMessage = { readonly format: Format; readonly wire: string } | { readonly message: Omit<Message, "id"> }
+
+/** Call ids that are positions in the request; such a message is stored decoded. */
+const placeIds = /^#/
+
+export function freeze(message: Message): FrozenMessage {
+  const { id: _, ...rest } = message
+  const { format, wire, parts } = message
+  const byPlace = parts.some((part) => "callId" in part && placeIds.test(part.callId))
+  const untouched = format !== undefined && wire !== undefined && format !== "gemini" && !byPlace
+  return untouched && readsBack(message, format, wire) ? { format, wire } : { message: rest }
+}
+
+/** Does decoding the wire text give this message? Only if it was not changed since it was decoded. */
+function readsBack(message: Message, format: Format, wire: string): boolean {
+  const { parts, role } = message
+  if (isAsRead(message)) return true
+  const again = decodeMessage(format, wire)
+  return again.role === role && JSON.stringify(again.parts) === JSON.stringify(parts)
+}
+
+export function thaw(frozen: FrozenMessage, id: string): Message {
+  if ("message" in frozen) return { ...frozen.message, id: messageId(id) }
+  return { ...decodeMessage(frozen.format, wireText(frozen.wire)), id: messageId(id) }
 }

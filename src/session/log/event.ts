@@ -1,8 +1,13 @@
+import type { CompactEvent } from "../../compact/attempt.ts"
+import type { PlanEvent } from "../../compact/plan/event.ts"
 import type { StackChange } from "../../compact/stack/diff.ts"
+import type { StackEvent } from "../../compact/stack/fit.ts"
 import type { Layer } from "../../compact/stack/stack.ts"
 import type { Problem } from "../../message/errors.ts"
 import type { Channel } from "../../message/message.ts"
+import type { RepairEvent } from "../../message/repair.ts"
 import type { SurvivalVerdict } from "../../rules/survival.ts"
+import type { LossEvent } from "../../wire/translate.ts"
 
 /** Trace events of a session: how the request matched the log, and what was done besides compaction. */
 export type LogEvent =
@@ -92,3 +97,9 @@ export type LogEvent =
   | { readonly type: "durability-restored"; readonly saved: number }
 
 export type HookOutcome = "went-on" | "focused" | "replaced" | "cancelled" | "vetoed" | "overruled"
+
+/** What was done to a context and why. Each module defines its own events, with reason, sizes and ids: enough to repeat the step. */
+export type TraceEvent = RepairEvent | StackEvent | LossEvent | PlanEvent | CompactEvent | LogEvent
+
+/** The events in order. */
+export type Trace = readonly TraceEvent[]

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import type { Format, ModelResponse } from "../../message/message.ts"
 import { decodeResponse } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
@@ -10,7 +10,7 @@ export function readResponse(response: ResponseLike, format: Format | undefined)
   if (isAnswer(response)) return response
   if (format === undefined) {
     const expected = "a format, said by prepare() or in the options, to read the answer in"
-    throw new HoldfastError({ code: "option-invalid", option: "format", expected, found: "nothing" })
+    refuseOption("format", expected, "nothing")
   }
   return decodeResponse(format, typeof response === "string" ? response : JSON.stringify(response))
 }

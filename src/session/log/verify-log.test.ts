@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import type { Store, StoredEntry } from "../../store/store.ts"
 import { createHoldfast } from "../holdfast.ts"
-import { verifyLog } from "./verify-log.ts"
+import { verifyLog } from "./chain.ts"
 
 const text = "A text that is kept apart. ".repeat(100)
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseValue } from "../../message/errors.ts"
 import type { MemoryOwner, MemoryQuery } from "../../store/store.ts"
 
 /** A memory search; its owner is fixed by the memory. */
@@ -13,19 +13,10 @@ const maxQuestionLength = 1_000
 /** Limit on names of agents, sessions and kinds. */
 const maxNameLength = 500
 
-const describeFound = (found: unknown): string => {
-  if (typeof found === "string") return JSON.stringify(found.slice(0, 80))
-  return typeof found === "number" ? String(found) : found === null ? "null" : typeof found
-}
-
-const refuse = (option: string, expected: string, found: unknown): never => {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found: describeFound(found) })
-}
-
 /** Refuse an invalid name; the error states the option. */
 export function checkName(option: string, name: unknown): void {
   if (typeof name !== "string" || name === "" || name.length > maxNameLength)
-    refuse(option, `text of 1 to ${maxNameLength} characters`, name)
+    refuseValue(option, `text of 1 to ${maxNameLength} characters`, name)
 }
 
 /** Refuse an invalid calendar day. */
@@ -33,13 +24,13 @@ export function checkDay(option: string, day: unknown): void {
   const isDay = typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day)
   const time = isDay ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
   if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day)
-    refuse(option, "a day such as 2026-11-15", day)
+    refuseValue(option, "a day such as 2026-11-15", day)
 }
 
 /** Refuse a time outside the years 0 to 9999. */
 export function checkMoment(atMs: number): void {
   if (!Number.isFinite(atMs) || Number.isNaN(new Date(atMs).getTime()) || dayYear(atMs) < 0 || dayYear(atMs) > 9999)
-    refuse("now", "a function that returns milliseconds since 1970", atMs)
+    refuseValue("now", "a function that returns milliseconds since 1970", atMs)
 }
 
 const dayYear = (atMs: number): number => new Date(atMs).getUTCFullYear()
@@ -48,14 +39,16 @@ const dayYear = (atMs: number): number => new Date(atMs).getUTCFullYear()
 export function checkSearch(search: MemorySearch): void {
   const { text, session, kind, fromDay, toDay, limit } = search
   if (text !== undefined && (typeof text !== "string" || text.length > maxQuestionLength))
-    refuse("text", `text of at most ${maxQuestionLength} characters`, text)
+    refuseValue("text", `text of at most ${maxQuestionLength} characters`, text)
   if (session !== undefined) checkName("session", session)
   if (kind !== undefined) checkName("kind", kind)
   if (fromDay !== undefined) checkDay("fromDay", fromDay)
   if (toDay !== undefined) checkDay("toDay", toDay)
-  if (fromDay !== undefined && toDay !== undefined && fromDay > toDay) refuse("toDay", `${fromDay} or later`, toDay)
+  if (fromDay !== undefined && toDay !== undefined && fromDay > toDay)
+    refuseValue("toDay", `${fromDay} or later`, toDay)
   for (const name of ["trustedOnly", "withSuperseded"] as const)
-    if (search[name] !== undefined && typeof search[name] !== "boolean") refuse(name, "true or false", search[name])
+    if (search[name] !== undefined && typeof search[name] !== "boolean")
+      refuseValue(name, "true or false", search[name])
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1 && limit <= maxHits))
-    refuse("limit", `a whole number from 1 to ${maxHits}`, limit)
+    refuseValue("limit", `a whole number from 1 to ${maxHits}`, limit)
 }

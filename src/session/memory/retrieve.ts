@@ -13,7 +13,7 @@ import {
   viewOf,
 } from "../../language/normalize.ts"
 import { isStopWord } from "../../language/word-forms.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -59,12 +59,7 @@ const maxPerSource = 6
 export async function retrieve(memory: Memory, options: RetrieveOptions): Promise<RetrievedText | undefined> {
   const { text, budgetTokens, exclude = () => false } = options
   if (!Number.isFinite(budgetTokens) || budgetTokens < 0)
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "budgetTokens",
-      expected: "a number of tokens",
-      found: String(budgetTokens),
-    })
+    refuseOption("budgetTokens", "a number of tokens", String(budgetTokens))
   const finds = await Promise.all(
     tellingWords(text).map(async (word) => ({ word, hits: await findWord(memory, word, options) })),
   )

@@ -2,15 +2,16 @@ import type { Compacted } from "../../compact/attempt.ts"
 import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
-import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
+import { rejoin, type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
+import { applyEdits, isEdit } from "../../compact/stages/edit.ts"
 import { isSpoken, isSpokenPart } from "../../compact/stages/spoken.ts"
 import { ownMessage } from "../../compact/standing.ts"
 import { flush } from "../../compact/state/flush.ts"
 import { type CheckOptions, checkTranscript } from "../../message/check.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { Message, ModelRequest, Transcript, Wire } from "../../message/message.ts"
+import type { Format, Message, ModelRequest, Transcript, Wire } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { type Repaired, repair } from "../../message/repair.ts"
+import { type RepairEvent, type Repaired, repair, replayRepair } from "../../message/repair.ts"
 import { findRules, kindOfRule } from "../../rules/find-rules.ts"
 import { carryPins, type Pin, type PinnedRule, type PinPlace, pinsHeading } from "../../rules/pin.ts"
 import { pinLedger } from "../../rules/pin-ledger.ts"
@@ -19,15 +20,12 @@ import type { Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { adjacencyOf } from "../../wire/order.ts"
-import type { Trace } from "../log/trace.ts"
+import type { Trace, TraceEvent } from "../log/event.ts"
 import { type StackedRequest, stackRequest } from "../stack/stack-options.ts"
-import { choicesOf } from "./choices.ts"
-import { meterFor } from "./meter-for.ts"
 import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
-import { type Planned, planRequest } from "./plan-request.ts"
+import { choicesOf, meterFor, type Planned, planRequest, weighCompaction } from "./plan-request.ts"
 import { type Report, reportOf } from "./report.ts"
 import { checkPrompty } from "./summarizer.ts"
-import { weighCompaction } from "./weigh.ts"
 
 export type CompactResult<Body> = { readonly body: Body; readonly trace: Trace; readonly report: Report }
 
@@ -198,4 +196,15 @@ function carriedRules({ parts }: Message): readonly Pin[] {
     .split(/^- /m)
     .slice(1)
   return rules.map((rule, n) => pinnedAt(rule.trimEnd(), { document: String(n) }))
+}
+
+const isRepair = (event: TraceEvent): event is RepairEvent => "step" in event
+
+/** Apply a trace again: the same body gives the same result, without a model, a meter or a decision. */
+export function replayTrace(body: string, trace: Trace, { format }: { readonly format: Format }): string {
+  const request = decodeRequest(format, body)
+  const messages = replayRepair(request.messages, trace.filter(isRepair))
+  const separation = separate({ system: request.system, tools: request.tools, messages })
+  const rejoined = rejoin(separation, applyEdits(separation.conversation, trace.filter(isEdit)))
+  return encodeRequest(request, { messages: rejoined.messages })
 }

@@ -9,7 +9,7 @@ import {
   strategies,
 } from "../../compact/stages/strategies.ts"
 import type { SchemaName } from "../../compact/summary/summary.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseValue } from "../../message/errors.ts"
 import { type CallId, type Format, formats } from "../../message/message.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
@@ -61,15 +61,6 @@ export type CompactOptions = {
   readonly toolBudgets?: Readonly<Record<string, number>>
   /** A recall handle for a result. Only for callers that have stored the result. */
   readonly handleOf?: (callId: CallId) => string | undefined
-}
-
-const refuse = (option: string, expected: string, found: unknown): never => {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found: describeFound(found) })
-}
-
-function describeFound(found: unknown): string {
-  if (typeof found === "string") return JSON.stringify(found.slice(0, 80))
-  return typeof found === "number" ? String(found) : found === null ? "null" : typeof found
 }
 
 const compactNames = optionNames<CompactOptions>({
@@ -154,19 +145,19 @@ const schemaNames: readonly string[] = ["handoff", "snapshot"]
 /** Refuse invalid options, before anything is read. */
 export function checkOptions(options: CompactOptions): void {
   const { format, strategy, schema, pins, focus, language, maxWaitMs } = options
-  if (!formats.includes(format)) refuse("format", `one of ${formats.join(", ")}`, format)
+  if (!formats.includes(format)) refuseValue("format", `one of ${formats.join(", ")}`, format)
   for (const name of ["budgetTokens", "windowTokens"] as const) checkTokens(name, options[name], 1)
   checkTokens("reserveTokens", options.reserveTokens, 0)
   if (strategy !== undefined && typeof strategy !== "function" && !Object.hasOwn(strategies, strategy))
-    refuse("strategy", `a function or one of ${Object.keys(strategies).join(", ")}`, strategy)
-  if (schema !== undefined && !schemaNames.includes(schema)) refuse("schema", "handoff or snapshot", schema)
+    refuseValue("strategy", `a function or one of ${Object.keys(strategies).join(", ")}`, strategy)
+  if (schema !== undefined && !schemaNames.includes(schema)) refuseValue("schema", "handoff or snapshot", schema)
   if (pins !== undefined && !(Array.isArray(pins) && pins.every((pin) => typeof pin === "string" && pin !== "")))
-    refuse("pins", "a list of rules as text, none empty", pins)
+    refuseValue("pins", "a list of rules as text, none empty", pins)
   if (options.stack !== undefined && !("layers" in options.stack)) checkStackOption(options.stack, "compactRequest")
-  if (focus !== undefined && typeof focus !== "string") refuse("focus", "text", focus)
-  if (language !== undefined && typeof language !== "string") refuse("language", "text", language)
+  if (focus !== undefined && typeof focus !== "string") refuseValue("focus", "text", focus)
+  if (language !== undefined && typeof language !== "string") refuseValue("language", "text", language)
   if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0))
-    refuse("maxWaitMs", "milliseconds", maxWaitMs)
+    refuseValue("maxWaitMs", "milliseconds", maxWaitMs)
   checkSummarizer(options.summarizer)
   checkNumbers("policy", options.policy)
   checkNumbers("toolBudgets", options.toolBudgets)
@@ -178,23 +169,23 @@ export function checkOptions(options: CompactOptions): void {
 function checkSummarizer(summarizer: SummarizerOption | undefined): void {
   if (summarizer === undefined || summarizer === "extractive" || summarizer === "none") return
   if (typeof summarizer !== "function" && (typeof summarizer !== "object" || summarizer === null))
-    refuse("summarizer", "extractive, none, a function or a model", summarizer)
+    refuseValue("summarizer", "extractive, none, a function or a model", summarizer)
   if (!isSessionSummarizer(summarizer)) return
-  if (summarizer.use !== "session") refuse("summarizer.use", "session", summarizer.use)
+  if (summarizer.use !== "session") refuseValue("summarizer.use", "session", summarizer.use)
   checkTokens("summarizer.budgetTokens", summarizer.budgetTokens, 0)
   if (summarizer.send !== undefined && typeof summarizer.send !== "function")
-    refuse("summarizer.send", "a function", summarizer.send)
+    refuseValue("summarizer.send", "a function", summarizer.send)
 }
 
 /** Every value must be a number of at least 0: any other value would disable the comparison it is used in. */
 function checkNumbers(option: string, values: object | undefined): void {
   for (const [name, value] of Object.entries(values ?? {}))
     if (value !== undefined && !(typeof value === "number" && value >= 0))
-      refuse(`${option}.${name}`, "a number, at least 0", value)
+      refuseValue(`${option}.${name}`, "a number, at least 0", value)
 }
 
 function checkTokens(option: string, value: number | undefined, least: number): void {
   if (value === undefined) return
   if (!Number.isSafeInteger(value) || value < least)
-    refuse(option, `a whole number of tokens, at least ${least}`, value)
+    refuseValue(option, `a whole number of tokens, at least ${least}`, value)
 }

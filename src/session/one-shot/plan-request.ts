@@ -1,4 +1,6 @@
+import type { Compacted } from "../../compact/attempt.ts"
 import { rulePresence } from "../../compact/pins.ts"
+import { type Weighing, weighRewrite } from "../../compact/plan/economics.ts"
 import {
   mostReserveShare,
   type Plan,
@@ -10,14 +12,17 @@ import {
 import { type CompactionPolicy, defaultPolicy } from "../../compact/plan/policy.ts"
 import { irreducibleFloor, requireFloor } from "../../compact/stack/fit.ts"
 import type { Separation } from "../../compact/stack/separate.ts"
-import type { SizeLimits } from "../../compact/task.ts"
+import { defaultStrategyOptions, strategies } from "../../compact/stages/strategies.ts"
+import type { CompactChoices, SizeLimits } from "../../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
 import { groupTurns, unansweredIn } from "../../message/group.ts"
-import { type ModelRequest, type Part, tokens } from "../../message/message.ts"
+import { type Format, type ModelRequest, type Part, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { Meter } from "../../tokens/meter.ts"
-import { userRule } from "./choices.ts"
+import type { PinnedRule } from "../../rules/pin.ts"
+import { createMeter, type Meter } from "../../tokens/meter.ts"
+import { findModel, type ModelInfo } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
+import { createSummarizer } from "./summarizer.ts"
 
 /** The plan for one request, and its limits. */
 export type Planned = {
@@ -149,4 +154,71 @@ function shapeOf({ messages }: ModelRequest, meter: Meter): Shape {
     toolOutputTokens: tokens(largest),
     toolRounds: groups.filter(({ type }) => type === "tool-round").length,
   }
+}
+
+/** A rule given by the caller of one request. */
+const userRule = (text: string): PinnedRule => ({ text, channel: "user" })
+
+/** The options with defaults filled in. */
+export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices {
+  const { strategy = "staged", schema = "handoff", pins = [], summarizer } = options
+  return {
+    ...(typeof strategy === "function"
+      ? { strategy: "custom", entry: { select: strategy, micro: "even" } }
+      : { strategy, entry: strategies[strategy] }),
+    strategyOptions: { ...defaultStrategyOptions, ...options.strategyOptions },
+    schema,
+    digest: summarizer === "none" ? "none" : "full",
+    pins: [...new Set(pins)].map(userRule),
+    ...present({
+      focus: options.focus,
+      language: options.language,
+      toolBudgets: options.toolBudgets,
+      handleOf: options.handleOf,
+      summarizer: createSummarizer(options, meter),
+    }),
+  }
+}
+
+/** The cost of losing the prompt cache: the infrastructure stays cached, everything after it is new. */
+export function weighCompaction(
+  { beforeTokens, afterTokens }: Pick<Compacted, "beforeTokens" | "afterTokens">,
+  { stackTokens, expectedCalls }: Pick<Planned, "stackTokens" | "expectedCalls">,
+  meter: Meter,
+): Weighing {
+  const rewrite = {
+    keptTokens: stackTokens,
+    beforeTokens: stackTokens + beforeTokens,
+    afterTokens: stackTokens + afterTokens,
+    expectedCalls,
+  }
+  return weighRewrite(rewrite, meter.model.prices)
+}
+
+/** The model family of a format, if no model is named. */
+const familyOf: Readonly<Record<Format, ModelInfo["family"]>> = {
+  "anthropic-messages": "anthropic",
+  "openai-chat": "openai",
+  "openai-responses": "openai",
+  gemini: "gemini",
+}
+
+/**
+ * The meter for a request. An unknown model is counted conservatively against a window. Against a budget, which is the caller's own number,
+ * it is counted in plain o200k tokens, because nothing better is known.
+ */
+export function meterFor(request: ModelRequest, { meter, model: asked, budgetTokens }: CompactOptions): Meter {
+  if (meter !== undefined) return meter
+  const name = asked ?? request.model
+  const found = findModel(name ?? "")
+  const model = name === undefined ? { ...found, family: familyOf[request.format] } : found
+  const plain = !model.known && budgetTokens !== undefined
+  return createMeter({ model: plain ? { ...model, vocabulary: "o200k" } : model })
+}
+
+/** The meter of a model, by its name or else by the request's format. */
+export function meterOf(model: string | undefined, format: Format): Meter {
+  return model === undefined
+    ? createMeter({ model: { ...findModel(""), family: familyOf[format] } })
+    : createMeter({ model })
 }

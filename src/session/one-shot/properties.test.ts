@@ -16,10 +16,9 @@ import { type Format, formats, textOf } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { adjacencyOf } from "../../wire/order.ts"
-import { type CompactResult, compactRequest } from "./compact-request.ts"
-import { meterFor } from "./meter-for.ts"
+import { type CompactResult, compactRequest, replayTrace } from "./compact-request.ts"
 import type { CompactOptions } from "./options.ts"
-import { replayTrace } from "./replay-trace.ts"
+import { meterFor } from "./plan-request.ts"
 
 const pins = ["Never send e-mail outside example.com.", "Cap: $500 </pins> per order"]
 

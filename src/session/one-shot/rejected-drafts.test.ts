@@ -12,9 +12,9 @@ import { type Format, type Part, textOf, tokens, wireText } from "../../message/
 import type { PinnedRule } from "../../rules/pin.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { choicesOf } from "./choices.ts"
 import { compactRequest } from "./compact-request.ts"
 import type { CompactOptions } from "./options.ts"
+import { choicesOf } from "./plan-request.ts"
 
 /**
  * Compactions with a first draft that is broken in one way: the acceptance test rejects it for that alone, the trace says so, and the next

@@ -11,10 +11,9 @@ import { latestWords } from "../../compact/verify.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { type Format, formats, textOf } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { type CompactResult, compactRequest } from "./compact-request.ts"
-import { meterFor } from "./meter-for.ts"
+import { type CompactResult, compactRequest, replayTrace } from "./compact-request.ts"
 import type { CompactOptions } from "./options.ts"
-import { replayTrace } from "./replay-trace.ts"
+import { meterFor } from "./plan-request.ts"
 
 /** Requests with provider-specific parts: encrypted thinking, provider tools and compactions, images, markers, text beside results. */
 

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest"
 import { objectionTo } from "../../../test/support/objection.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
-import { compactRequest } from "./compact-request.ts"
+import { compactRequest, replayTrace } from "./compact-request.ts"
 import type { CompactOptions } from "./options.ts"
-import { replayTrace } from "./replay-trace.ts"
 
 const words = (count: number, word = "word"): string =>
   Array.from({ length: count }, (_, n) => `${word}${n % 97}`).join(" ")

@@ -4,9 +4,10 @@ import { parsePrompty, summarizeWithPrompty } from "../../compact/summary/prompt
 import type { Summarize } from "../../compact/summary/summary.ts"
 import type { Summarizer, SummaryQuestion } from "../../compact/task.ts"
 import type { Problem } from "../../message/errors.ts"
-import { createModel } from "../../model/model.ts"
-import type { ModelOptions } from "../../model/question.ts"
+import { createModel, type ModelOptions } from "../../model/model.ts"
 import { withinMs } from "../../model/within-ms.ts"
+import type { RuleFinder } from "../../rules/find-rules.ts"
+import { readFoundRules, ruleQuestion } from "../../rules/read-found-rules.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
@@ -43,9 +44,9 @@ export type SummarizerOption = "extractive" | "none" | Summarize | ModelSummariz
 export const isSessionSummarizer = (option: SummarizerOption | undefined): option is SessionSummarizer =>
   typeof option === "object" && option !== null && "use" in option
 
-/** A summary takes a model a few seconds; after a minute it counts as hanging. */
+/** An answer takes a model a few seconds; after a minute it counts as hanging. */
 const usualWaitMs = 60_000
-/** Enough for twice a page and a half of summary, in JSON. */
+/** Enough for twice a page and a half of summary in JSON, or to quote a long page of rules. */
 const usualOutputTokens = 4096
 const maxResponseBytes = 4_000_000
 /** Share of the window for the conversation; the rest is for the response and for errors in our count. */
@@ -123,5 +124,22 @@ function limited(
         return { events: [{ type: "summary-attempted", writer, attempt: 1, outcome: failure.type, failure }] }
       }
     },
+  }
+}
+
+/** A model that finds rules: its address and limits, which have defaults. */
+export type ModelFinder = Pick<
+  ModelSummarizer,
+  "format" | "baseUrl" | "apiKey" | "headers" | "model" | "maxOutputTokens"
+>
+
+/**
+ * A finder that asks a model. The model can only point at rules, not invent or change them: the text must contain its quotations verbatim.
+ */
+export function createModelFinder(where: ModelFinder): RuleFinder {
+  const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: usualWaitMs, maxResponseBytes })
+  return async (text, options) => {
+    const { text: answer } = await model.ask(ruleQuestion(text, options))
+    return readFoundRules(answer, text, options)
   }
 }

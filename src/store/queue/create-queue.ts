@@ -1,10 +1,15 @@
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Job } from "../store.ts"
-import { jobId } from "./job-id.ts"
-import type { JobSource, TakenJob } from "./job-source.ts"
-import type { Handler, Queue } from "./queue.ts"
-import { checkCount, type QueueSettings } from "./queue-options.ts"
+import {
+  checkCount,
+  type Handler,
+  type JobSource,
+  jobId,
+  type Queue,
+  type QueueSettings,
+  type TakenJob,
+} from "./queue.ts"
 
 /** Limit on concurrency: more jobs would only wait for each other in one process. */
 const mostConcurrent = 1_000

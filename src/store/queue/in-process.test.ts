@@ -6,8 +6,7 @@ import { fc, runs } from "../../../test/support/property.ts"
 import { createMemoryStore } from "../memory-store.ts"
 import type { Job, JobStore } from "../store.ts"
 import { createInProcessQueue } from "./in-process.ts"
-import type { Queue } from "./queue.ts"
-import type { QueueOptions } from "./queue-options.ts"
+import type { Queue, QueueOptions } from "./queue.ts"
 
 describeQueue("in process, over a memory store", async () => {
   const store = createMemoryStore()

@@ -1,8 +1,13 @@
 import type { JobStore } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
-import type { JobSource } from "./job-source.ts"
-import type { Queue } from "./queue.ts"
-import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+import {
+  checkQueueNames,
+  type JobSource,
+  type Queue,
+  type QueueOptions,
+  type QueueSettings,
+  queueSettings,
+} from "./queue.ts"
 
 /**
  * A queue over a store's jobs, run in this process. Several processes may share the store: a lease prevents two from running the same job.

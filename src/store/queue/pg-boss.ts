@@ -1,11 +1,17 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, refuseOption } from "../../message/errors.ts"
 import { readFailure } from "../postgres-database.ts"
 import type { Job } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
-import { jobId } from "./job-id.ts"
-import type { JobSource, TakenJob } from "./job-source.ts"
-import type { Queue } from "./queue.ts"
-import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+import {
+  checkQueueNames,
+  type JobSource,
+  jobId,
+  type Queue,
+  type QueueOptions,
+  type QueueSettings,
+  queueSettings,
+  type TakenJob,
+} from "./queue.ts"
 
 type PgBossOptions = QueueOptions & {
   /** `postgres://user:password@host:port/database`. It is never quoted in an error. */
@@ -45,8 +51,8 @@ export async function openPgBossQueue(given: PgBossOptions): Promise<Queue> {
   const { url, schema = "holdfast_queue", ...options } = given
   const settings = queueSettings(options)
   if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
-    refuse("url", "a url that begins with postgres:// or postgresql://", "something else")
-  if (!schemaShape.test(schema)) refuse("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
+    refuseOption("url", "a url that begins with postgres:// or postgresql://", "something else")
+  if (!schemaShape.test(schema)) refuseOption("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
   const { PgBoss } = await loadPgBoss()
   const boss = new PgBoss({
     connectionString: url,
@@ -127,10 +133,6 @@ async function loadPgBoss(): Promise<typeof import("pg-boss")> {
     if (!missing) throw error
     throw new HoldfastError({ code: "package-missing", package: "pg-boss", purpose: "the queue in PostgreSQL" })
   })
-}
-
-function refuse(option: string, expected: string, found: string): never {
-  throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
 /** The pg-boss calls that we use. Its workers are not used: they poll twice a second at most, and do not report when they are idle. */
