@@ -342,6 +342,7 @@ async function writeJudged(
       policies: verdict.reasons.map(({ policy }) => policy),
       enforced,
       ...present({
+        rules: verdict.reasons.length === 0 ? undefined : [...new Set(verdict.reasons.map(({ rule }) => rule))],
         approved,
         observed: verdict.observed?.map(({ policy, rule, decision }) => ({ policy, rule, decision })),
       }),

@@ -150,6 +150,7 @@ const eventKinds: Readonly<Record<string, readonly string[]>> = {
   said: ["message-appended"],
   compactions: ["checkpoint-installed", "checkpoint-undone", "branch-opened"],
   rules: ["rule-pinned", "rule-unpinned"],
+  judged: ["calls-judged"],
 }
 
 /** Events by index, oldest first: an index always means the same event, because the log only grows. */
@@ -202,6 +203,12 @@ function eventOf(
       return { ...head, type: body.type, pin: entryId(body.pin) }
     case "branch-opened":
       return { ...head, type: body.type, from: entryId(body.from) }
+    case "calls-judged":
+      return {
+        ...head,
+        type: body.type,
+        calls: profile.decisions.filter(({ entry, decision }) => entry === head.id && decision !== "allow"),
+      }
     default:
       return []
   }

@@ -203,11 +203,15 @@ async function extend(store: LogStore, session: string, growing: GrowingProfile)
     for (const { seq, type } of added) {
       const entry = told.get(seq)
       if (entry !== undefined) take(growing, entry)
-      if (!unlisted.has(type)) growing.events.push(seq)
+      if (!unlisted.has(type) || isRefusal(entry)) growing.events.push(seq)
     }
     if (added.length < readStep) return
   }
 }
+
+/** Calls that were all allowed are no event. */
+const isRefusal = (entry: LoggedEntry | undefined): boolean =>
+  entry?.body.type === "calls-judged" && entry.body.calls.some(({ decision }) => decision !== "allow")
 
 /** The entries that figures come from. No message is read but the first, for the title, and of a compaction not its content. */
 async function readTold(

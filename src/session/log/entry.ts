@@ -80,6 +80,8 @@ export type CallVerdict = {
   readonly tool: string
   readonly decision: "allow" | "deny" | "ask"
   readonly policies: readonly string[]
+  /** The rules that these policies stand for, in words, of a call that was not simply allowed. */
+  readonly rules?: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
   /** What policies that are only observed would have decided, with the rules that they came from. */
