@@ -44,11 +44,11 @@ export type Profile = {
   /** The number of turns when an entry was written. */
   readonly turnAt: (seq: number) => number
   /** The sizes that the last compaction was planned by, if there was one. */
-  readonly planned?: Planned
+  readonly planned?: PlannedSizes
 }
 
 /** Sizes in our own count, and the factor that makes them the provider's. */
-export type Planned = { readonly sizes: Sizes; readonly scale: number }
+export type PlannedSizes = { readonly sizes: Sizes; readonly scale: number }
 
 export type Profiles = {
   /** The session's current profile; entries read before are not read again. */
@@ -128,7 +128,7 @@ type GrowingProfile = {
   readonly rereads: Map<number, number>
   readonly decisions: JudgedDecision[]
   readonly events: number[]
-  planned?: Planned
+  planned?: PlannedSizes
 }
 
 const emptyProfile = (): GrowingProfile => ({
@@ -324,7 +324,7 @@ export function pricesOf(model: string, contextTokens: number) {
 }
 
 /** The sizes of a compaction's plan are in our tokens, those of its result in the provider's. */
-function plannedIn({ trace, beforeTokens }: CheckpointBody): Planned | undefined {
+function plannedIn({ trace, beforeTokens }: CheckpointBody): PlannedSizes | undefined {
   const events = tryParse(trace)
   const made = Array.isArray(events) ? events.filter(isObject).find(({ type }) => type === "plan-made") : undefined
   const told: Readonly<Record<string, unknown>> = isObject(made?.sizes) ? made.sizes : {}

@@ -5,7 +5,7 @@ import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, families, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
 import type { CompactionFigures, ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
-import { type Planned, type Profile, pricesOf, type Turn, thin } from "./session-profile.ts"
+import { type PlannedSizes, type Profile, pricesOf, type Turn, thin } from "./session-profile.ts"
 
 /** A session in a row of a list, as far as its log says it. */
 type SessionSummary = Omit<SessionListing, keyof ListedName>
@@ -92,14 +92,14 @@ function windowFor(
   )
 }
 
-function plannedMarks({ sizes, scale }: Planned, policy: CompactionPolicy): WindowMarks {
+function plannedMarks({ sizes, scale }: PlannedSizes, policy: CompactionPolicy): WindowMarks {
   const at = (end: "answered" | "unread"): number => Math.round(compactionMark(sizes, policy, end) * scale)
   const windowTokens = plannedWindow({ sizes, scale })
   return { windowTokens, compactAtTokens: at("answered"), compactUnreadAtTokens: at("unread") }
 }
 
 /** Windows are whole thousands, nearly all; converting back and forth leaves a token or two. */
-function plannedWindow({ sizes, scale }: Planned): number {
+function plannedWindow({ sizes, scale }: PlannedSizes): number {
   const windowTokens = Math.round(sizes.windowTokens * scale)
   const near = 1000 * Math.round(windowTokens / 1000)
   return Math.abs(near - windowTokens) <= 3 ? near : windowTokens
