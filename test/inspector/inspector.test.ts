@@ -118,7 +118,9 @@ test("a session has its timeline with every compaction and the denied call, and 
   expect(await page.locator(".judged-mark").count()).toBe(1)
   expect(await page.locator(".timeline .legend").innerText()).toContain("1 call denied")
   await page.getByLabel("Which events").selectOption("judged")
-  await page.locator(".event", { hasText: /Denied tern_send_email .*only be sent to addresses at example\.com/ }).waitFor()
+  await page
+    .locator(".event", { hasText: /Denied tern_send_email .*only be sent to addresses at example\.com/ })
+    .waitFor()
   await page.getByLabel("Which events").selectOption("")
   await page.getByRole("button", { name: "As a table" }).click()
   const { total } = await house.admin(`sessions/${encodeURIComponent(house.demoSession)}/turns`)
