@@ -1,12 +1,24 @@
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
-import type { ApprovalAnswer } from "../../src/gateway/admin/answers.ts"
+import type { ApprovalAnswer, MessageLine } from "../../src/gateway/admin/answers.ts"
 import { clientName, countdown, moment, shortId, shortTitle, span, speakers } from "./format.ts"
 import { browserKey, submitCommand, trustCommand } from "./key.ts"
 import { useKeys } from "./keys.ts"
 import { policyPlace } from "./operator.tsx"
 import { Icon, Key, LineText } from "./parts.tsx"
-import { approvals, hrefTo, loadApprovals, nowMs, problemOf, rows, say, sayProblem, settled, status } from "./state.ts"
+import {
+  approvals,
+  hrefTo,
+  loadApprovals,
+  nowMs,
+  problemOf,
+  rows,
+  say,
+  sayProblem,
+  settled,
+  status,
+  whyReadOnly,
+} from "./state.ts"
 
 export function ApprovalsPage() {
   const chosen = useSignal<string | undefined>(undefined)
@@ -75,6 +87,15 @@ export function ApprovalsPage() {
   )
 }
 
+const whoSaid: Readonly<Record<MessageLine["who"], string>> = {
+  person: "said by the user",
+  model: "said by the model",
+  call: "in a call of the model",
+  result: "in a tool's result",
+  client: "in a text of the client",
+  holdfast: "in a text of the gateway",
+}
+
 /** The project of a session, or what tells it from others. */
 const placeOf = (session: string): string => rows.value.get(session)?.project ?? shortId(session)
 
@@ -134,7 +155,7 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
         {left !== undefined && (
           <p class="big-clock" role="timer">
             {countdown(left)}
-            <small>then it is a no</small>
+            <small>then it is refused</small>
           </p>
         )}
       </header>
@@ -154,7 +175,7 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
                   <small>
                     {entry === undefined
                       ? `${name}: no message of the session says it`
-                      : `${name}: stands in ${entry}, ${speakers[who ?? "client"].toLowerCase()}`}
+                      : `${name}: stands in ${entry}, ${whoSaid[who ?? "client"]}`}
                   </small>
                 </div>
               </li>
@@ -213,7 +234,8 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
           <button
             type="button"
             class="button bad-button"
-            disabled={browserKey.value === undefined || audience === undefined || sending.value}
+            disabled={whyReadOnly.value !== undefined || audience === undefined || sending.value}
+            title={whyReadOnly.value ?? ""}
             onClick={() => settle("refuse")}
           >
             Refuse <Key>⇧R</Key>
@@ -221,7 +243,8 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
           <button
             type="button"
             class="button primary"
-            disabled={browserKey.value === undefined || audience === undefined || sending.value}
+            disabled={whyReadOnly.value !== undefined || audience === undefined || sending.value}
+            title={whyReadOnly.value ?? ""}
             onClick={() => settle("approve")}
           >
             Approve <Key>⇧A</Key>

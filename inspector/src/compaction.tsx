@@ -7,10 +7,10 @@ import { Checks, Flow, Receipt, Rereads } from "./compaction-figures.tsx"
 import { EntryDialog } from "./entry.tsx"
 import { moment, remedyWords, shortId, shortTitle, whole, whyWords } from "./format.ts"
 import { Handoff } from "./handoff.tsx"
-import { browserKey, submitChange } from "./key.ts"
+import { submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
 import { Icon, Key, ProblemBox, Skeleton, useTold } from "./parts.tsx"
-import { changes, goTo, hrefTo, rows, say, sayProblem } from "./state.ts"
+import { changes, goTo, hrefTo, rows, say, sayProblem, whyReadOnly } from "./state.ts"
 
 export function CompactionPage({ session, id }: { readonly session: string; readonly id: string }) {
   const changed = changes.value.get(session) ?? 0
@@ -182,8 +182,8 @@ function UndoButton({
       ref={button}
       type="button"
       class={`button ${sure.value ? "danger" : ""}`}
-      disabled={browserKey.value === undefined}
-      title={browserKey.value === undefined ? `holdfast sessions undo ${session}` : ""}
+      disabled={whyReadOnly.value !== undefined}
+      title={whyReadOnly.value ?? ""}
       onClick={undo}
     >
       {sure.value ? `Undo: ${whole(beforeTokens)} tokens again?` : "Undo"} <Key>U</Key>

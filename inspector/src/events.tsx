@@ -6,7 +6,7 @@ import type { EventsAnswer, JudgedDecision, ListedEvent } from "../../src/gatewa
 import { get, sessionPath } from "./api.ts"
 import { EntryDialog } from "./entry.tsx"
 import { moment, whole } from "./format.ts"
-import { ActionMark, Icon, LineText } from "./parts.tsx"
+import { ActionMark, Icon, judgedAs, LineText } from "./parts.tsx"
 import { hrefTo, sayProblem } from "./state.ts"
 import { Virtual } from "./virtual.tsx"
 
@@ -16,6 +16,7 @@ const kinds = [
   ["said", "Messages"],
   ["compactions", "Compactions"],
   ["rules", "Rules"],
+  ["judged", "Calls not allowed"],
 ] as const
 
 /** Events newest first, however many: pages are asked for as they come into sight, and stay what they were. */
@@ -198,9 +199,31 @@ function ShownEvent({
           <Icon name="pin" /> The rule {event.pin} was taken back
         </PlainEvent>
       )
+    case "calls-judged":
+      return (
+        <PlainEvent head={head}>
+          {event.calls.map((call) => (
+            <JudgedLine key={call.callId} call={call} />
+          ))}
+        </PlainEvent>
+      )
     case "branch-opened":
       return <PlainEvent head={head}>The client went another way from {event.from} on</PlainEvent>
   }
+}
+
+/** A call that was not simply allowed, and why. */
+function JudgedLine({ call }: { readonly call: JudgedDecision }) {
+  const { tool, rules = call.policies } = call
+  const [tone, icon, word] = judgedAs(call)
+  return (
+    <span class="judged-line">
+      <b class={tone}>
+        <Icon name={icon} /> {word}
+      </b>{" "}
+      <code>{tool}</code> <span class="said dim">{rules.join(" ")}</span>
+    </span>
+  )
 }
 
 /** An event that is told in one line and leads nowhere. */

@@ -92,20 +92,30 @@ export const shortId = (id: string): string => {
 
 const liveMs = 5 * 60_000
 
-export type RowState = "waits" | "unsaved" | "live" | "idle"
+/** `away`: it was live when the gateway was last heard. */
+export type RowState = "waits" | "unsaved" | "live" | "away" | "idle"
 
 /** Each state of a session with its icon and its word. */
 export const stateWords: Readonly<Record<RowState, readonly [icon: string, word: string]>> = {
   waits: ["waits", "Waits for you"],
   unsaved: ["warn", "Not saved"],
   live: ["live", "Live"],
+  away: ["idle", "Was live"],
   idle: ["idle", "Idle"],
 }
 
-export function stateOf(row: SessionListing, waiting: ReadonlySet<string>, nowMs: number): RowState {
+/** What is known of a page's gateway: who waits there, and since when it says nothing any more. */
+export type Known = {
+  readonly waiting: ReadonlySet<string>
+  readonly nowMs: number
+  readonly lostMs?: number | undefined
+}
+
+export function stateOf(row: SessionListing, { waiting, nowMs, lostMs }: Known): RowState {
   if (waiting.has(row.id)) return "waits"
   if (row.unsaved !== undefined) return "unsaved"
-  return row.inFlight > 0 || nowMs - row.updatedMs < liveMs ? "live" : "idle"
+  const isLive = row.inFlight > 0 || (lostMs ?? nowMs) - row.updatedMs < liveMs
+  return !isLive ? "idle" : lostMs === undefined ? "live" : "away"
 }
 
 export const titleOf = (row: SessionListing): string => {
@@ -138,6 +148,7 @@ const reasons: Readonly<Record<string, string>> = {
   media: "A picture or file, described instead",
   "older-round": "From an older round of tool calls",
   "pins-replaced": "Rules are stated again, with those that came since",
+  "message-empty": "It says nothing",
   "no-room": "It did not fit the window, and nothing older was left to give way",
   staged: "Older than what stays beside the newest messages",
   hierarchical: "Older than what stays beside the newest messages",

@@ -25,6 +25,7 @@ import {
   approvals,
   goTo,
   hrefTo,
+  known,
   loaded,
   loadProblem,
   loadRows,
@@ -33,7 +34,6 @@ import {
   rows,
   sayProblem,
   totals,
-  waiting,
 } from "./state.ts"
 import { Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
@@ -64,7 +64,7 @@ export function List() {
   useEffect(() => {
     if (!over.value) order.current = all.map(({ id }) => id)
   })
-  const stateFor = (row: SessionListing): RowState => stateOf(row, waiting.value, now)
+  const stateFor = (row: SessionListing): RowState => stateOf(row, known.value)
   const words = filter.value
     .toLowerCase()
     .split(/\s+/)
@@ -233,7 +233,7 @@ function Today() {
           {priced ? <small>estimate</small> : <small>tokens</small>}
         </dd>
         <dd class="note">
-          {priced ? `against no compaction, ${pricesOf(told.prices ?? "")}` : "in requests after a compaction"}
+          {priced ? `against a window kept full, ${pricesOf(told.prices ?? "")}` : "in requests after a compaction"}
         </dd>
       </div>
       <div>

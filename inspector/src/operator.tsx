@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals"
 import type { StandingAnswer } from "../../src/gateway/admin/answers.ts"
 import { moment } from "./format.ts"
-import { browserKey, type Command, submitCommand, trustCommand } from "./key.ts"
+import { type Command, submitCommand, trustCommand } from "./key.ts"
 import { Icon, ProblemBox, RuleForm, useTold } from "./parts.tsx"
-import { problemOf, say, sayProblem } from "./state.ts"
+import { problemOf, say, sayProblem, whyReadOnly } from "./state.ts"
 
 /** Rules and policies of the operator, and where each comes from. */
 export function RulesPage() {
@@ -46,7 +46,7 @@ export function RulesPage() {
             <RuleForm
               label="A rule for every session"
               action="Pin it for every session"
-              isOff={browserKey.value === undefined}
+              isOff={whyReadOnly.value !== undefined}
               onRule={(text) => send({ type: "pin", text }, "Pinned: it is in every request from now on.")}
             />
           </div>

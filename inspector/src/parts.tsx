@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
-import type { CompactionAction, MessageLine, ToldProblem } from "../../src/gateway/admin/answers.ts"
+import type { CompactionAction, JudgedDecision, MessageLine, ToldProblem } from "../../src/gateway/admin/answers.ts"
 import { get } from "./api.ts"
 import { speakers } from "./format.ts"
 import { problemOf } from "./state.ts"
@@ -80,13 +80,22 @@ export const ActionMark = ({ action }: { readonly action: CompactionAction | "st
 
 export const Key = ({ children }: { readonly children: ComponentChildren }) => <kbd>{children}</kbd>
 
-export function ProblemBox({ problem, retry }: { readonly problem: ToldProblem; readonly retry?: () => void }) {
+export function ProblemBox({
+  problem,
+  retry,
+  children,
+}: {
+  readonly problem: ToldProblem
+  readonly retry?: () => void
+  readonly children?: ComponentChildren
+}) {
   return (
     <div class="problem" role="alert">
       <Icon name="warn" />
       <div>
         <strong>{problem.sentence}</strong>
         <p>{problem.next}</p>
+        {children}
         <small>{problem.code}</small>
       </div>
       {retry !== undefined && (
@@ -96,6 +105,13 @@ export function ProblemBox({ problem, retry }: { readonly problem: ToldProblem; 
       )}
     </div>
   )
+}
+
+/** How a call was judged that was not simply allowed. */
+export function judgedAs({ decision, approved, enforced }: JudgedDecision): readonly ["attn" | "bad", string, string] {
+  if (approved === true) return ["attn", "waits", "Approved"]
+  if (!enforced) return ["attn", "warn", "Would be denied"]
+  return ["bad", "cross", decision === "ask" ? "Not approved" : "Denied"]
 }
 
 /** A message in one line; each voice has its own type. Texts are always text. */
@@ -174,15 +190,20 @@ export function RuleForm({
   label,
   action,
   isOff = false,
+  isOpened = false,
   onRule,
 }: {
   readonly label: string
   readonly action: string
   readonly isOff?: boolean
+  /** Somebody opened it to write in it; keys of the page work until then. */
+  readonly isOpened?: boolean
   readonly onRule: (text: string) => void
 }) {
   const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    if (isOpened) field.current?.focus()
+  }, [])
   return (
     <form
       class="rule-form"
@@ -192,7 +213,7 @@ export function RuleForm({
       }}
     >
       <label>
-        <span class="hidden">{label}</span>
+        <span>{label}</span>
         <textarea ref={field} rows={3} required placeholder="Never …" />
       </label>
       <button type="submit" class="button primary" disabled={isOff}>

@@ -4,7 +4,7 @@ import { count } from "./format.ts"
 import { browserKey, submitChange } from "./key.ts"
 import { useKeys } from "./keys.ts"
 import { Key, RuleForm } from "./parts.tsx"
-import { say, sayProblem } from "./state.ts"
+import { say, sayProblem, whyReadOnly } from "./state.ts"
 
 const speakerWords: Readonly<Record<string, string>> = {
   user: "your words",
@@ -57,7 +57,8 @@ export function SessionRules({
         <button
           type="button"
           class="button small"
-          disabled={browserKey.value === undefined}
+          disabled={whyReadOnly.value !== undefined}
+          title={whyReadOnly.value ?? ""}
           onClick={() => {
             adding.value = !adding.value
           }}
@@ -69,6 +70,7 @@ export function SessionRules({
         <RuleForm
           label="The rule, in words"
           action="Pin it in this session"
+          isOpened
           onRule={(rule) =>
             void add(rule).then(() => {
               adding.value = false
@@ -102,7 +104,7 @@ export function SessionRules({
                 <span class="bad">{count(pin.held.denied, "call")} denied by it</span>
               )}
             </p>
-            {pin.by !== "operator" && browserKey.value !== undefined && (
+            {pin.by !== "operator" && whyReadOnly.value === undefined && (
               <p class="rule-actions">
                 {pin.channel !== "memory" && (
                   <button

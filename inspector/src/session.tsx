@@ -9,7 +9,7 @@ import { clientName, count, money, pricesOf, shortId, span, stateOf, stateWords,
 import { moveFocus, useKeys } from "./keys.ts"
 import { Icon, Key, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { SessionRules } from "./session-rules.tsx"
-import { changes, goTo, hrefTo, nowMs, rows, sayProblem, waiting } from "./state.ts"
+import { changes, goTo, hrefTo, known, rows, sayProblem } from "./state.ts"
 
 const Timeline = lazy(() => import("./timeline.tsx").then(({ Timeline: found }) => ({ default: found })))
 
@@ -44,9 +44,13 @@ export function SessionPage({ id, entry }: { readonly id: string; readonly entry
           problem={{
             code: "session-unknown",
             sentence: "There is no such session.",
-            next: "It may have been deleted; the list has those that are there.",
+            next: "It may have been deleted, or be in the store of another gateway.",
           }}
-        />
+        >
+          <p>
+            <a href={hrefTo()}>All sessions of this one</a>
+          </p>
+        </ProblemBox>
       </main>
     )
   return (
@@ -83,7 +87,7 @@ export function SessionPage({ id, entry }: { readonly id: string; readonly entry
       )}
       {view.told !== undefined && <SeenNow view={view.told} rules={pins.told?.pins.length} />}
       <div class="sides">
-        <Events id={id} changed={changed} decisions={turns.told?.decisions ?? []} />
+        {row !== undefined && <Events id={id} changed={changed} decisions={turns.told?.decisions ?? []} />}
         <SessionRules
           id={id}
           pins={pins.told?.pins}
@@ -108,7 +112,7 @@ export function SessionPage({ id, entry }: { readonly id: string; readonly entry
 }
 
 function Meta({ row }: { readonly row: SessionListing }) {
-  const state = stateOf(row, waiting.value, nowMs.value)
+  const state = stateOf(row, known.value)
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   return (

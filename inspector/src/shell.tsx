@@ -132,9 +132,12 @@ export function Shell() {
           <Key>T</Key>
         </button>
       </header>
-      <Suspense fallback={<main class="content" id="main" />}>
-        <Page />
-      </Suspense>
+      {/* A page that is loaded late is put at the end of its parent, so it has one of its own. */}
+      <div class="page">
+        <Suspense fallback={<main class="content" id="main" />}>
+          <Page />
+        </Suspense>
+      </div>
       <StatusLine
         onHelp={() => {
           helping.value = true

@@ -8,6 +8,8 @@ import type {
   TotalsAnswer,
 } from "../../src/gateway/admin/answers.ts"
 import { ApiError, connection, get, listen, signedIn } from "./api.ts"
+import type { Known } from "./format.ts"
+import { browserKey } from "./key.ts"
 
 /** Sessions by id. */
 export const rows = signal<ReadonlyMap<string, SessionListing>>(new Map())
@@ -129,7 +131,7 @@ async function refreshDirty(): Promise<void> {
 /** Load what the list shows, and keep it as it is at the gateway. */
 export async function start(): Promise<void> {
   await loadAll()
-  if (signedIn.value !== "in") return
+  if (signedIn.value === "out") return
   setInterval(() => void refreshDirty(), 500)
   setInterval(() => {
     nowMs.value = Date.now()
@@ -192,3 +194,18 @@ export const goTo = (...words: readonly string[]): void => {
 }
 
 export const isLive = computed(() => connection.value.state !== "lost")
+
+/** By what the state of a session is told. */
+export const known = computed(
+  (): Known => ({
+    waiting: waiting.value,
+    nowMs: nowMs.value,
+    lostMs: connection.value.state === "lost" ? connection.value.sinceMs : undefined,
+  }),
+)
+
+/** Why nothing can be changed now, in words; nothing where it can. */
+export const whyReadOnly = computed((): string | undefined => {
+  if (!isLive.value) return "The gateway does not answer: nothing can be changed until it does."
+  return browserKey.value === undefined ? "This browser has no key to sign with: use the command line." : undefined
+})

@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css"
 import type { CompactionFigures, JudgedDecision, TurnSeries } from "../../src/gateway/admin/answers.ts"
 import { clock, count, moment, money, share, short, whole } from "./format.ts"
 import { useKeys } from "./keys.ts"
-import { Icon } from "./parts.tsx"
+import { Icon, judgedAs } from "./parts.tsx"
 import { theme } from "./state.ts"
 
 /** What is drawn beside the lines: places in the plot, in pixels, as the plot says them. */
@@ -16,8 +16,8 @@ type Marks = {
     readonly compaction: CompactionFigures
     /** Where the drop begins. */
     readonly from: number
-    /** Is there room for its figures beside the drop before? */
-    readonly hasRoom: boolean
+    /** The side on which there is room for its figures; none where neighbours or the edge of the plot are too near. */
+    readonly side: "left" | "right" | "none"
   })[]
   readonly judged: readonly (Place & { readonly decision: JudgedDecision })[]
   readonly window?: number
@@ -110,12 +110,16 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
       )}
       <p class="legend">
         {marks.value?.isNamed === false && !asTable.value && <LineNames turns={turns} />}
-        <span>
-          <span class="drop-sample" aria-hidden="true">
-            ▼
-          </span>{" "}
-          {count(turns.compactions.length, "compaction")}
-        </span>
+        {turns.compactions.length === 0 ? (
+          <span>No compaction yet</span>
+        ) : (
+          <span>
+            <span class="drop-sample" aria-hidden="true">
+              ▼
+            </span>{" "}
+            {count(turns.compactions.length, "compaction")}
+          </span>
+        )}
         {denied.length > 0 && (
           <span class="bad">
             <Icon name="cross" /> {count(denied.length, "call")} denied
@@ -126,7 +130,7 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
             <Icon name="waits" /> {approved.length} approved
           </span>
         )}
-        <span class="dim">{count(turns.judged, "call")} judged</span>
+        {turns.judged > 0 && <span class="dim">{count(turns.judged, "call")} judged</span>}
         {waitsAbove(turns) && (
           <span class="dim">
             Above the mark where the model had tool results to read first
@@ -186,7 +190,7 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
   const options: uPlot.Options = {
     width: element.clientWidth,
     height,
-    padding: [14, () => (isNamed(element.clientWidth) ? namesWidth : 20), 0, 0],
+    padding: [14, () => (isNamed(element.clientWidth) && turns.windowTokens !== undefined ? namesWidth : 20), 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6, fill: accent }, drag: { x: true, y: false } },
     scales: {
@@ -257,7 +261,10 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
   })
   const [first = "0,0", last = "0,0"] = [lane[0], lane.at(-1)]
   return {
-    drops: dropsIn(turns.compactions, inside, place),
+    drops: dropsIn(turns.compactions, inside, place, {
+      left: origin.left,
+      right: origin.left + u.bbox.width / devicePixelRatio,
+    }),
     judged: turns.decisions
       .filter(({ turn }) => inside(turn))
       .map((decision) => ({ left: place(decision.turn, 0).left, top: bottom, decision })),
@@ -274,30 +281,26 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
   }
 }
 
-/** Width of the figures of a drop, in pixels. */
-const wordsWidth = 124
+/** Width of a drop's number and of its figures, in pixels. */
+const [numberWidth, wordsWidth] = [12, 124]
 
 function dropsIn(
   compactions: readonly CompactionFigures[],
   inside: (x: number) => boolean,
   place: (x: number, y: number) => Place,
+  edges: { readonly left: number; readonly right: number },
 ): Marks["drops"] {
-  let before = -wordsWidth
-  return compactions.flatMap((compaction, n) => {
-    if (!inside(compaction.turn) || compaction.undone) return []
-    const { left, top } = place(compaction.turn + 0.5, compaction.afterTokens)
-    const hasRoom = left - before >= wordsWidth
-    before = left
-    return [
-      {
-        left,
-        top,
-        number: n + 1,
-        compaction,
-        hasRoom,
-        from: place(compaction.turn + 0.5, compaction.beforeTokens).top,
-      },
-    ]
+  const shown = compactions.flatMap((compaction, n) =>
+    inside(compaction.turn) && !compaction.undone ? [{ compaction, number: n + 1 }] : [],
+  )
+  const places = shown.map(({ compaction: { turn, afterTokens } }) => place(turn + 0.5, afterTokens))
+  let taken = edges.left
+  return shown.map(({ compaction, number }, n) => {
+    const { left = 0, top = 0 } = places[n] ?? {}
+    const end = (places[n + 1]?.left ?? edges.right) - numberWidth
+    const side = left - taken >= wordsWidth ? "left" : end - left >= wordsWidth ? "right" : "none"
+    taken = side === "right" ? left + wordsWidth : left + numberWidth
+    return { left, top, number, compaction, side, from: place(compaction.turn + 0.5, compaction.beforeTokens).top }
   })
 }
 
@@ -340,11 +343,11 @@ function Overlay({
             style={{ left: `${left}px`, top: `${from}px`, height: `${Math.max(0, top - from)}px` }}
           />
         ))}
-        {marks.drops.map(({ left, top, number, hasRoom, compaction }) => (
+        {marks.drops.map(({ left, top, number, side, compaction }) => (
           <button
             key={compaction.id}
             type="button"
-            class="drop-mark"
+            class={`drop-mark ${side === "right" ? "words-right" : ""}`}
             style={{ left: `${left}px`, top: `${top}px` }}
             onClick={() => onOpen(compaction.id)}
           >
@@ -352,7 +355,7 @@ function Overlay({
               Compaction {number}, after turn {compaction.turn}: {whole(compaction.beforeTokens)} to{" "}
               {whole(compaction.afterTokens)} tokens
             </span>
-            {hasRoom && (
+            {side !== "none" && (
               <span class="drop-words" aria-hidden="true">
                 {short(compaction.beforeTokens)} → {short(compaction.afterTokens)}
               </span>
@@ -378,16 +381,20 @@ function Overlay({
         {marks.judged.length === 0 && (
           <p class="lane-words">{turns.judged === 0 ? "No calls." : "All calls were allowed."}</p>
         )}
-        {marks.judged.map(({ left, decision }) => (
-          <span
-            key={decision.callId}
-            class={`judged-mark ${decision.approved === true ? "attn" : "bad"}`}
-            style={{ left: `${left}px` }}
-            title={`${decision.tool}: ${decision.approved === true ? "approved" : decision.decision === "ask" ? "refused" : "denied"} by ${decision.policies.join(", ")}`}
-          >
-            <Icon name={decision.approved === true ? "waits" : "cross"} />
-          </span>
-        ))}
+        {marks.judged.map(({ left, decision }) => {
+          const [tone, icon, word] = judgedAs(decision)
+          const { tool, rules = decision.policies } = decision
+          return (
+            <span
+              key={decision.callId}
+              class={`judged-mark ${tone}`}
+              style={{ left: `${left}px` }}
+              title={`${word}: ${tool}. ${rules.join(" ")}`}
+            >
+              <Icon name={icon} />
+            </span>
+          )
+        })}
       </div>
     </>
   )

@@ -36,6 +36,7 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
     <div
       ref={box}
       class={`virtual ${name}`}
+      style={{ maxHeight: `${Math.max(1, total) * height + 1}px` }}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
       tabIndex={0}

@@ -10,9 +10,11 @@ type Completed = {
   readonly options: Options
   /** Names that come next: those of a group's commands, or of the clients that can be wrapped. */
   readonly words: readonly string[]
+  /** The name of a session comes next. */
+  readonly takesSession: boolean
 }
 
-/** Print a script by which a shell completes the commands that there are; it asks nobody while someone types. */
+/** Print a script by which a shell completes the commands that there are; only for names of sessions it asks the store. */
 export const createCompletionCommand = (
   commands: ReadonlyMap<string, Listed>,
   wordsOf: Readonly<Record<string, readonly string[]>>,
@@ -44,15 +46,24 @@ async function readCompleted(
   for (const [path, { summary, load }] of commands) {
     const loaded = await load()
     if (!isGroup(loaded)) {
-      found.push({ path, summary, options: loaded.options, words: wordsOf[path] ?? [] })
+      found.push({ path, ...completedBy(loaded, path), summary, words: wordsOf[path] ?? [] })
       continue
     }
-    found.push({ path, summary, options: {}, words: [...loaded.commands.keys()] })
+    found.push({ path, summary, options: {}, words: [...loaded.commands.keys()], takesSession: false })
     for (const [name, command] of loaded.commands)
-      found.push({ path: `${path} ${name}`, summary: command.summary, options: command.options, words: [] })
+      found.push({ path: `${path} ${name}`, ...completedBy(command, path), words: [] })
   }
   return found
 }
+
+const completedBy = ({ summary, usage, options }: Command, path: string) => ({
+  summary,
+  options,
+  takesSession: /^[a-z]+(?: \[?[a-z]+\]?)? \[?SESSION\b/.test(usage) || (path === "sessions" && / \[?ID\b/.test(usage)),
+})
+
+/** What a shell runs for the names of the newest sessions. */
+const sessionNames = `{ echo @last; holdfast sessions list --json 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d'"' -f4; }`
 
 const optionNames = (options: Options): readonly string[] =>
   [...Object.keys(options), "help"].map((name) => `--${name}`)
@@ -63,13 +74,14 @@ const isInner = ({ path }: Completed): boolean => path.includes(" ")
 
 function bashScript(completed: readonly Completed[]): string {
   const top = completed.filter((one) => !isInner(one)).map(({ path }) => path)
-  const cases = completed.map(({ path, words, options }) => {
+  const cases = completed.map(({ path, words, options, takesSession }) => {
     const values = valuesIn(options).map(([name, oneOf]) => `${name}) values="${oneOf.join(" ")}" ;;`)
-    return `    "${path}") words="${words.join(" ")}" options="${optionNames(options).join(" ")}"
+    const asked = takesSession ? ` sessions=${path.split(" ").length + 1}` : ""
+    return `    "${path}") words="${words.join(" ")}"${asked} options="${optionNames(options).join(" ")}"
       case "$before" in ${values.join(" ")} *) ;; esac ;;`
   })
   return `_holdfast() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="\${COMP_WORDS[1]}" words="" options="" values=""
+  local cur="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="\${COMP_WORDS[1]}" words="" options="" values="" sessions=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${top.join(" ")} help --help --version" -- "$cur"))
     return
@@ -84,6 +96,7 @@ ${cases.join("\n")}
   if [ -n "$values" ]; then COMPREPLY=($(compgen -W "$values" -- "$cur"))
   elif [[ "$cur" == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$cur"))
   elif [ -n "$words" ] && [ "$COMP_CWORD" -eq 2 ]; then COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  elif [ "$COMP_CWORD" = "$sessions" ]; then COMPREPLY=($(compgen -W "$(${sessionNames})" -- "$cur"))
   else COMPREPLY=()
   fi
 }
@@ -98,7 +111,7 @@ const fishText = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`
 
 function fishScript(completed: readonly Completed[]): string {
   const lines = completed.flatMap((one) => {
-    const { path, summary, options, words } = one
+    const { path, summary, options, words, takesSession } = one
     const [outer = "", inner] = path.split(" ")
     const seen =
       inner === undefined
@@ -112,6 +125,14 @@ function fishScript(completed: readonly Completed[]): string {
       ...(words.length === 0 || completed.some(({ path: other }) => other.startsWith(`${path} `))
         ? []
         : [`complete -c holdfast -n '${seen}' -a '${words.join(" ")}'`]),
+      ...(takesSession
+        ? [
+            `complete -c holdfast -f -n '${seen}' -a "(${sessionNames
+              .replace(/^\{ (.*); \}$/, "$1")
+
+              .replaceAll('"', '\\"')})"`,
+          ]
+        : []),
       ...Object.entries(options).map(([name, { help, value, oneOf }]) => {
         const takes = value === undefined ? "" : oneOf === undefined ? " -r" : ` -x -a '${oneOf.join(" ")}'`
         return `complete -c holdfast -n '${seen}' -l ${name}${takes} -d ${fishText(help)}`

@@ -31,7 +31,7 @@ import {
   unusable,
 } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { count, escapeActing, moment, number, sentenceOf, startProgress, table } from "./output.ts"
+import { count, escapeActing, jsonLine, moment, number, sentenceOf, startProgress, table } from "./output.ts"
 import { sessionsImport } from "./sessions-import.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
 import { sessionsVerify } from "./sessions-verify.ts"
@@ -291,9 +291,10 @@ function readAge(text: string): number {
 
 const sessionsExport: Command = {
   summary: "Write a session whole as JSON lines, to keep or to import elsewhere",
-  usage: "sessions export ID [--out FILE]",
+  usage: "sessions export ID [--out FILE] [--json]",
   options: {
     out: { value: "FILE", help: "write it there, for the owner alone; to stdout unless given" },
+    json: { help: "with --out, one JSON object that says what was written; without, the lines are JSON anyway" },
     ...dataOption,
   },
   maxPositionals: 1,
@@ -326,9 +327,14 @@ async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world
     for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
     return 0
   }
-  const stopProgress = startProgress(false, world.stderr)
+  const json = args.isOn("json")
+  const stopProgress = startProgress(json, world.stderr)
   const written = await writeLines(out, lines).finally(stopProgress)
   if (typeof written !== "number") return written
+  if (json) {
+    await world.stdout.write(jsonLine({ out, lines: written }))
+    return 0
+  }
   await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
   return 0
 }

@@ -281,7 +281,8 @@ async function listedSession(store: Store, row: SessionRow, name: string): Promi
       compactions: types["checkpoint-installed"] ?? 0,
       ...present({
         firstWords: spoken.find((text) => text !== "")?.slice(0, firstWordsLength),
-        contextTokens: report?.type === "usage-reported" ? report.usage.inputTokens : undefined,
+        contextTokens:
+          report?.type === "usage-reported" ? Math.round(report.usage.inputTokens / (report.calls ?? 1)) : undefined,
       }),
     }
   } catch (error) {

@@ -139,7 +139,8 @@ describe("completion", () => {
     const { stdout } = await holdfast(["completion", "bash"])
     const script = join(folder, "complete.sh")
     writeFileSync(script, stdout)
-    const line = `source ${script}; COMP_WORDS=(holdfast ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const list = `holdfast() { echo '{"sessions":[{"id":"t.berths","name":"berths"},{"id":"t.berths-2","name":"berths-2"}]}'; }`
+    const line = `source ${script}; ${list}; COMP_WORDS=(holdfast ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
     const { stdout: said, stderr } = spawnSync("bash", ["--norc", "-c", line], { encoding: "utf8" })
     expect(stderr).toBe("")
     return said.split("\n").filter((word) => word !== "")
@@ -154,6 +155,13 @@ describe("completion", () => {
     [["wrap", "cl"], ["claude"]],
     [["completion", "f"], ["fish"]],
     [["replay", "some"], []],
+    [
+      ["sessions", "show", "be"],
+      ["berths", "berths-2"],
+    ],
+    [["recall", "@"], ["@last"]],
+    [["rules", "why", "berths-"], ["berths-2"]],
+    [["sessions", "import", "be"], []],
   ])("%j", async (words, expected) => {
     expect(await offered(...words)).toEqual(expected)
   })

@@ -34,8 +34,8 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
     const traceparent = /^[\da-f-]{55}$/.exec(incomingCall.headers.traceparent ?? "")?.[0]
     Object.assign(requestLog.noted, {
       requestBytes: packed.length,
-      ...present({ agent: incomingCall.own.agent, traceparent, client: clientIn(incomingCall.headers["user-agent"]) }),
-      ...present({ project: projectIn(incomingCall.bytes) }),
+      ...present({ agent: incomingCall.own.agent, traceparent }),
+      ...incomingCall.caller,
     })
     await beginInTurn()
     const outgoing = await outgoingFor(exchange, incomingCall)
@@ -92,7 +92,9 @@ export async function readIncomingCall(
   if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, ...present({ session, agent, focus }) }
-  return { packed, incomingCall: { id: requestLog.id, tenant, headers, own, format, bytes, ...present({ model }) } }
+  const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
+  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, caller, ...present({ model }) }
+  return { packed, incomingCall }
 }
 
 /**

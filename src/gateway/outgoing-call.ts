@@ -147,7 +147,8 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
       own.hasEnded = true
       const usage = end.answer?.usage
       if (end.hidden.recalled.length > 0) prepareNext(deps, incomingCall, session)
-      if (usage !== undefined) own.report = { model: incomingCall.model ?? request.model ?? "", usage }
+      if (usage !== undefined)
+        own.report = { model: incomingCall.model ?? request.model ?? "", usage, calls: end.hidden.rounds + 1 }
       void deps.held.ending(incomingCall.tenant, session, () =>
         deps.lines.add(session, async () => {
           // The next request contains this one and reports its token usage.
@@ -274,6 +275,7 @@ async function record(
         : await session.record(answer, undefined, {
             recalled: hidden.recalled,
             isUncounted: hidden.rounds > 0 || !isCounted,
+            calls: hidden.rounds + 1,
           })
     const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
     await lineages.answered(assignment, request, messages, seen)

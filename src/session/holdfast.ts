@@ -86,6 +86,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     const all = await shared()
     const found = lives.take(id, () => openLive(all, id, ownerIn(all, owner)))
     if (owner !== undefined) setOwner(all, found, ownerIn(all, owner))
+    if (owner?.caller !== undefined) found.caller = owner.caller
     if (owner?.within !== undefined) found.inherited = () => inheritedBy(all.store, id, owner, lives.has, live)
     return found
   }
@@ -171,7 +172,7 @@ async function inheritedBy(
   return rules
 }
 
-const ownerIn = (shared: Shared, { within: _, ...owner }: SessionOwner = {}): MemoryOwner => ({
+const ownerIn = (shared: Shared, { within: _, caller: __, ...owner }: SessionOwner = {}): MemoryOwner => ({
   ...shared.owner,
   ...owner,
 })

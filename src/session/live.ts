@@ -9,6 +9,7 @@ import type { Calibration } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { NewEvent } from "./events.ts"
 import type { Journal } from "./journal.ts"
+import type { Caller } from "./log/entry.ts"
 import type { Memory } from "./memory/memory.ts"
 import type { HoldfastOptions } from "./options.ts"
 import type { StackInForce, WaitingStack } from "./session-stack.ts"
@@ -22,6 +23,8 @@ export type Live = {
   readonly id: string
   /** The tenant and agent of the session, and their memory. */
   owner: MemoryOwner
+  /** Who begins the session, where somebody said so. */
+  caller?: Caller
   memory: Memory
   readonly journal: Journal
   readonly options: HoldfastOptions

@@ -43,7 +43,12 @@ const usageReports = 8
 export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
   const { store, queue, options } = shared
   const redact = redactorOf(options)
-  const opening = (): EntryBody => ({ type: "session-opened", agent: live.owner.agent, secret: shared.newSecret() })
+  const opening = (): EntryBody => ({
+    type: "session-opened",
+    agent: live.owner.agent,
+    secret: shared.newSecret(),
+    ...live.caller,
+  })
   const lock = createLock()
   const live: Live = {
     id,

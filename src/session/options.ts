@@ -10,6 +10,7 @@ import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
 import type { Hooks } from "./hooks.ts"
+import type { Caller } from "./log/entry.ts"
 import type { Redaction } from "./log/redact.ts"
 import { checkName } from "./memory/check-search.ts"
 import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
@@ -272,9 +273,11 @@ export type SessionOwner = {
   readonly tenant?: string
   readonly agent?: string
   readonly within?: string | readonly string[]
+  /** Who calls; kept with the session where this call begins it. */
+  readonly caller?: Caller
 }
 
-const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true, within: true })
+const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true, within: true, caller: true })
 
 /** Refuse invalid names of tenants and agents. */
 export function checkSessionOwner(owner: SessionOwner): void {

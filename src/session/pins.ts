@@ -100,14 +100,23 @@ export async function pins(live: Live, { all = false }: { readonly all?: boolean
   return all ? known : known.filter(isInForce)
 }
 
-/** The operator's rules for a session: those for all, for its agent, and for itself. Messages in the session cannot change them. */
-export function operatorRules({ id, owner, options }: Live): readonly SessionPin[] {
+/** Of the operator's rules those that are for this session. */
+export function rulesOfOperatorFor<Rule extends ScopedRule>(
+  rules: readonly Rule[],
+  id: string,
+  owner: MemoryOwner,
+): readonly Rule[] {
   const names = sessionNames(id, owner)
-  const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
-  const operatorGiven = (options.operator?.standing().rules ?? []).filter(
+  return rules.filter(
     ({ agent, session }) =>
       (agent === undefined || agent === owner.agent) && (session === undefined || names.includes(session)),
   )
+}
+
+/** The operator's rules for a session: those for all, for its agent, and for itself. Messages in the session cannot change them. */
+export function operatorRules({ id, owner, options }: Live): readonly SessionPin[] {
+  const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
+  const operatorGiven = rulesOfOperatorFor(options.operator?.standing().rules ?? [], id, owner)
   const seen = new Set<string>()
   return [...given, ...operatorGiven].flatMap((rule): readonly SessionPin[] => {
     if (seen.has(rule.text)) return []

@@ -38,17 +38,19 @@ export type RecordOptions = {
   readonly recalled?: readonly string[]
   /** The usage is not that of the request that the session counted, or of several: nothing is learned from it. */
   readonly isUncounted?: boolean
+  /** The number of model calls that the usage is the sum of, if more than one. */
+  readonly calls?: number
 }
 
 export async function recordResponse(
   live: Live,
   response: ResponseLike,
   reported?: Usage,
-  { recalled = [], isUncounted = false }: RecordOptions = {},
+  { recalled = [], isUncounted = false, calls = 1 }: RecordOptions = {},
 ): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
   const usage = reported ?? answer.usage
-  const told = reportOf(live, usage)
+  const told = reportOf(live, usage, calls)
   const report = told === undefined || !isUncounted ? told : { ...told, estimatedTokens: 0 }
   const beside = report === undefined ? [] : [report]
   const { placed } = await appendAnswer(live, answer.messages, (from) => [
@@ -83,22 +85,35 @@ const recalledBody = (texts: readonly string[], after: number, id: string): Entr
 })
 
 /** The token usage of one call, as reported by the provider. */
-export type UsageReport = { readonly model: string; readonly usage: Usage }
+export type UsageReport = { readonly model: string; readonly usage: Usage; readonly calls?: number }
 
 /**
  * Record the usage of calls whose responses are already in the history. Their requests were not counted, so nothing is learned from them.
  */
 export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
-  const bodies = reports.map((report): Report => ({ type: "usage-reported", estimatedTokens: 0, ...report }))
+  const bodies = reports.map(
+    ({ calls = 1, ...report }): Report => ({
+      type: "usage-reported",
+      estimatedTokens: 0,
+      ...report,
+      ...(calls > 1 ? { calls } : {}),
+    }),
+  )
   await journal.commit(() => bodies)
 }
 
 type Report = Extract<EntryBody, { type: "usage-reported" }>
 
-const reportOf = ({ sent }: Live, usage: Usage | undefined): Report | undefined =>
+const reportOf = ({ sent }: Live, usage: Usage | undefined, calls: number): Report | undefined =>
   usage === undefined || sent === undefined
     ? undefined
-    : { type: "usage-reported", model: sent.model, estimatedTokens: sent.tokens, usage }
+    : {
+        type: "usage-reported",
+        model: sent.model,
+        estimatedTokens: sent.tokens,
+        usage,
+        ...(calls > 1 ? { calls } : {}),
+      }
 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
@@ -327,6 +342,7 @@ async function writeJudged(
       policies: verdict.reasons.map(({ policy }) => policy),
       enforced,
       ...present({
+        rules: verdict.reasons.length === 0 ? undefined : [...new Set(verdict.reasons.map(({ rule }) => rule))],
         approved,
         observed: verdict.observed?.map(({ policy, rule, decision }) => ({ policy, rule, decision })),
       }),

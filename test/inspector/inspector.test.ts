@@ -1,15 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
-import { createRequire } from "node:module"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { isLongRun } from "../support/property.ts"
 import { builtPages, openBrowser } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script> Never delete <b>prod</b>. </script><svg onload="window.owned=1">`
 
@@ -121,6 +117,11 @@ test("a session has its timeline with every compaction and the denied call, and 
   expect(await page.locator(".drop-mark").count()).toBe(2)
   expect(await page.locator(".judged-mark").count()).toBe(1)
   expect(await page.locator(".timeline .legend").innerText()).toContain("1 call denied")
+  await page.getByLabel("Which events").selectOption("judged")
+  await page
+    .locator(".event", { hasText: /Denied tern_send_email .*only be sent to addresses at example\.com/ })
+    .waitFor()
+  await page.getByLabel("Which events").selectOption("")
   await page.getByRole("button", { name: "As a table" }).click()
   const { total } = await house.admin(`sessions/${encodeURIComponent(house.demoSession)}/turns`)
   expect(await page.locator(".timeline tbody tr").count()).toBe(total)
@@ -141,6 +142,9 @@ test("no word of the timeline covers another, and its marks stand where the draw
       await page.locator(".drop-mark").first().waitFor()
       await page.waitForTimeout(300)
       const words = await boxesOf(".hline > span, .drop-words, .drop-number")
+      const axis = (await boxesOf(".timeline .u-over"))[0]?.left ?? 0
+      for (const { words: text, left } of await boxesOf(".drop-words"))
+        expect([text, left >= axis]).toEqual([text, true])
       for (const [n, one] of words.entries())
         for (const other of words.slice(n + 1)) expect([one, other, touches(one, other)]).toEqual([one, other, false])
       const [plot] = await boxesOf(".timeline .u-over")
@@ -285,7 +289,7 @@ test("what was said is found in any session by its words, and opened", async () 
   expect(await opened.innerText()).toContain("TC-4417")
   await page.keyboard.press("Escape")
   await opened.waitFor({ state: "detached" })
-  await page.waitForFunction(`location.hash === ${JSON.stringify(demoHash())}`)
+  await expect.poll(() => page.evaluate("location.hash")).toBe(demoHash())
   expect(complaints).toEqual([])
 })
 
@@ -323,7 +327,7 @@ test("a call that waits is approved by a browser whose key the operator trusts",
   await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor()
   const card = page.locator(".approval")
   expect(await card.innerText()).toMatch(/Refunds above \$500 need a supervisor/)
-  expect(await card.innerText()).toMatch(/M05KNL\s+reservation_id: stands in e\d+, you/)
+  expect(await card.innerText()).toMatch(/M05KNL\s+reservation_id: stands in e\d+, said by the user/)
   expect(await card.innerText()).toMatch(/1284\s+amount: no message of the session says it/)
   await page.getByRole("button", { name: /^Approve/ }).click()
   const trust = await card.locator("code", { hasText: "holdfast keys trust" }).innerText()
@@ -392,53 +396,6 @@ test("what a session says stays text, and the policy of the page holds", async (
   const policy = (await fetch(`${house.url}/`)).headers.get("content-security-policy") ?? ""
   expect(policy).toContain("default-src 'none'")
   expect(policy).not.toContain("unsafe")
-})
-
-const places = (): readonly (readonly [string, string])[] => [
-  ["list", "#/"],
-  ["session", demoHash()],
-  ["compaction", demoHash("/c/")],
-  ["approvals", "#/approvals"],
-  ["rules", "#/rules"],
-  ["memory", "#/memory"],
-]
-
-test("axe finds nothing serious, and nothing scrolls sideways, on any page, at any width, in either theme", {
-  timeout: 180_000,
-}, async () => {
-  const id = await newestCompaction()
-  // The page's own policy keeps scripts out, so axe is brought in beside it.
-  const context = await browser.newContext({ bypassCSP: true, storageState: await page.context().storageState() })
-  const checked = await context.newPage()
-  await checked.goto(await house.link())
-  await checked.locator("a.row").first().waitFor()
-  await checked.addScriptTag({ content: axe })
-  const found: string[] = []
-  const sizes = [
-    [1440, 900],
-    [1024, 800],
-    [390, 844],
-  ] as const
-  for (const [size, [width, height]] of sizes.entries()) {
-    await checked.setViewportSize({ width, height })
-    for (const [place, [name, hash]] of places().entries()) {
-      await checked.evaluate(`location.hash = ${JSON.stringify(name === "compaction" ? `${hash}${id}` : hash)}`)
-      await checked.locator("main").waitFor()
-      if (width !== 1024) await checked.keyboard.press("t")
-      await checked.waitForTimeout(500)
-      if (await checked.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
-        found.push(`${name} ${width}: scrolls sideways`)
-      // In the everyday run axe looks at every page once, at the widths in turn.
-      if (!isLongRun && place % sizes.length !== size) continue
-      const violations: readonly string[] =
-        await checked.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
-          .filter(({ impact }) => impact === "serious" || impact === "critical")
-          .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ").slice(0, 300)))`)
-      found.push(...violations.map((text) => `${name} ${width}: ${text}`))
-    }
-  }
-  await context.close()
-  expect(found).toEqual([])
 })
 
 test("dark mode is kept, and the list of keys opens by its key", async () => {

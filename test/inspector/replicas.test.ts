@@ -36,7 +36,9 @@ await describePostgres("two replicas", (postgres) => {
     const answer = here.ask("refunds", [{ role: "user", content: words }])
     await page.evaluate(`location.hash = "#/approvals"`)
     await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor({ timeout: 10_000 })
-    expect(await page.locator(".approval").innerText()).toMatch(/M05KNL\s+reservation_id: stands in e\d+, you/)
+    expect(await page.locator(".approval").innerText()).toMatch(
+      /M05KNL\s+reservation_id: stands in e\d+, said by the user/,
+    )
     await page.getByRole("button", { name: /^Approve/ }).click()
     const trust = await page.locator(".approval code", { hasText: "holdfast keys trust" }).innerText()
     await writeFile(join(there.keys, "browser.pub"), `${/echo (\S+) >/.exec(trust)?.[1]}\n`)

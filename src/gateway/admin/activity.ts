@@ -6,7 +6,7 @@ import type { StatusAnswer, ToldProblem } from "./answers.ts"
 import { exchangeName } from "./exchange-routes.ts"
 import { tellProblem } from "./refusal.ts"
 import type { Replicas } from "./replicas.ts"
-import type { WindowMarks } from "./session-profile.ts"
+import type { WindowMarks } from "./session-summary.ts"
 
 /** What this process and its replicas saw of a session and no log says. */
 export type SessionActivity = {

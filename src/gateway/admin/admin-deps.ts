@@ -16,6 +16,8 @@ export type AdminDeps = {
   /** How long a tool call waits for a person. */
   readonly askTimeoutMs?: number
   readonly upstreams: readonly Upstream[]
+  /** The configured window of every model. */
+  readonly windowTokens?: number
   /** Token that every request must send as `Authorization: Bearer`. Without it the admin API is off. */
   readonly token?: string
   /** Origins of web pages that may call it, besides the gateway's own. */

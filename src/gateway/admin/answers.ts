@@ -107,6 +107,8 @@ export type JudgedDecision = {
   readonly tool: string
   readonly decision: "allow" | "deny" | "ask"
   readonly policies: readonly string[]
+  /** The rules behind the policies, in words. */
+  readonly rules?: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
   readonly entry: string
@@ -162,6 +164,8 @@ export type ListedEvent = { readonly id: string; readonly atMs: number; readonly
   | { readonly type: "rule-pinned"; readonly text: string; readonly channel: string; readonly by: string }
   | { readonly type: "rule-unpinned"; readonly pin: string }
   | { readonly type: "branch-opened"; readonly from: string }
+  /** Calls that were not simply allowed. */
+  | { readonly type: "calls-judged"; readonly calls: readonly JudgedDecision[] }
 )
 
 export type EventsAnswer = {

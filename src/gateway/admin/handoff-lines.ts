@@ -1,3 +1,4 @@
+import { sentencesIn } from "../../language/sentences.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
@@ -93,7 +94,10 @@ function usedSpans(text: string, line: string): readonly Span[] {
     .replace(/^\s*(?:[-*] )?(?:\[[A-Z][a-z ]{2,24}\] )?/, "")
     .replaceAll("`", "")
     .trim()
-  const pieces = [[bare], bare.split(/(?<=[.!?;])\s+|\s+\((?=[a-z ]+:)/), bare.split(/[,;:()\s=[\]{}…"]+/)]
+  const sentences = sentencesIn(bare, { start: 0, end: bare.length }).map(({ start, end }) => bare.slice(start, end))
+  // The question that the words answer is added behind them in brackets, with its name.
+  const clauses = sentences.flatMap((sentence) => sentence.split(/;\s+|\s+\((?=[a-z ]+:)/))
+  const pieces = [[bare], clauses, bare.split(/[,;:()\s=[\]{}…"]+/)]
   for (const list of pieces) {
     const telling = list.filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
     const spans = telling.flatMap((piece) => spanOf(text, piece) ?? [])

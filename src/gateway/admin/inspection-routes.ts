@@ -4,6 +4,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
+import { rulesOfOperatorFor } from "../../session/pins.ts"
 import type { ExplainedRule } from "../../session/rule-guard.ts"
 import { searchLogs } from "../../session/search-logs.ts"
 import type { SessionRow } from "../../store/store.ts"
@@ -33,23 +34,39 @@ import { readFlag, readNumber, readTextParameter, refuseText } from "./read-quer
 import { refusalResponse, refusals } from "./refusal.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
-import { savingsSince, sessionSummary, timelineOf, timelinePoints, totalsOf, windowMarks } from "./session-summary.ts"
+import {
+  savingsSince,
+  sessionSummary,
+  timelineOf,
+  timelinePoints,
+  totalsOf,
+  type WindowSettings,
+  windowMarks,
+} from "./session-summary.ts"
 import { playWhatIf, type WhatIf, whatIfStrategies } from "./what-if.ts"
 
-type InspectionDeps = Pick<AdminDeps, "holdfast" | "store" | "approvals"> & {
+type InspectionDeps = Pick<
+  AdminDeps,
+  "holdfast" | "store" | "approvals" | "operator" | "upstreams" | "windowTokens"
+> & {
   readonly profiles: Profiles
   readonly activity: Activity
   readonly find: Find
 }
 
 /** A session's row with what its log says of it. */
-export async function summarize(
-  { profiles, activity, holdfast }: InspectionDeps,
-  row: SessionRow,
-): Promise<SessionListing> {
-  const profile = await profiles.read(row.id)
-  return { ...tellRow(row), ...sessionSummary(profile, activity.of(row.id), holdfast.policy) }
+export async function summarize(deps: InspectionDeps, row: SessionRow): Promise<SessionListing> {
+  const profile = await deps.profiles.read(row.id)
+  const summary = sessionSummary(profile, deps.activity.of(row.id), windowSettings(deps))
+  const ofOperator = rulesOfOperatorFor(deps.operator?.standing().rules ?? [], row.id, row)
+  return { ...tellRow(row), ...summary, rules: summary.rules + ofOperator.length }
 }
+
+const windowSettings = ({ holdfast, upstreams, windowTokens }: InspectionDeps): WindowSettings => ({
+  policy: holdfast.policy,
+  upstreams,
+  windowTokens,
+})
 
 /** Routes of the inspector besides the log itself: lists, series, and compactions message by message. */
 export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
@@ -119,7 +136,7 @@ async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
     compactions: profile.compactions,
     decisions: profile.decisions.filter(({ decision }) => decision !== "allow").slice(-maxDecisions),
     judged: profile.decisions.length,
-    ...windowMarks(profile, deps.activity.of(row.id), deps.holdfast.policy),
+    ...windowMarks(profile, deps.activity.of(row.id), windowSettings(deps)),
   }
   return c.json(series)
 }
@@ -131,6 +148,7 @@ const eventKinds: Readonly<Record<string, readonly string[]>> = {
   said: ["message-appended"],
   compactions: ["checkpoint-installed", "checkpoint-undone", "branch-opened"],
   rules: ["rule-pinned", "rule-unpinned"],
+  judged: ["calls-judged"],
 }
 
 /** Events by index, oldest first: an index always means the same event, because the log only grows. */
@@ -183,6 +201,12 @@ function eventOf(
       return { ...head, type: body.type, pin: entryId(body.pin) }
     case "branch-opened":
       return { ...head, type: body.type, from: entryId(body.from) }
+    case "calls-judged":
+      return {
+        ...head,
+        type: body.type,
+        calls: profile.decisions.filter(({ entry, decision }) => entry === head.id && decision !== "allow"),
+      }
     default:
       return []
   }
@@ -200,7 +224,7 @@ function ratioOf({ turns }: Profile): number {
 
 async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
   const { row, profile } = await open(c, deps)
-  const window = windowMarks(profile, deps.activity.of(row.id), deps.holdfast.policy)
+  const window = windowMarks(profile, deps.activity.of(row.id), windowSettings(deps))
   const view: ViewNow = { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
   return c.json(view)
 }

@@ -5,6 +5,7 @@ import { chainEntries } from "../../session/log/chain.ts"
 import type { EntryBody } from "../../session/log/entry.ts"
 import { openStore } from "../../store/open-store.ts"
 import { createProfiles } from "./session-profile.ts"
+import { totalsOf } from "./session-summary.ts"
 
 const opened: EntryBody = { type: "session-opened", agent: "a", secret: "0".repeat(32) }
 
@@ -59,4 +60,27 @@ const cases: readonly (readonly [string, readonly EntryBody[], readonly number[]
 ]
 test.each(cases)("a compaction %s", async (_why, bodies, turns) => {
   expect(await turnsOf(...bodies)).toEqual(turns)
+})
+
+test("a request whose model was asked six times has the size of one call and the cost of six", async () => {
+  const store = await openStore("memory")
+  const report = (calls?: number): EntryBody => ({
+    ...{ type: "usage-reported", model: "claude-sonnet-4-5", estimatedTokens: 0 },
+    usage: {
+      ...{ inputTokens: tokens(26_000 * (calls ?? 1)), outputTokens: tokens(0) },
+      ...{ cacheReadTokens: tokens(24_000 * (calls ?? 1)), cacheWriteTokens: tokens(0) },
+    },
+    ...(calls === undefined ? {} : { calls }),
+  })
+  const { entries, payloads } = runSteps(chainEntries({ seq: 0, hash: "" }, [opened, report(), report(6)], 0))
+  await store.append("s", { after: 0, entries, payloads, tenant: "t", agent: "a" })
+  const profile = await createProfiles(store).read("s")
+  await store.close()
+  expect(profile.turns).toMatchObject([
+    { contextTokens: 26_000, cacheReadTokens: 24_000, calls: 1 },
+    { contextTokens: 26_000, cacheReadTokens: 24_000, calls: 6 },
+  ])
+  const [once = 0, sixTimes = 0] = profile.turns.map(({ dollars }) => dollars)
+  expect(sixTimes).toBeCloseTo(6 * once, 10)
+  expect(totalsOf([profile], 0)).toMatchObject({ tokens: 7 * 26_000, cachedTokens: 7 * 24_000, turns: 2 })
 })

@@ -1,15 +1,16 @@
+import type { Sizes } from "../../compact/plan/plan.ts"
 import { startOfText } from "../../language/cut-text.ts"
-import type { Message } from "../../message/message.ts"
+import { type Message, type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { payloadsOf, readBody } from "../../session/log/chain.ts"
-import { type CheckpointBody, type EntryBody, entryId, thaw } from "../../session/log/entry.ts"
+import { type Caller, type CheckpointBody, type EntryBody, entryId, thaw } from "../../session/log/entry.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
 import type { OutlineEntry, Store, StoredEntry } from "../../store/store.ts"
 import { findModel } from "../../tokens/models.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { CompactionFigures, JudgedDecision } from "./answers.ts"
 
-/** One answered model call, as its provider reported it. Turns are counted from 1. */
+/** One answered request of a client, as its provider reported it. Turns are counted from 1; sizes are those of one model call. */
 export type Turn = {
   readonly turn: number
   readonly entry: string
@@ -22,7 +23,9 @@ export type Turn = {
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
   readonly outputTokens: number
-  /** At the prices of the model table; absent for a model that is not in it. */
+  /** More than 1 where a model was asked again because a tool call of its was refused or fetched something. */
+  readonly calls: number
+  /** Of all its calls, at the prices of the model table; absent for a model that is not in it. */
   readonly dollars?: number
 }
 
@@ -31,6 +34,7 @@ export type Profile = {
   readonly outline: Outline
   /** The first message of a person. */
   readonly title: string
+  readonly caller: Caller
   readonly turns: readonly Turn[]
   readonly compactions: readonly CompactionFigures[]
   readonly decisions: readonly JudgedDecision[]
@@ -38,17 +42,12 @@ export type Profile = {
   readonly events: readonly number[]
   /** The number of turns when an entry was written. */
   readonly turnAt: (seq: number) => number
-  /** The window of the last compaction, if there was one. */
-  readonly window?: WindowMarks
+  /** The sizes that the last compaction was planned by, if there was one. */
+  readonly planned?: PlannedSizes
 }
 
-/** The window of a session's model and its compaction threshold, in the provider's tokens. */
-export type WindowMarks = {
-  readonly windowTokens: number
-  readonly compactAtTokens?: number
-  /** The same for a request that ends in results the model has not read. */
-  readonly compactUnreadAtTokens?: number
-}
+/** Sizes in our own count, and the factor that makes them the provider's. */
+export type PlannedSizes = { readonly sizes: Sizes; readonly scale: number }
 
 export type Profiles = {
   /** The session's current profile; entries read before are not read again. */
@@ -121,19 +120,21 @@ type GrowingProfile = {
   readonly outline: Outline
   title: string
   titleTries: number
+  caller: Caller
   readonly turns: Turn[]
   readonly turnSeqs: number[]
   readonly compactions: (Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number })[]
   readonly rereads: Map<number, number>
   readonly decisions: JudgedDecision[]
   readonly events: number[]
-  window?: WindowMarks
+  planned?: PlannedSizes
 }
 
 const emptyProfile = (): GrowingProfile => ({
   outline: createOutline(),
   title: "",
   titleTries: 0,
+  caller: {},
   turns: [],
   turnSeqs: [],
   compactions: [],
@@ -143,10 +144,11 @@ const emptyProfile = (): GrowingProfile => ({
 })
 
 function profileOf(growing: GrowingProfile): Profile {
-  const { outline, title, turns, turnSeqs, compactions, decisions, events, window } = growing
+  const { outline, title, caller, turns, turnSeqs, compactions, decisions, events, planned } = growing
   return {
     outline,
     title,
+    caller,
     turns,
     compactions: compactions.map(({ seq, ...figures }, n) => ({
       ...figures,
@@ -157,7 +159,7 @@ function profileOf(growing: GrowingProfile): Profile {
     decisions,
     events,
     turnAt: (seq) => countBelow(turnSeqs, seq),
-    ...present({ window }),
+    ...present({ planned }),
   }
 }
 
@@ -200,11 +202,15 @@ async function extend(store: LogStore, session: string, growing: GrowingProfile)
     for (const { seq, type } of added) {
       const entry = told.get(seq)
       if (entry !== undefined) take(growing, entry)
-      if (!unlisted.has(type)) growing.events.push(seq)
+      if (!unlisted.has(type) || isRefusal(entry)) growing.events.push(seq)
     }
     if (added.length < readStep) return
   }
 }
+
+/** Calls that were all allowed are no event. */
+const isRefusal = (entry: LoggedEntry | undefined): boolean =>
+  entry?.body.type === "calls-judged" && entry.body.calls.some(({ decision }) => decision !== "allow")
 
 /** The entries that figures come from. No message is read but the first, for the title, and of a compaction not its content. */
 async function readTold(
@@ -214,7 +220,7 @@ async function readTold(
   added: readonly OutlineEntry[],
 ): Promise<ReadonlyMap<number, LoggedEntry>> {
   const ofType = (type: string): readonly number[] => added.flatMap((entry) => (entry.type === type ? entry.seq : []))
-  const small = [...ofType("usage-reported"), ...ofType("calls-judged"), ...ofType("lookups-repeated")]
+  const small = ["session-opened", "usage-reported", "calls-judged", "lookups-repeated"].flatMap(ofType)
   const checkpoints = ofType("checkpoint-installed")
   const stored = await store.readEntries(session, [...small, ...checkpoints.slice(0, -1)])
   const first = growing.title === "" ? ofType("message-appended").slice(0, titleMessages - growing.titleTries) : []
@@ -253,8 +259,13 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
       const { node, remedy, beforeTokens, afterTokens } = body
       const figures = { id: entryId(seq), seq, atMs, turn, upTo: entryId(node), remedy, beforeTokens, afterTokens }
       growing.compactions.push(figures)
-      const window = windowIn(body)
-      if (window !== undefined) growing.window = window
+      const planned = plannedIn(body)
+      if (planned !== undefined) growing.planned = planned
+      return
+    }
+    case "session-opened": {
+      const { client, project } = body
+      growing.caller = present({ client, project })
       return
     }
     case "lookups-repeated":
@@ -273,17 +284,19 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
 type TurnPlace = { readonly seq: number; readonly atMs: number; readonly turn: number }
 
 function turnOf(
-  { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
+  { model, estimatedTokens, usage, calls = 1 }: Extract<EntryBody, { type: "usage-reported" }>,
   { seq, atMs, turn }: TurnPlace,
 ): Turn {
+  const ofOne = (tokens: number | undefined): number => Math.round((tokens ?? 0) / calls)
   const counted = {
-    contextTokens: usage.inputTokens ?? estimatedTokens,
-    cacheReadTokens: usage.cacheReadTokens ?? 0,
-    cacheWriteTokens: usage.cacheWriteTokens ?? 0,
-    outputTokens: usage.outputTokens ?? 0,
+    contextTokens: ofOne(usage.inputTokens ?? estimatedTokens),
+    cacheReadTokens: ofOne(usage.cacheReadTokens),
+    cacheWriteTokens: ofOne(usage.cacheWriteTokens),
+    outputTokens: ofOne(usage.outputTokens),
   }
-  const dollars = priceOf(model, counted)
-  return { turn, entry: entryId(seq), atMs, model, estimatedTokens, ...counted, ...present({ dollars }) }
+  const price = priceOf(model, counted)
+  const dollars = price === undefined ? undefined : price * calls
+  return { turn, entry: entryId(seq), atMs, model, estimatedTokens, calls, ...counted, ...present({ dollars }) }
 }
 
 type Counted = Pick<Turn, "contextTokens" | "cacheReadTokens" | "cacheWriteTokens" | "outputTokens">
@@ -309,35 +322,26 @@ export function pricesOf(model: string, contextTokens: number) {
   return long !== undefined && contextTokens > long.aboveTokens ? long.prices : prices
 }
 
-/** A compaction's plan counts in our tokens, its result in the provider's; convert both to the provider's. */
-function windowIn(body: CheckpointBody): WindowMarks | undefined {
-  const plan = planIn(body.trace)
-  if (plan === undefined || !(plan.contextTokens > 0)) return undefined
-  const scale = body.beforeTokens / plan.contextTokens
-  return {
-    windowTokens: nearThousand(Math.round(plan.windowTokens * scale)),
-    ...present({ compactAtTokens: plan.limit === undefined ? undefined : Math.round(plan.limit * scale) }),
-  }
-}
-
-/** Windows are whole thousands, nearly all; converting back and forth leaves a token or two. */
-function nearThousand(windowTokens: number): number {
-  const near = 1000 * Math.round(windowTokens / 1000)
-  return Math.abs(near - windowTokens) <= 3 ? near : windowTokens
-}
-
-type PlanFigures = { readonly contextTokens: number; readonly windowTokens: number; readonly limit?: number }
-
-/** The figures of a compaction's plan, in our own count. */
-function planIn(trace: string): PlanFigures | undefined {
+/** The sizes of a compaction's plan are in our tokens, those of its result in the provider's. */
+function plannedIn({ trace, beforeTokens }: CheckpointBody): PlannedSizes | undefined {
   const events = tryParse(trace)
   const made = Array.isArray(events) ? events.filter(isObject).find(({ type }) => type === "plan-made") : undefined
-  const sizes = isObject(made?.sizes) ? made.sizes : {}
-  const { contextTokens, windowTokens } = sizes
-  if (typeof contextTokens !== "number" || typeof windowTokens !== "number") return undefined
-  const reasons = isObject(made?.plan) && Array.isArray(made.plan.reasons) ? made.plan.reasons.filter(isObject) : []
-  const limit = reasons.find(({ trigger }) => trigger === "window-share")?.limit
-  return { contextTokens, windowTokens, ...(typeof limit === "number" ? { limit } : {}) }
+  const told: Readonly<Record<string, unknown>> = isObject(made?.sizes) ? made.sizes : {}
+  const size = (name: keyof Sizes): Tokens => {
+    const value = told[name]
+    return tokens(typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0)
+  }
+  const sizes: Sizes = {
+    contextTokens: size("contextTokens"),
+    windowTokens: size("windowTokens"),
+    reserveTokens: size("reserveTokens"),
+    floorTokens: size("floorTokens"),
+    unreadTokens: size("unreadTokens"),
+    toolOutputTokens: size("toolOutputTokens"),
+    toolRounds: size("toolRounds"),
+  }
+  if (sizes.contextTokens === 0 || sizes.windowTokens === 0) return undefined
+  return { sizes, scale: beforeTokens / sizes.contextTokens }
 }
 
 /** A block that clients put around a person's message: it begins and ends with the same tag. */

@@ -1,9 +1,11 @@
+import { compactionMark } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { present } from "../../message/present.ts"
 import { findModel } from "../../tokens/models.ts"
+import { chooseUpstream, families, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
 import type { CompactionFigures, ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
-import { type Profile, pricesOf, type Turn, thin, type WindowMarks } from "./session-profile.ts"
+import { type PlannedSizes, type Profile, pricesOf, type Turn, thin } from "./session-profile.ts"
 
 /** A session in a row of a list, as far as its log says it. */
 type SessionSummary = Omit<SessionListing, keyof ListedName>
@@ -14,10 +16,10 @@ const summaryPoints = 32
 /** Compactions listed in a row; `compactionCount` counts all. */
 const summaryCompactions = 12
 
-export function sessionSummary(profile: Profile, activity: SessionActivity, policy: CompactionPolicy): SessionSummary {
+export function sessionSummary(profile: Profile, activity: SessionActivity, settings: WindowSettings): SessionSummary {
   const { title, turns, compactions, decisions } = profile
   const last = turns.at(-1)
-  const { client, project, inFlight, unsaved } = activity
+  const { client = profile.caller.client, project = profile.caller.project, inFlight, unsaved } = activity
   return {
     title,
     turns: turns.length,
@@ -31,7 +33,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, poli
     denied: decisions.filter(isDenied).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
     ...present({ client, project, unsaved, cost: costOf(profile) }),
-    ...windowMarks(profile, activity, policy),
+    ...windowMarks(profile, activity, settings),
   }
 }
 
@@ -44,19 +46,63 @@ function rulesIn({ outline }: Profile): number {
 const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
   enforced && decision !== "allow" && approved !== true
 
-/** The window: of a request in this process, otherwise of the last compaction, otherwise from the model table. */
+/** The window of a session's model and its compaction threshold, in the provider's tokens. */
+export type WindowMarks = {
+  readonly windowTokens: number
+  readonly compactAtTokens?: number
+  /** The same for a request that ends in results the model has not read. */
+  readonly compactUnreadAtTokens?: number
+}
+
+/** What the gateway is configured with that says where a session is compacted. */
+export type WindowSettings = {
+  readonly policy: CompactionPolicy
+  readonly upstreams: readonly Upstream[]
+  readonly windowTokens?: number | undefined
+}
+
+/**
+ * The window and its marks: of a request in this process; otherwise as the last compaction was planned, if the window is still that one;
+ * otherwise the configured window, or that of the model table, and its share.
+ */
 export function windowMarks(
-  { window, turns }: Profile,
-  activity: SessionActivity,
-  policy: CompactionPolicy,
+  { planned, turns }: Pick<Profile, "planned" | "turns">,
+  activity: Pick<SessionActivity, "window">,
+  { policy, ...configured }: WindowSettings,
 ): Partial<WindowMarks> {
-  const seen = activity.window ?? window
-  if (seen !== undefined) return seen
+  if (activity.window !== undefined) return activity.window
   const model = turns.at(-1)?.model
-  const found = model === undefined ? undefined : findModel(model)
-  if (found === undefined || !found.known) return {}
-  const { windowTokens } = found
+  const windowTokens = windowFor(configured, model)
+  if (planned !== undefined && (windowTokens === undefined || windowTokens === plannedWindow(planned)))
+    return plannedMarks(planned, policy)
+  if (windowTokens === undefined) return {}
   return { windowTokens, compactAtTokens: Math.floor(windowTokens * policy.compactAt) }
+}
+
+function windowFor(
+  { upstreams, windowTokens }: Omit<WindowSettings, "policy">,
+  model: string | undefined,
+): number | undefined {
+  const ofUpstream = families.map((family) => chooseUpstream(upstreams, family, model)?.windowTokens)
+  const found = model === undefined ? undefined : findModel(model)
+  return (
+    ofUpstream.find((tokens) => tokens !== undefined) ??
+    windowTokens ??
+    (found?.known === true ? found.windowTokens : undefined)
+  )
+}
+
+function plannedMarks({ sizes, scale }: PlannedSizes, policy: CompactionPolicy): WindowMarks {
+  const at = (end: "answered" | "unread"): number => Math.round(compactionMark(sizes, policy, end) * scale)
+  const windowTokens = plannedWindow({ sizes, scale })
+  return { windowTokens, compactAtTokens: at("answered"), compactUnreadAtTokens: at("unread") }
+}
+
+/** Windows are whole thousands, nearly all; converting back and forth leaves a token or two. */
+function plannedWindow({ sizes, scale }: PlannedSizes): number {
+  const windowTokens = Math.round(sizes.windowTokens * scale)
+  const near = 1000 * Math.round(windowTokens / 1000)
+  return Math.abs(near - windowTokens) <= 3 ? near : windowTokens
 }
 
 /** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
@@ -78,14 +124,16 @@ const nothingSaved: Saved = { tokens: 0, dollars: 0 }
  * its cache none is assumed, and they would have cost the full price. Each turn counts for one compaction, so the sums over compactions and
  * over turns are the same.
  */
-function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "window">): readonly Saved[] {
+function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "planned">): readonly Saved[] {
   const done = profile.compactions.filter(({ undone }) => !undone)
   const isCached = profile.turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
   let next = 0
   return profile.turns.map((turn) => {
     while (next < done.length && (done[next]?.turn ?? 0) < turn.turn) next++
     const inForce = done[next - 1]
-    return inForce === undefined ? nothingSaved : savedIn(turn, inForce, isCached, profile.window?.windowTokens)
+    return inForce === undefined
+      ? nothingSaved
+      : savedIn(turn, inForce, isCached, profile.planned && plannedWindow(profile.planned))
   })
 }
 
@@ -103,7 +151,7 @@ function savedIn(turn: Turn, compaction: CompactionFigures, isCached: boolean, w
 
 /** What one compaction saved in the calls while it was in force. */
 export function savingsSince(
-  profile: Pick<Profile, "turns" | "compactions" | "window">,
+  profile: Pick<Profile, "turns" | "compactions" | "planned">,
   compaction: CompactionFigures,
 ) {
   const { turns, compactions } = profile
@@ -163,8 +211,8 @@ function totalsIn(profile: Profile, fromMs: number, toMs: number): PeriodTotals 
   return {
     sessions: 1,
     turns: turns.length,
-    tokens: sum(({ contextTokens }) => contextTokens),
-    cachedTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
+    tokens: sum(({ contextTokens, calls }) => contextTokens * calls),
+    cachedTokens: sum(({ cacheReadTokens, calls }) => cacheReadTokens * calls),
     compactions: compactions.length,
     removedTokens: compactions.reduce(
       (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),

@@ -189,16 +189,18 @@ function courseOf(
   cachedTokens: readonly number[],
   { steps, writtenShare, isReported, windowTokens, compactions }: Coursed,
 ): WhatIfCourse {
+  const callsAt = (n: number): number => steps[n]?.turn.calls ?? 1
   const dollars = contextTokens.map((context, n) => {
     const { model, outputTokens, dollars: reported } = steps[n]?.turn ?? { model: "", outputTokens: 0 }
     if (isReported === true) return reported
     const cached = Math.min(context, cachedTokens[n] ?? 0)
-    return priceOf(model, {
+    const price = priceOf(model, {
       contextTokens: context,
       cacheReadTokens: cached,
       cacheWriteTokens: (context - cached) * writtenShare,
       outputTokens,
     })
+    return price === undefined ? undefined : price * callsAt(n)
   })
   const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0)
   const priced = dollars.every((one) => one !== undefined) ? sum(dollars.map((one) => one ?? 0)) : undefined
@@ -207,8 +209,8 @@ function courseOf(
     cachedTokens,
     compactions,
     totals: {
-      tokens: sum(contextTokens),
-      cachedTokens: sum(cachedTokens),
+      tokens: sum(contextTokens.map((tokens, n) => tokens * callsAt(n))),
+      cachedTokens: sum(cachedTokens.map((tokens, n) => tokens * callsAt(n))),
       largestTokens: Math.max(0, ...contextTokens),
       compactions: compactions.length,
       refusedTurns: contextTokens.filter((tokens) => tokens > windowTokens).length,

@@ -89,6 +89,8 @@ export type CallVerdict = {
   readonly tool: string
   readonly decision: "allow" | "deny" | "ask"
   readonly policies: readonly string[]
+  /** The rules that these policies stand for, in words, of a call that was not simply allowed. */
+  readonly rules?: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
   /** What policies that are only observed would have decided, with the rules that they came from. */
@@ -97,7 +99,7 @@ export type CallVerdict = {
 
 /** The entries of a log. `parent` of a message is the message before it on its branch. */
 export type EntryBody =
-  | { readonly type: "session-opened"; readonly agent: string; readonly secret: string }
+  | ({ readonly type: "session-opened"; readonly agent: string; readonly secret: string } & Caller)
   | {
       readonly type: "message-appended"
       readonly parent: number
@@ -149,8 +151,25 @@ export type EntryBody =
   | { readonly type: "text-recalled"; readonly after: number; readonly message: Message }
   /** Lookups right after a compaction that repeat what it removed. */
   | { readonly type: "lookups-repeated"; readonly checkpoint: number; readonly lookups: readonly RemovedLookup[] }
-  /** The token usage of a call. `estimatedTokens` is 0 if the request was not counted. */
-  | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
+  /**
+   * The token usage of a response. `estimatedTokens` is 0 if the request was not counted. `calls`, where there were more than one, is the
+   * number of model calls whose usage is summed here: a model that was refused a tool call is asked again before the client gets an answer.
+   */
+  | {
+      readonly type: "usage-reported"
+      readonly model: string
+      readonly estimatedTokens: number
+      readonly usage: Usage
+      readonly calls?: number
+    }
+
+/** Who began a session, for lists of sessions. */
+export type Caller = {
+  /** The program, with its version. */
+  readonly client?: string
+  /** The folder that it works in. */
+  readonly project?: string
+}
 
 export type EntryType = EntryBody["type"]
 
