@@ -65,7 +65,9 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
   const said = new Set<string>()
   const told = standingIn(
     sections.flatMap(({ name, lines }) =>
-      name === factsSection || name === "acts" ? lines.map(({ text }) => text) : [],
+      name === factsSection || name === "acts"
+        ? lines.flatMap(({ text, channel }) => (name === "acts" || channel === "tool" ? [text] : []))
+        : [],
     ),
   )
   return sections.flatMap(({ name, lines }) =>

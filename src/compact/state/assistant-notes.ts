@@ -229,7 +229,7 @@ const conclusionIn = createRecent((text): string => {
   const noted = new Set(
     Object.values(thoughtsIn(text)).flatMap((some) => some.map((sentence) => oneLine(sentence, maxLineLength))),
   )
-  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || isPassing(sentence))
+  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || isPassing(sentence) || isHalf(sentence))
 }, maxKept)
 
 /** Is an answer told whole in one line? */
@@ -239,7 +239,7 @@ export const isShort = ({ text }: AssistantStatement): boolean => text.length <=
 const shortAnswer = ({ sentences }: AssistantStatement): string =>
   sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" ")
 
-const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence) || isHalf(sentence)
+const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence)
 
 /** The question that an answer ends with, if it asks one. */
 export function questionIn({ sentences }: AssistantStatement): string | undefined {

@@ -171,9 +171,9 @@ const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>
 
 /** The fields of a record: scalars, lists of them, and what is set in below it, which stays with its owner. */
 function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
-  const stems = Map.groupBy(entries, ([key]) => stemOfRow(key))
+  const rows = rowsIn(entries.map(([key]) => key))
   return entries
-    .filter(([key]) => !envelope.test(key) && (stems.get(stemOfRow(key))?.length ?? 0) < leastRows)
+    .filter(([key]) => !envelope.test(key) && !rows.has(key))
     .slice(0, maxFields)
     .flatMap(([key, value]): readonly Field[] => {
       const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
@@ -184,9 +184,20 @@ function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
     })
 }
 
-/** Keys that differ in a number alone, from so many on, are the rows of a listing: `disk 0`, `disk 1`, … */
+/** Keys that are counted from nought or one, from so many on, are the rows of a listing: `disk 0`, `disk 1`, … Other numbers are ids. */
 const leastRows = 6
-const stemOfRow = (key: string): string => (/\d$/.test(key) ? key.replace(/\d+$/, "#") : key)
+
+function rowsIn(keys: readonly string[]): ReadonlySet<string> {
+  const numbered = keys.flatMap((key) => {
+    const number = /\d{1,9}$/.exec(key)?.[0]
+    return number === undefined ? [] : [{ key, stem: key.slice(0, -number.length), number: Number(number) }]
+  })
+  const rows = [...Map.groupBy(numbered, ({ stem }) => stem).values()].filter((own) => {
+    const numbers = new Set(own.map(({ number }) => number))
+    return numbers.size >= leastRows && Math.max(...numbers) <= numbers.size && numbers.has(1)
+  })
+  return new Set(rows.flat().map(({ key }) => key))
+}
 
 const maxDepth = 3
 
