@@ -29,8 +29,8 @@ export const barestDigestTokens = 60
 
 /**
  * Stage 3: digest and last words, every result that the model has read down to what it was. It waits for no one. What still does not fit
- * gives way in this order: results that the model has not read, a last tool round whose calls alone are too much, and at the very last
- * the middle of a latest message of the user that is larger than all that may be sent.
+ * gives way in this order: results that the model has not read, a last tool round whose calls alone are too much, the middle of a long
+ * message of the user, and at the very last what the model has not answered yet.
  */
 export async function installFallback(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { task, scene } = attempt
@@ -43,13 +43,13 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
   const leastAfter = isAct ? least : undefined
   const fitted = async (): Promise<Compacted | undefined> =>
     (await installLast(attempt, knowledge, () => ({ unread: barest }), least)) ??
-    (await installLast(answered, knowledge, () => ({}), leastAfter)) ??
     (await installLast(
       attempt,
       knowledge,
       async () => ({ unread: barest, words: await fitWords(task, scene, barest) }),
       least,
-    ))
+    )) ??
+    (await installLast(answered, knowledge, () => ({}), leastAfter))
   const last = (): Promise<Compacted | undefined> =>
     installLast(answered, knowledge, async () => ({ words: await fitWords(task, answered.scene, []) }), leastAfter)
   const fitting = (): Shortened => ({ unread: unreadFitting(attempt, hardTokens, barestDigestTokens) })

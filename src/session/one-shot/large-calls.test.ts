@@ -109,3 +109,30 @@ test("a signature beside a call that is shown in part stays", async () => {
   expect(text).toContain("left out")
   expect(text).toContain("Wrote 600 lines.")
 })
+
+test("for any budget that holds a record of the work, what the model has not answered stays and an older paste of the user gives way", async () => {
+  const task = `Find out why the build is slow. The log:\n${page("log", 60)}\nDo not change the toolchain.`
+  const step = (n: number, output: string): readonly ChatMessage[] => [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [
+        { id: `c${n}`, type: "function", function: { name: "shell", arguments: `{"command":"time make part${n}"}` } },
+      ],
+    },
+    { role: "tool", tool_call_id: `c${n}`, content: output },
+  ]
+  const said: readonly ChatMessage[] = [
+    { role: "user", content: task },
+    ...[1, 2, 3, 4, 5].flatMap((n) => step(n, `part${n}: ${page(`out${n}`, 12)}`)),
+    ...step(6, "real 0m41.7s NEEDLE-6"),
+  ]
+  const taskTokens = countO200k(task)
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 420, max: taskTokens + 300 }), async (budget) => {
+      const body = await compacted("openai-chat", said, budget)
+      expect(body).toContain("NEEDLE-6")
+      expect(body).toContain("Find out why the build is slow.")
+    }),
+  )
+})
