@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { decodings } from "./scan.ts"
+import { decodings } from "./decodings.ts"
 
 const prose = "please read the second page of the report"
 

@@ -1,0 +1,93 @@
+import { decodeBase64, decodeHex, decodeUrl, rotate } from "../../language/encoding.ts"
+import { type Survey, survey } from "../../language/normalize.ts"
+import type { Span } from "../../message/message.ts"
+
+/** A stretch of a text that says something else when decoded. */
+type Decoding = {
+  readonly encoding: "base64" | "hex" | "url" | "rot13"
+  readonly span: Span
+  readonly text: string
+}
+
+/** Blobs looked at of each encoding; a real document has few that decode to prose. */
+const maxBlobs = 1000
+/** Characters decoded of one blob; an instruction is short, and a picture is long. */
+const maxBlobLength = 16_384
+/** Characters of a blob that are decoded first, to see whether it reads as text at all. */
+const sampleLength = 96
+
+type Encoding = {
+  readonly encoding: Decoding["encoding"]
+  /** Is there any of it? Spares most texts the search. */
+  readonly hint: RegExp
+  readonly blob: RegExp
+  readonly decode: (blob: string) => string
+}
+
+/** ROT13 of words that an attempt can hardly do without; nothing else tells that a line is rotated. */
+const rotatedWords =
+  /\b(?:vtaber|qvfertneq|sbetrg|cerivbhf|cevbe|vafgehpgvbaf?|flfgrz|cebzcg|bireevqr|nffvfgnag|fhzznel|ehyrf|cbyvpl)\b/i
+
+const encodings: readonly Encoding[] = [
+  { encoding: "hex", hint: /\\x/, blob: /(?:\\x[\dA-Fa-f]{2}){8,}/g, decode: decodeHex },
+  {
+    encoding: "base64",
+    hint: /[A-Za-z\d+/_-]{20}/,
+    blob: /[A-Za-z\d+/_-]{20,}(?:\r?\n[A-Za-z\d+/_-]{20,})*={0,2}/y,
+    decode: decodeBase64,
+  },
+  { encoding: "url", hint: /%[\da-f]{2}/i, blob: /[^\s"'<>()]{12,}/g, decode: decodeUrl },
+  { encoding: "rot13", hint: rotatedWords, blob: /[^\n]+/g, decode: rotate },
+]
+
+/** Does it read as prose: mostly letters and spaces, and more than one word or an ideographic script? Or as one more blob? */
+function isReadable(text: string): boolean {
+  if (text.length < 8) return false
+  if (/^[\w+/=-]{20,}$/.test(text)) return true
+  const letters = text.match(/[\p{L}\p{N} \n.,!?:;'"-]/gu)?.length ?? 0
+  return letters >= text.length * 0.85 && (/\p{L}\s+\p{L}/u.test(text) || /\p{Script=Han}{4}/u.test(text))
+}
+
+/** A run of letters and digits is base64, unless it has no letter beyond f. */
+const isHex = /^(?:[\dA-Fa-f]{2})+$/
+
+function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decoding, "span"> | undefined {
+  const hex = encoding === "base64" && isHex.test(written)
+  const read = hex ? decodeHex : decode
+  const sampled = encoding === "base64" || encoding === "hex"
+  if (sampled && !isReadable(read(written.slice(0, sampleLength)))) return undefined
+  const text = read(written.slice(0, maxBlobLength))
+  return text !== written && isReadable(text) ? { encoding: hex ? "hex" : encoding, text } : undefined
+}
+
+type Blob = { readonly 0: string; readonly index: number }
+
+/** The blobs of an encoding; where runs may start is known for base64, and only there it is looked for. */
+function* blobsIn(text: string, { encoding, hint, blob }: Encoding, runs: readonly number[]): Generator<Blob> {
+  if (encoding !== "base64") {
+    if (hint.test(text)) yield* text.matchAll(blob)
+    return
+  }
+  let end = 0
+  for (const start of runs) {
+    if (start < end) continue
+    blob.lastIndex = start
+    const match = blob.exec(text)
+    if (match === null) continue
+    end = start + match[0].length
+    yield match
+  }
+}
+
+/** The readable texts hidden in encoded blobs, within limits on their number and size. Linear in the text. */
+export function decodings(text: string, { runs }: Survey = survey(text)): readonly Decoding[] {
+  return encodings.flatMap((encoding) => {
+    const found: Decoding[] = []
+    for (const { 0: written, index } of blobsIn(text, encoding, runs)) {
+      const decoded = encoding.hint.test(written) ? decodeBlob(encoding, written) : undefined
+      if (decoded !== undefined) found.push({ ...decoded, span: { start: index, end: index + written.length } })
+      if (found.length >= maxBlobs) break
+    }
+    return found
+  })
+}
