@@ -105,10 +105,11 @@ function SourceCard({
       sources.value = told.sources
     }, sayProblem)
   const pin = (): void =>
-    void submitChange({ type: "pin", session, text: line.text.replace(/^\s*- /, "") }).then(
-      () => say({ text: "Pinned as a rule: it stands in every request from now on." }),
-      sayProblem,
-    )
+    void submitChange({
+      type: "pin",
+      session,
+      text: line.text.replace(/^\s*(?:» |- (?:\[[A-Z][a-z ]{2,24}\] )?)/, ""),
+    }).then(() => say({ text: "Pinned as a rule: it stands in every request from now on." }), sayProblem)
   return (
     <div class="source-card" role="group" aria-label="Where this line comes from">
       {line.since !== undefined && <p class="dim">Carried over from the handoff of {line.since}.</p>}
@@ -127,7 +128,7 @@ function SourceCard({
           </button>
         </div>
       ))}
-      {line.text.startsWith("- ") && browserKey.value !== undefined && (
+      {/^[-»] /.test(line.text) && browserKey.value !== undefined && (
         <button type="button" class="button small" onClick={pin}>
           Pin as a rule
         </button>

@@ -112,6 +112,6 @@ const noteCharacters = 800
 function noteEntry({ kind: noteKind, text, state, sources, channel }: Note): readonly MemoryEntry[] {
   const kind = kindOfNote[noteKind]
   if (kind === undefined) return []
-  const label = state === undefined || channel === "user" ? "" : `${stateLabels[state]} `
+  const label = state === undefined || state === "said" || channel === "user" ? "" : `${stateLabels[state]} `
   return [{ kind, text: clipText(`${label}${text}`, noteCharacters), sources, channel, trusted: instructs(channel) }]
 }

@@ -5,7 +5,7 @@ import { present } from "../../message/present.ts"
 import { createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { asidesIn } from "../../rules/own-words.ts"
-import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf } from "../summary/summary.ts"
+import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf, withoutLineStart } from "../summary/summary.ts"
 import {
   type AssistantStatement,
   answeredDraft,
@@ -221,9 +221,7 @@ function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[
   const lines = text
     .split(/[\r\n]+/)
     .filter((line) => !line.startsWith("## ") && line !== digestHeading)
-    .map((line) =>
-      oneLine(line.replace(/<[^<>]{0,200}>/g, "").replace(/^- (?:\[[A-Z][a-z ]{2,24}\] )?/, ""), maxLineLength),
-    )
+    .map((line) => oneLine(withoutLineStart(line.replace(/<[^<>]{0,200}>/g, "")), maxLineLength))
     .filter((line) => /[\p{L}\p{N}]/u.test(line))
   // What a digest says first gives way last.
   return [...new Set(lines)].slice(0, maxChangedLines).map((line, n): NoteDraft => {

@@ -3,11 +3,12 @@ import { present } from "../../message/present.ts"
 import {
   type Digest,
   isUsersSection,
-  type LineState,
+  lineStart,
   plainWords,
   type SchemaName,
   type SummaryLine,
   type SummarySection,
+  saidSign,
   schemas,
   stateLabels,
 } from "./summary.ts"
@@ -104,7 +105,7 @@ function sectionsIn(body: string, block: string, schema: SchemaName): readonly S
       !(section.name === schemas[schema][0]?.name)
     )
       section.items.at(-1)?.push(line.startsWith("\\") ? line.slice(1) : line)
-    else section?.items.push([line.slice(2)])
+    else section?.items.push([line])
   }
   return sections.map(({ name, worth, items }) => ({
     name,
@@ -122,22 +123,22 @@ const titles: ReadonlySet<string> = new Set(
     .flatMap(({ title, short }) => [`## ${title}`, `## ${short}`]),
 )
 
-const states: readonly LineState[] = ["open", "done", "failed", "pending", "next", "withdrawn", "said"]
+const states = ["open", "done", "failed", "pending", "next", "withdrawn", "said"] as const
 
 const labels = Object.values(stateLabels)
   .map((label) => label.replace(/[[\]]/g, "\\$&"))
   .join("|")
 
 /** How an item of the user's words begins; what does not goes on with the one before it. */
-const itemStart: RegExp = new RegExp(`^- (?:${labels}) `)
+const itemStart: RegExp = new RegExp(`^(?:${saidSign}|- (?:${labels}) )`)
 
 /** What would read as a state or as an escape gets a backslash before it. */
 const likeLabel: RegExp = new RegExp(`^\\\\*(?:${labels})`)
 
 /** Of a printed line nobody can tell whose deed it was: it comes back as memory, which instructs no one. The user's words stay the user's. */
 function readLine(line: string, worth: number, isUsers: boolean): SummaryLine {
-  const state = states.find((one) => line.startsWith(`${stateLabels[one]} `))
-  const text = state === undefined ? line : line.slice(stateLabels[state].length + 1)
+  const state = states.find((one) => line.startsWith(lineStart(one)))
+  const text = line.slice(lineStart(state).length)
   const unescaped = text.startsWith("\\") && likeLabel.test(text) ? text.slice(1) : text
   return { text: unescaped, sources: [], ...present({ state }), channel: isUsers ? "user" : "memory", worth }
 }
@@ -149,7 +150,7 @@ export function lineText({ text, state }: Pick<SummaryLine, "text" | "state">, i
   const told = isUsers ? plainWords(text) : text.replace(breaking, " ")
   const [first = "", ...more] = told.split("\n")
   const safe = [likeLabel.test(first) ? `\\${first}` : first, ...more.map(continued)].join("\n")
-  return state === undefined ? `- ${safe}` : `- ${stateLabels[state]} ${safe}`
+  return `${lineStart(state)}${safe}`
 }
 
 /** A further line of the user's words, which must not pass for an item or a heading of ours. */

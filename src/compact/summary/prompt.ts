@@ -3,7 +3,7 @@ import type { MessageId, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { dataFence, dataMark } from "../gate/mark-data.ts"
 import { disarm, fitPieces, promptPieces, renderFenced, shortenMiddle, sift, tags } from "./prompt-fit.ts"
-import { type SchemaName, type Summary, type SummaryLine, stateLabels, writtenSections } from "./summary.ts"
+import { lineStart, type SchemaName, type Summary, type SummaryLine, writtenSections } from "./summary.ts"
 
 export type PromptInput = {
   /** The conversation to retell, without infrastructure. */
@@ -147,8 +147,7 @@ function previousJson(previous: Summary, room: Room): string {
 /** The same for people: headings, and lines that end with the ids of their sources. */
 export function previousPlain(previous: Summary, room: Room): string {
   const sections = keptLines(previous, room, ({ text, sources, state }) => {
-    const label = state === undefined ? "" : `${stateLabels[state]} `
-    return `- ${label}${text}${sources.length === 0 ? "" : ` (${sources.join(", ")})`}`
+    return `${lineStart(state)}${text}${sources.length === 0 ? "" : ` (${sources.join(", ")})`}`
   })
   return fence(tags.previous, sections.map(({ name, lines }) => `${name}:\n${lines.join("\n")}`).join("\n"))
 }

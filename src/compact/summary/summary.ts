@@ -113,15 +113,24 @@ export const isUsersSection = (name: string): boolean =>
   name === rulesSection || name === "primary_requests" || name === "user_messages" || name === "overall_goal"
 
 /** How a state is printed before its line. */
-export const stateLabels: Readonly<Record<LineState, string>> = {
+export const stateLabels: Readonly<Record<Exclude<LineState, "said">, string>> = {
   open: "[Open]",
   done: "[Done]",
   failed: "[Failed attempt]",
   pending: "[Pending confirmation]",
   next: "[Next]",
   withdrawn: "[Withdrawn]",
-  said: "[Said]",
 }
+
+/** What the user said beside requests begins with this sign: it has no state that a reader needs. */
+export const saidSign = "» "
+
+/** What stands before the text of a line. */
+export const lineStart = (state: LineState | undefined): string =>
+  state === "said" ? saidSign : state === undefined ? "- " : `- ${stateLabels[state]} `
+
+/** The line without what stands before its text, whatever its state. */
+export const withoutLineStart = (line: string): string => line.replace(/^(?:» |- (?:\[[A-Z][a-z ]{2,24}\] )?)/, "")
 
 /** What a note is about. `reply` is what the user said beside requests; `wish` is one that is meant to last. */
 export type NoteKind =

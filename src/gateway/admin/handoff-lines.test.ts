@@ -10,7 +10,7 @@ const digest = (...lines: readonly { readonly text: string; readonly sources: re
 
 test("every line of a statement leads to its source, and no line after it does", () => {
   const words = "Do it so:\n  one table at a time\n\nand tell me."
-  const text = `<user_words note="they hold">\n## What the user said\n- [Said] ${words}\nAn own remark.\n</user_words>`
+  const text = `<user_words note="they hold">\n## What the user said\n» ${words}\nAn own remark.\n</user_words>`
   const lines = handoffLines(text, digest({ text: words, sources: ["e4"] }), [])
   expect(lines.map(({ kind, sources }) => [kind, sources.join()])).toEqual([
     ["frame", ""],
@@ -38,7 +38,7 @@ test("words that a handoff quotes are marked in their source, however they are b
   fc.assert(
     fc.property(sentence, sentence, sentence, fc.constantFrom(" ", "\n", "\n\n  "), (before, used, after, gap) => {
       const text = `${before}\n${used.replaceAll(" ", gap)}\n${after}`
-      const line = { text: `- [Said] ${used}`, kind: "line", sources: ["e3"] } as const
+      const line = { text: `» ${used}`, kind: "line", sources: ["e3"] } as const
       const [source] = sourcesOf(line, new Map([[3, said(text)]]), () => 0)
       const marked = source?.pieces.filter(({ isUsed }) => isUsed).map((piece) => piece.text) ?? []
       expect(marked.join(" ").replace(/\s+/g, " ")).toContain(used)

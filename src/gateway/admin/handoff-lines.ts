@@ -1,3 +1,4 @@
+import { withoutLineStart } from "../../compact/summary/summary.ts"
 import { sentencesIn } from "../../language/sentences.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -24,7 +25,7 @@ export function handoffLines(
       open = undefined
       return { text: line, kind: "heading", sources: [] }
     }
-    const said = line.replace(/^- (?:\[[A-Z][a-z ]{2,24}\] )?/, "")
+    const said = withoutLineStart(line)
     const carried = own.has(said) ? undefined : before.find(({ lines }) => lines.has(said))
     const begun = own.get(said) ?? carried?.lines.get(said)
     if (begun !== undefined) open = { ...begun, ...present({ since: carried?.id }) }
@@ -90,10 +91,7 @@ type Span = readonly [start: number, end: number]
 
 /** Where the words of a line are in a text: all of it, otherwise its sentences, otherwise the words that tell it from others. */
 function usedSpans(text: string, line: string): readonly Span[] {
-  const bare = line
-    .replace(/^\s*(?:[-*] )?(?:\[[A-Z][a-z ]{2,24}\] )?/, "")
-    .replaceAll("`", "")
-    .trim()
+  const bare = withoutLineStart(line.trim()).replaceAll("`", "").trim()
   const sentences = sentencesIn(bare, { start: 0, end: bare.length }).map(({ start, end }) => bare.slice(start, end))
   // The question that the words answer is added behind them in brackets, with its name.
   const clauses = sentences.flatMap((sentence) => sentence.split(/;\s+|\s+\((?=[a-z ]+:)/))
