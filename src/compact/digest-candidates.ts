@@ -196,14 +196,27 @@ function cutWords(text: string, length: number, tier: Tier): string {
   return `${start.toWellFormed().trimEnd()} [… ${gone} characters] ${end.toWellFormed().trimStart()}`
 }
 
-/** What was done and how it ended: the call is cut before its end is. */
+/** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */
 function shortenAct(text: string, length: number): string {
   const [, call, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
+  if (call !== undefined && repeats(call, end)) return shortenCall(call, length)
   const room = length - Math.min(end.length, Math.floor(length * endShare)) - 3
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
-  const told = room >= call.length ? call : shortenLine(call, room)
+  const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
   const rest = length - told.length - 2
   return `\`${told}\`${end.length <= rest ? end : shortenLine(end, rest)}`
+}
+
+/** Does an outcome name nothing exact that the call does not name? */
+const repeats = (call: string, end: string): boolean =>
+  [...end.matchAll(exact)].every(([value]) => call.includes(value.replaceAll("`", "")))
+
+/** A call in so many characters. Half of a name is another name: it is cut between words or arguments where there is one. */
+function shortenCall(call: string, length: number): string {
+  if (call.length + 2 <= length) return `\`${call}\``
+  const kept = call.slice(0, Math.max(1, length - 3))
+  const cut = /[\s,=(]/.test(call[kept.length] ?? "") ? kept : kept.replace(/[^\s,=(]{1,60}$/, "")
+  return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``
 }
 
 /** Of a short line of an act, so much is how it ended; a call in fewer characters names nothing. */

@@ -24,6 +24,7 @@ const tierOrder = [
   { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },
   { tier: "words", most: 0.95 },
+  { tier: "longer", most: 0.7 },
   { tier: "work", most: 1 },
   { tier: "found", most: 0.4 },
   { tier: "details", most: 1 },
@@ -120,8 +121,11 @@ const wholeWords = 220
 const wordSizes = [wholeWords, 440, 880, 1760, 3520]
 /** A list of pages or lookups is told by its newest members in so many tokens before it is told whole. */
 const listSizes = [120]
-/** An act is told in so many tokens before any is told in more, and what was found before any takes more than the second. */
-const actSizes = [48, 80] as const
+/**
+ * An act is told in so few tokens before any words of the user give way, in up to the second or third once those have their room, and in more
+ * once what was found has.
+ */
+const actSizes = [36, 48, 80] as const
 
 export type OfferOptions = {
   readonly brief: boolean
@@ -144,7 +148,8 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
   const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
     rules: rankedIn(candidates, "rules"),
     stop: formsOf(stop, stopSizes, meter),
-    acts: acts.filter(({ cost }) => cost <= actSizes[1]),
+    acts: acts.filter(({ cost }) => cost <= actSizes[0]),
+    longer: acts.filter(({ cost }) => cost > actSizes[0] && cost <= actSizes[2]),
     words: formsOf(
       rankedIn(candidates, "words").filter((one) => one !== spoken),
       wordSizes,
@@ -161,7 +166,7 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
       listSizes,
       meter,
     ),
-    details: acts.filter(({ cost }) => cost > actSizes[1]),
+    details: acts.filter(({ cost }) => cost > actSizes[2]),
   }
   const opened = new Set<string>()
   const headOnce = (section: string): number => {

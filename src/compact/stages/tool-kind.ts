@@ -98,10 +98,14 @@ const idle =
 const writing =
   />(?!\s*(?:&|\/dev\/null))|\btee\b|\bsed -i|\bfind\b.{0,400}-(?:delete|exec(?:dir)? +(?!echo|cat|grep|ls|head|tail|wc|stat|file))|\bcurl\b.{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|\bxargs\b.{0,40}\brm\b/
 
+/** A text in quotes is one word, whatever signs it holds. */
+const quoted = /'[^'\n]{0,600}'|"(?:[^"\\\n$`]|\\.){0,600}"/g
+
 /** What a shell command does, by the first words of each of its steps: its kind, and whether it can change anything. */
 function commandNature(command: string): ToolNature {
   const seen = command.slice(0, maxSeen)
   const steps = seen
+    .replace(quoted, "_")
     .split(/&&|\|\||[;|\n]/)
     .map((step) => step.trim().replace(/^(?:\w+=\S* |sudo |time |timeout \S+ |command |exec )+/, ""))
     .filter((step) => step !== "")

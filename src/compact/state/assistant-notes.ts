@@ -3,6 +3,7 @@ import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
+import { leansOn } from "./user-notes.ts"
 import type { Doing } from "./work.ts"
 
 /** What the assistant said at one place. */
@@ -241,11 +242,24 @@ const shortAnswer = ({ sentences }: AssistantStatement): string =>
 
 const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence)
 
-/** The question that an answer ends with, if it asks one. */
+/**
+ * The question that an answer ends with, if it asks one: with what is proposed behind it, and with the sentence before it where it says
+ * little alone.
+ */
 export function questionIn({ sentences }: AssistantStatement): string | undefined {
-  const found = sentences.findLast((sentence) => isQuestion(sentence) && !courteous.test(sentence))
-  return found === undefined ? undefined : oneLine(found, maxLineLength / 2)
+  const at = sentences.findLastIndex((sentence) => isQuestion(sentence) && !courteous.test(sentence))
+  const question = sentences[at]
+  if (question === undefined) return undefined
+  const before = weightOf(question) <= fewWords || leansOn.test(question) ? sentences[at - 1] : undefined
+  const around = [before, question, sentences[at + 1]].filter((sentence) => sentence !== undefined)
+  const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
+  return oneLine(told.length <= maxQuestion ? told : question, maxQuestion)
 }
+
+/** Characters of a question with what is said around it. */
+const maxQuestion = 200
+/** A question of so few letters leans on what was said before it. */
+const fewWords = 20
 
 /** An offer or a question that the user's latest words answer: a "yes" says nothing to whoever does not know to what. */
 export function answeredDraft(answer: AssistantStatement): NoteDraft {

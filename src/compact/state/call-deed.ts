@@ -1,6 +1,7 @@
 import type { ToolCallPart } from "../../message/message.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
+import { idleStep, runsOf, triedRun } from "./command-runs.ts"
 import {
   changeOf,
   type FileChange,
@@ -17,6 +18,9 @@ export type CallDeed =
   | {
       readonly type: "command"
       readonly command: string
+      /** What its last chain of steps runs, and what it is about where it fails. */
+      readonly runs: readonly string[]
+      readonly tried: string
       readonly files: readonly FileDeed[]
       /** `check`: tests, builds and whatever else says how things stand. */
       readonly changes: "yes" | "no" | "check"
@@ -127,9 +131,6 @@ function steppedLine(told: string): string {
 /** A step is told in no fewer characters. */
 const minStep = 30
 
-/** Steps of a script that only prepare or announce the next one. */
-const idleStep = /^\s*(?:echo|cd|set|export|sleep|source|printf|pwd)\b[^|&>]*$/
-
 const comment = /^\s*(?:#|\/\/)\s*(?!!|-\*-)(\S.{8,})$/
 const idleLine =
   /^\s*(?:import\b|from\b|using\b|require\(|const .{1,60}= require|["'`]{3}|[)\]}]|$|\w+\s*=\s*(?:\[|\{|None|""|''|\d)|print\((?:f?["'][^"']*["'])?\)\s*$|def |class |for |if |else|try|except|with )/
@@ -156,18 +157,7 @@ const programWrites =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
-
-/** Programs that print what is there: whatever their output says is content. */
-const printsContent =
-  /^(?:[a-z]?grep|rg|ag|cat|bat|nl|head|tail|sed -n|awk|less|ls|tree|find|fd|jq|wc|strings|diff|git (?:show|diff|log|blame|grep|ls-files|status))(?![\w-])/
-
-/** Does the last step of a command only print what is there, so that a word such as "error" in it says nothing of how it went? */
-export const isPrinting = (command: string): boolean =>
-  command
-    .split(/&&|;|\|\|/)
-    .filter((step) => !idleStep.test(step))
-    .every((step) => printsContent.test(step.trim()))
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
 
 function commandNature(tool: string, input: unknown, command: string, isProgram: boolean): "yes" | "no" | "check" {
   if (isProgram) return programWrites.test(command.slice(0, 20_000)) ? "yes" : "no"
@@ -222,6 +212,7 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
   return {
     type: "command",
     command: line === "" ? commandLine(command) : line,
+    ...(isProgram ? { runs: [line], tried: line } : { runs: runsOf(command), tried: triedRun(command) }),
     files: isProgram ? [] : filesInCommand(command),
     changes: commandNature(tool, input, command, isProgram),
   }
@@ -284,7 +275,7 @@ type ToolVerb = "lookup" | "change" | "gesture" | "think" | "finish" | "ask" | "
 
 const verbs: Readonly<Record<ToolVerb, string>> = {
   lookup:
-    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall ask_model verify validate estimate analyze info details weather translate websearch webfetch",
+    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch",
   change:
     "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
   gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",

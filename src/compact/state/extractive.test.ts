@@ -144,7 +144,7 @@ describe("what was done before", () => {
     const carried = carriedOf({ acts: [["`send_mail(to=a@b.example)`: sent", "done"]] })
     const messages = goOn(...used("send_mail", { to: "a@b.example" }, "Mail sent."))
     expect(linesOf(writeExtractive(messages, { schema: "handoff", carried }), "acts")).toEqual([
-      "done: `send_mail(to=a@b.example)` ×2",
+      "`send_mail(to=a@b.example)` ×2",
     ])
   })
 

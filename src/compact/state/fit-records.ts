@@ -73,6 +73,8 @@ function weightOf(key: string, value: string, taken: ReadonlySet<string>): numbe
   if (/^\d{4}-\d\d-\d\d/.test(value)) return /_at$|At$|time|stamp|created|updated/i.test(key) ? 0.2 : 0.7 + asked
   if (/^\d\d:\d\d/.test(value)) return 0.15
   if (value.includes("@")) return 0.9 + asked
+  // A sign of two or three characters, a seat or a size, is one of many to choose from.
+  if (/\d/.test(value) && value.length <= 3) return 0.5 + asked
   // An id is one word; figures among words are an address or a remark.
   if (/\d/.test(value)) return (/\s/.test(value) ? 0.5 : 1.5) + asked
   if (/^[A-Z]{5,12}$/.test(value)) return 1.2 + asked

@@ -12,14 +12,18 @@ type Member = {
 
 type Joined = { readonly text: string; readonly short?: string }
 
-const memberOf = (text: string): Member | undefined => pageMember(text) ?? fileMember(text) ?? lookupMember(text)
+/** What was done is told call by call. */
+const memberOf = (text: string, section: string): Member | undefined =>
+  pageMember(text) ??
+  fileMember(text) ??
+  (section === "acts" || section === "recent_actions" ? undefined : lookupMember(text))
 
 /** Each series as one line, where its newest member stands; every other line as it is. */
 export function withSeries<Placed extends { readonly section: string; readonly line: SummaryLine }>(
   placed: readonly Placed[],
 ): readonly Placed[] {
   const members = placed.flatMap((one) => {
-    const member = one.line.state === undefined ? memberOf(one.line.text) : undefined
+    const member = one.line.state === undefined ? memberOf(one.line.text, one.section) : undefined
     return member === undefined ? [] : [{ one, member }]
   })
   const joined = new Map<Placed, Placed | undefined>()

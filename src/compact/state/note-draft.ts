@@ -23,10 +23,16 @@ export function finish({ quoted, values = false, after = "", otherwise = "", ...
   const sources = distinct(note.sources)
   const told = quoted === undefined || values ? quoted : tellingPart(quoted)
   if (told === undefined || told === "" || !admits(told, "tool")) {
-    return { ...note, sources, text: `${note.text}${otherwise}${after}` }
+    return { ...note, sources, ...endedBy(note, `${otherwise}${after}`) }
   }
-  return { ...note, sources, text: oneLine(`${note.text}: ${told}${after}`, 2 * maxLineLength), channel: "tool" }
+  return { ...note, sources, ...endedBy(note, `: ${told}${after}`), channel: "tool" }
 }
+
+/** The text and its short form with what follows both. */
+const endedBy = ({ text, short }: Note, end: string): Pick<Note, "text" | "short"> => ({
+  text: end === "" ? text : oneLine(`${text}${end}`, 2 * maxLineLength),
+  ...(short === undefined ? {} : { short: end === "" ? short : oneLine(`${short}${end}`, 2 * maxLineLength) }),
+})
 
 /** Each id once; of many the first and the last ones. */
 export function distinct(ids: readonly string[]): readonly string[] {
@@ -57,7 +63,7 @@ const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-
 
 /** Verbs that compilers use as nouns. */
 const asNoun =
-  /^\W{0,3}(?:(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|type ['"`]|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/i
+  /^\W{0,3}(?:(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|(?:type|name) ['"`]|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/i
 
 const obliges =
   /(?<![\p{L}])(?:please|kindly|you (?:must|should|need|have to|are required)|(?:assistant|agent|model|ai) (?:must|should|needs))(?![\p{L}])/iu

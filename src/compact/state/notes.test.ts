@@ -60,6 +60,17 @@ describe("what the user said", () => {
     expect(note).toMatchObject({ text: "yes (asked: Shall I delete the old table?)", sources: ["m1", "m2"] })
   })
 
+  test("a question that says little alone keeps the sentence before it, and any question what is proposed behind it", () => {
+    const answered = (question: string): string | undefined =>
+      lines(asked(assistant(question), user("yes")), "reply")[0]
+    expect(answered("The cache is stale. I would drop it. Is that all right?")).toBe(
+      "yes (asked: I would drop it. Is that all right?)",
+    )
+    expect(answered("Should it fail open or closed? I suggest open, with a warning.")).toBe(
+      "yes (asked: Should it fail open or closed? I suggest open, with a warning.)",
+    )
+  })
+
   test("a message is verbatim, its line ends included, and its lasting wishes stand by themselves", () => {
     const said = `Some background:\n- the page is slow\n\n${"More of it. ".repeat(80)}Never touch the billing code.`
     const notes = notesOf(asked(assistant("Done."), user(said))).filter(({ sources }) => sources.includes("m2"))
@@ -134,7 +145,7 @@ describe("what was done", () => {
 
   test("a run that says it ended well did, whatever its form has an entry for", () => {
     const output = "Command: ls\nOutput: a.ts\nError: (none)\nExit Code: 0"
-    expect(lines(asked(...used("bash", { command: "npm ci" }, output)), "act")).toEqual(["done: `npm ci`"])
+    expect(lines(asked(...used("bash", { command: "npm ci" }, output)), "act")).toEqual(["`npm ci`"])
     const failed = '{"output":"boom","metadata":{"exit_code":2}}'
     expect(lines(asked(...used("bash", { command: "npm ci" }, failed)), "error")).toEqual(["failed: `npm ci` failed"])
   })
@@ -175,11 +186,11 @@ describe("what was done", () => {
   })
 
   const outcomes: readonly (readonly [why: string, output: string, line: string])[] = [
-    ["what a result says was done is done", "Order 77 has been cancelled.", "done: `cancel_order(id=77)`"],
+    ["what a result says was done is done", "Order 77 has been cancelled.", "`cancel_order(id=77)`"],
     [
       "data without an error in it is done",
       '{"id":77,"status":"cancelled"}',
-      "done: `cancel_order(id=77)`: status=cancelled",
+      "`cancel_order(id=77)`: status=cancelled",
     ],
     [
       "what cannot be told is unknown, never ok",
@@ -246,6 +257,17 @@ describe("what was done", () => {
     ).toEqual([])
   })
 
+  test("nor is one by a tool, or behind a pipe, and an error of a notebook is its last line", () => {
+    const found = asked(...used("Grep", { pattern: "trustProxy" }, "No matches found"))
+    expect(lines(found, "error")).toEqual([])
+    const piped = asked(...used("bash", { command: "kubectl logs deploy/a | grep sent" }, "exit code 1"))
+    expect(lines(piped, "error")).toEqual([])
+    const output =
+      "ValueError          Traceback (most recent call last)\nCell In[3], line 1\nValueError: X must be numeric"
+    const cell = asked(...used("python", { code: "gam.fit(X)\nprint(gam.score(X))" }, output))
+    expect(lines(cell, "error").join()).toContain("ValueError: X must be numeric")
+  })
+
   test("a listing with a file of that name is no error", () => {
     const listing = "-rw-r--r-- 1 root root 4492 Apr 30 08:32 error.h\n".repeat(20)
     expect(lines(asked(...used("bash", { command: "ls -l src" }, listing)), "error")).toEqual([])
@@ -266,8 +288,8 @@ describe("what was done", () => {
       ...used("cancel_booking", { booking_id: "AB13" }, "Error: booking not found"),
     )
     expect(lines(messages, "act")).toEqual([
-      "done: `update_booking(booking_id=AB12, seats=[4A, 4B], legs=[X1 2030-01-02])`",
-      "done: `create_refund(booking_id=AB12, amount=12)`: refund_id=R-9, status=settled",
+      "`update_booking(booking_id=AB12, seats=[4A, 4B], legs=[X1 2030-01-02])`",
+      "`create_refund(booking_id=AB12, amount=12)`: refund_id=R-9, status=settled",
     ])
     expect(lines(messages, "error")).toEqual([
       "failed: `cancel_booking(booking_id=AB13)` failed: Error: booking not found",
@@ -295,6 +317,39 @@ describe("what was done", () => {
     }
     const messages = asked(...used("TodoWrite", first, "ok"), ...used("update_plan", last, "ok"))
     expect(lines(messages, "task")).toEqual(["done: Find it", "next: Mend it"])
+  })
+
+  test("a list says what is under way, and one of work that the user takes for done is none", () => {
+    const list = {
+      todos: [
+        { content: "Write it", status: "in_progress" },
+        { content: "Test it", status: "pending" },
+      ],
+    }
+    const working = asked(...used("todo_write", list, "ok"))
+    expect(lines(working, "task")).toEqual(["open: Write it", "next: Test it"])
+    const later = [assistant("The login page works again."), user("Now translate the help page, please.")]
+    expect(lines(asked(...used("todo_write", list, "ok"), ...later), "task")).toEqual([])
+    const goesOn = [assistant("The first half is there."), user("Go on with the rest.")]
+    expect(lines(asked(...used("todo_write", list, "ok"), ...goesOn), "task")).toHaveLength(2)
+  })
+
+  test("a file is one, by its whole path and from the working folder, unless two end alike", () => {
+    const edit = (path: string) => used("edit", { path, old_string: "a", new_string: "b" }, "ok")
+    const one = asked(...edit("/srv/app/src/a.ts"), ...used("bash", { command: "sed -i 's/b/c/' src/a.ts" }, ""))
+    expect(lines(one, "file")).toEqual([expect.stringMatching(/^`\/srv\/app\/src\/a\.ts`: edited 2×/)])
+    const two = asked(...edit("/srv/app/src/a.ts"), ...edit("/srv/lib/src/a.ts"), ...edit("src/a.ts"))
+    expect(lines(two, "file")).toHaveLength(3)
+  })
+
+  test("of a commit its hash is told, whatever the command printed beside it", () => {
+    const made = (command: string, output: string) => lines(asked(...used("bash", { command }, output)), "act")
+    expect(made("git commit -qam 'Fix it' && git log --oneline -2", "0b6e94a Fix it\n5d8f1c3 Before")).toEqual([
+      "`git commit -qam 'Fix it' && git log --oneline -2`: commit 0b6e94a",
+    ])
+    expect(made("git commit -m 'Fix it'", "[main 77d03bc] Fix it\n 2 files changed, 3 insertions(+)")).toEqual([
+      "`git commit -m 'Fix it'`: commit 77d03bc",
+    ])
   })
 
   test("checkboxes in an answer are a list too", () => {
@@ -547,7 +602,7 @@ test("a long command line is told by its steps that do something", () => {
   const command = `cd /srv/app && echo "=== commit ===" && git add ${"src/component.tsx ".repeat(12)}&& git commit -F - <<'EOF' && git push 2>&1 | tail -3\nfix(chart): reset the scale\nEOF`
   const [line = ""] = lines(asked(...used("bash", { command }, "28c95af..5fd8279  dev -> dev")), "act")
   expect(line).toMatch(
-    /^done: `git add src\/component.tsx .*…; git commit -F - <<'EOF'; git push \(fix\(chart\): reset the scale\)`: 28c95af/,
+    /^`git add src\/component.tsx .*…; git commit -F - <<'EOF'; git push \(fix\(chart\): reset the scale\)`: 28c95af/,
   )
 })
 

@@ -19,11 +19,12 @@ import {
   toldDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"
-import { type CallDeed, deedOf, isPrinting } from "./call-deed.ts"
+import { type CallDeed, deedOf } from "./call-deed.ts"
+import { isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
 import { admits, finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
-import { createUserTalk, leansOn, type UserTalk, userNotes } from "./user-notes.ts"
+import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -175,7 +176,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     namedSince: (name, at) => messages.slice(at + 1).some((message) => names(message, name)),
   })
   return keep(
-    [...said, ...latestThoughts(drafts), ...workDrafts(work), ...valueDrafts(reading.values)],
+    [...said, ...latestThoughts(drafts), ...workDrafts(work, newestRequest(talk)), ...valueDrafts(reading.values)],
     messages.length,
     Math.min(limit, maxNotes),
   )
@@ -281,10 +282,28 @@ function endOf(deed: CallDeed, text: ResultText, failed: boolean | undefined): O
   const found = outcomeOf(text, deed.type === "command", failed, prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
-  const outcome: Outcome = isGone ? { failed: false, sure: true } : found
+  const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
+  if (deed.type === "command" && !outcome.failed) return withCommit(deed.command, outcome, text)
   if (deed.type !== "call" || deed.changes === "no" || outcome.failed) return outcome
   const { sure, says, line } = outcome
   return { failed: false, ...present({ sure, says, value: madeBy(text, deed.text), line }) }
+}
+
+/** A search that found nothing did not fail. */
+const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
+  deed.type === "call" &&
+  deed.changes === "no" &&
+  /^\s*(?:no (?:matches|files|results?|matching \w+|occurrences)(?: were)?(?: found)?|(?:found )?0 (?:matches|results|files))\b.{0,80}\s*$/i.test(
+    whole,
+  )
+
+/** Of a command that commits, the commit is what came of it, whatever else it printed. */
+function withCommit(command: string, outcome: Outcome, { head, tail }: ResultText): Outcome {
+  if (!/(?:^|[\s;&])git (?:-\S+ \S+ )?commit\b/.test(command)) return outcome
+  const hash = /^\s{0,4}(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
+  const found = hash.exec(head) ?? hash.exec(tail)
+  const commit = found?.[1] ?? found?.[2]
+  return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }
 }
 
 /** Does a failure only say that what the same command deleted is missing? */

@@ -29,7 +29,7 @@ const brief = 600
 const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
 const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
 const errorLine =
-  /^(?!\W{0,8}(?:E|e)rror:\s{0,3}\(?(?:none|null|n\/a)?\)?\s{0,3}$)\W{0,8}(?:[\w.]{0,60}(?:Error|Exception|Warning as error)\b|error(?:\[\w{1,12}\])?[: ]|fatal[: ]|FAILED\b|FAIL\b|panic[: ]|E {3}|ERROR\b|failed to\b|npm ERR!|\S{1,80}\(\d{1,6},\d{1,5}\): error|\S{1,120}:\d{1,6}:(?:\d{1,5}:)? (?:fatal )?error\b)/
+  /^(?!\W{0,8}(?:E|e)rror:\s{0,3}\(?(?:none|null|n\/a)?\)?\s{0,3}$)\W{0,8}(?:[\w.]{0,60}(?:Error|Exception|Warning as error)\b|error(?:\[\w{1,12}\])?[: ]|fatal[: ]|FAILED\b|FAIL\b|panic[: ]|E {3}|ERROR\b|failed to\b|npm (?:ERR!|error)|\S{1,80}\(\d{1,6},\d{1,5}\): error|\S{1,120}:\d{1,6}:(?:\d{1,5}:)? (?:fatal )?error\b)/
 const shellError =
   /command not found|No such file or directory|Permission denied|cannot access|is not recognized|not found\b|Cannot find|Could not find|syntax error|timed out|does not exist|No replacement was performed|Connection (?:refused|reset|timed out)|Could not resolve host|Operation not permitted|Access denied|Authentication failed|invalid option|unrecognized (?:option|argument)|No route to host|Killed$/im
 /** What build tools and shells print last when they give up. */
@@ -48,7 +48,7 @@ const saysDone =
 const tally =
   /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
 const failedTally =
-  /(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w)|BUILD FAILED|FAILED \((?:failures|errors)=/
+  /^(?!.*\b0 remaining\b).*(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w)|BUILD FAILED|FAILED \((?:failures|errors)=/
 
 /** How a program that prints files says that it could not. */
 const cannotPrint =
@@ -174,7 +174,7 @@ const isSaid = (value: unknown): boolean =>
 function failureLine(text: ResultText, counted: string | undefined): string | undefined {
   const { head, tail } = text
   if (/^\s{0,20}[[{]/.test(head)) return messageIn(text.whole === undefined ? undefined : parseJson(text.whole))
-  const traced = /^Traceback \(most recent/m.test(tail)
+  const traced = /Traceback \(most recent/.test(tail)
     ? lastLine(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
     : undefined
   return (

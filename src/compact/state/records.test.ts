@@ -61,7 +61,14 @@ describe("a record is named", () => {
           { id: "api-2", state: "down" },
         ],
       },
-      ["list_services(…): services=api-1 (state up), api-2 (state down)"],
+      ["service api-1: state=up", "service api-2: state=down"],
+    ],
+    [
+      "each of a search by its own, whatever is said of the search beside it",
+      "search_rooms",
+      { city: "Porto", from: "P-7" },
+      { options: [{ room_code: "DV2", price: 80 }], currency: "EUR" },
+      ["room DV2: price=80"],
     ],
     [
       "each of a search by its own, and by the day that was asked for",

@@ -25,7 +25,7 @@ const maxJsonLength = 1_000_000
 
 /** What says how the answer came about and nothing about its subject. */
 const envelope =
-  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|score|max_score|highlights?)$/i
+  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|num_turns|score|max_score|highlights?)$/i
 
 const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
 
@@ -71,12 +71,10 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
     }
     return
   }
-  const wrapped = tree.entries.find(([key, value]) => wrapping.test(key) && value.type !== "scalar")
-  const isWrap = tree.entries.every(
-    ([key, value]) => value === wrapped?.[1] || envelope.test(key) || aboutList.test(key),
-  )
-  if (wrapped !== undefined && isWrap) {
-    readTop(wrapped[1], under, question, found)
+  const wrapped =
+    tree.entries.find(([key, value]) => wrapping.test(key) && value.type !== "scalar") ?? onlyList(tree, question)
+  if (wrapped !== undefined && isWrap(tree, wrapped[1], question)) {
+    readTop(wrapped[1], wrapping.test(wrapped[0]) ? under : wrapped[0], question, found)
     return
   }
   const byName = namesAreKeys(tree)
@@ -87,6 +85,24 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
   }
   const head = headOf(tree, under, question) ?? askedFor(question) ?? titleOf(tree)
   push(found, head?.name ?? question.text, fieldsOf(tree, head?.value ?? ""))
+}
+
+/** The one list of an answer to a question that names nothing: what it found, under whatever key. */
+function onlyList({ entries }: RecordTree, question: RecordQuestion): readonly [string, Tree] | undefined {
+  const [list, ...more] = entries.filter(([, { type }]) => type !== "scalar")
+  return list?.[1].type !== "list" || more.length > 0 || askedFor(question) !== undefined ? undefined : list
+}
+
+/** Does a tree only wrap one of its members: is the rest about how the answer came about, or said of a list whose rows have names of their own? */
+function isWrap({ entries }: RecordTree, member: Tree, question: RecordQuestion): boolean {
+  const beside = entries.filter(([key, value]) => value !== member && !envelope.test(key) && !aboutList.test(key))
+  if (beside.length === 0) return true
+  const rows = member.type === "list" ? member.items : []
+  return (
+    beside.every(([key, value]) => value.type === "scalar" && !namingKey.test(key)) &&
+    rows.length > 0 &&
+    rows.every((row) => row.type === "record" && headOf(row, "", question) !== undefined)
+  )
 }
 
 function push(found: FactRecord[], name: string, fields: readonly Field[]): void {
@@ -149,11 +165,18 @@ function titleOf({ entries }: RecordTree): Head | undefined {
 function askedFor({ input }: RecordQuestion): Head | undefined {
   const named = scalarsIn(input).filter(
     ([key, value]) =>
-      isName(value) && !/\s/.test(value) && (namingKey.test(key) || (/\d/.test(value) && /[\p{L}_@-]/u.test(value))),
+      isName(value) &&
+      !/\s/.test(value) &&
+      !/^\d{4}-\d\d-\d\d/.test(value) &&
+      !narrowing.test(key) &&
+      (namingKey.test(key) || (/\d/.test(value) && /[\p{L}_@-]/u.test(value))),
   )
   const [only] = named
   return only === undefined || named.length > 1 ? undefined : { name: nameOf(stemOf(only[0]), only[1]), value: only[1] }
 }
+
+/** Arguments that say where or when something is looked for. */
+const narrowing = /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination)$/i
 
 /** Of a list that was asked for with a date or a number: the same thing has other values on another day. */
 function askedWith({ entries }: RecordTree, { input }: RecordQuestion): string {

@@ -53,6 +53,13 @@ export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraf
   return read.flatMap(({ said, words }, n) => drafts(said, words, kinds[n] ?? "reply", states[n] ?? "said"))
 }
 
+/** Where the user last asked for something new after the assistant had said its last word on what was asked before; -1 if nowhere. */
+export const newestRequest = (talk: UserTalk): number =>
+  talk.findLast((said) => {
+    const words = readWords(said.text)
+    return said.isServed && !words.goesOn && kindAmong(said, words) === "request"
+  })?.at ?? -1
+
 /** A yes or no before anything else. */
 const verdict =
   /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu

@@ -104,8 +104,8 @@ function noteSource(
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
   const texts = sourceTexts(input).filter((text) => deed.type !== "call" || text.includes("\n"))
   const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
-  const sort = isShell(tool) ? "commands" : "programs"
-  const name = file === undefined ? `${sort} given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  const named = isShell(tool) ? "named in commands" : `programs given to ${oneLine(tool, maxHabitLength * 2)}`
+  const name = file === undefined ? named : file.path
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
   states.set(name, state)
@@ -271,9 +271,7 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
     const isLater = (isNamed || !listed) && id.some((word) => (mentioned.get(word) ?? -1) > at)
     const bare = isSpoken ? readOutWorth : listedWorth
     const stale =
-      changedBy === undefined
-        ? record
-        : { ...record, name: `${record.name} (read before ${oneLine(changedBy.join(", "), 60)})` }
+      changedBy === undefined ? record : { ...record, name: `${record.name} (read before ${changesText(changedBy)})` }
     return {
       kind: "record",
       text: recordText(stale),
@@ -285,6 +283,9 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
     }
   })
 }
+
+const changesText = (tools: readonly string[]): string =>
+  tools.length > 1 ? `${tools.length} changes` : oneLine(tools.join(), 60)
 
 type StatementState = {
   readonly text: string

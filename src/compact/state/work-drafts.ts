@@ -2,7 +2,7 @@ import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
 import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { type FileState, fileText, type Run, type Work } from "./work.ts"
+import { eachFile, type FileState, fileText, type Run, type Work } from "./work.ts"
 
 /** What the lines of work are worth; `worthOf` in notes.ts says how time changes it. */
 const worths = {
@@ -18,15 +18,63 @@ const worths = {
   doneTask: 4,
 }
 
-/** The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. */
-export function workDrafts(work: Work): readonly NoteDraft[] {
-  const runs = [...work.runs.values()].flatMap(runDraft)
-  const files = [...work.files].map(([path, state]) => fileDraft(path, state))
-  return [...runs, ...files, ...taskDrafts(work)]
+/**
+ * The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. A list that was last written
+ * before the user's `newest` request is one of work that the user takes for done.
+ */
+export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
+  const shorts = shortCalls([...work.runs.values()])
+  const runs = [...work.runs.values()].flatMap((run) =>
+    runDraft(run).map((draft) => ({
+      ...draft,
+      ...present({ short: draft.kind === "act" ? shorts.get(run.text) : undefined }),
+    })),
+  )
+  const files = [...eachFile(work.files)].map(([path, state]) => fileDraft(path, state))
+  return [...runs, ...files, ...((work.tasks?.doing.at ?? -1) < newest ? [] : taskDrafts(work))]
+}
+
+/** Calls of one tool that have an argument in common before it says nothing of each. */
+const leastCalls = 3
+
+/** Acts in few words: of an argument that all calls of a tool have in common, only the latest call tells. */
+function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
+  const shorts = new Map<string, string>()
+  const acts = runs.filter(({ kind, calls }) => kind === "act" && calls)
+  for (const [tool, own] of Map.groupBy(acts, ({ text }) => text.slice(1, text.indexOf("(")))) {
+    if (own.length < leastCalls) continue
+    const told = own.map(({ text }) => ({ text, parts: argumentsIn(text.slice(tool.length + 2, -2)) }))
+    const [{ parts: first } = { parts: [] }] = told
+    const usual = new Set(first.filter((part) => told.every(({ parts }) => parts.includes(part))))
+    for (const { text, parts } of told.slice(0, -1)) {
+      const own = parts.filter((part) => !usual.has(part))
+      if (own.length > 0 && own.length < parts.length) shorts.set(text, code(`${tool}(${own.join(", ")})`))
+    }
+  }
+  return shorts
+}
+
+/** The arguments of a call as it is told, split at the commas that stand in no bracket. */
+function argumentsIn(list: string): readonly string[] {
+  const parts: string[] = []
+  let [depth, start] = [0, 0]
+  for (let at = 0; at < list.length; at++) {
+    const sign = list[at] ?? ""
+    if ("([{".includes(sign)) depth++
+    else if (")]}".includes(sign)) depth = Math.max(0, depth - 1)
+    else if (depth === 0 && list.startsWith(", ", at)) {
+      parts.push(list.slice(start, at))
+      start = at + 2
+    }
+  }
+  return [...parts, list.slice(start)]
 }
 
 /** A search without a hit ends like this; that is no error. */
-const foundNothing = /^(?:\W{0,3}(?:command )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3})?$/i
+const foundNothing = /^(?:\W{0,3}(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3})?$/i
+
+/** The last step of a command filters what was printed. */
+const endsInSearch = /(?:\||&&|;)\s{0,3}(?:[ez]?grep|rg|ag)\s[^|&;]{1,200}`$/
 
 function runDraft(run: Run): readonly NoteDraft[] {
   const { text, kind, calls, little, at, sources, outcome, fixed, times } = run
@@ -41,11 +89,13 @@ function runDraft(run: Run): readonly NoteDraft[] {
     if (kind !== "act" && quoted === undefined && (!calls || text.endsWith("()`"))) return []
     const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
     if (kind !== "act") return [{ ...base, worth, ...present({ quoted }), values }]
-    const state = outcome.sure === true ? ("done" as const) : undefined
-    const otherwise = state === undefined ? ": result unknown" : ""
-    return [{ ...base, worth, ...present({ state, quoted }), values, otherwise }]
+    // Among what was done, only doubt is said.
+    const otherwise = outcome.sure === true ? "" : ": result unknown"
+    return [{ ...base, worth, ...present({ quoted }), values, otherwise }]
   }
-  if (kind === "lookup" && (fixed !== undefined || (!calls && foundNothing.test(quoted ?? "")))) return []
+  const isSearch = kind === "lookup" || endsInSearch.test(text)
+  if (isSearch && !calls && foundNothing.test(quoted ?? "")) return []
+  if (kind === "lookup" && fixed !== undefined) return []
   const ways = run.alike === 1 ? "another way" : `${run.alike} other ways`
   const others = run.alike === undefined ? "" : `, like ${ways} before it`
   const again = times > 1 ? ` ×${times}` : ""

@@ -1,5 +1,6 @@
 import { code, type LineState, maxLineLength, oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
+import { covers } from "./command-runs.ts"
 import { changeText, type FileChange, type FileDeed, joinChanges, readChange } from "./file-change.ts"
 import { distinct } from "./note-draft.ts"
 import type { Outcome } from "./outcome-of.ts"
@@ -72,7 +73,9 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     // What a command did to files is said of the files.
     const kind = deed.changes === "yes" ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
     const text = code(deed.command)
-    recordRun(work, { text, kind, calls: false, little: false, same: sameRun(deed.command) }, outcome, doing)
+    const named = { text, kind, calls: false, little: false, same: deed.tried } as const
+    if (outcome?.failed === false) resolveAll(work, deed.runs, text, doing.at)
+    recordRun(work, named, outcome, doing)
   }
   if (deed.type === "call") {
     const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.says === true)
@@ -102,13 +105,11 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
   if (outcome?.failed === false && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
   const known = work.runs.get(named.text)
   if (outcome?.failed === false) work.failures.delete(same)
-  const before = outcome?.failed !== true || failedBefore === undefined ? undefined : work.runs.get(failedBefore)
-  if (outcome?.failed === true) work.failures.set(same, named.text)
   // Ways that failed for one reason are one line; another reason is news.
-  const isAlike = before !== undefined && before.text !== named.text && before.outcome?.line === outcome?.line
-  if (isAlike) work.runs.delete(before.text)
-  const alike = (known?.alike ?? 0) + (isAlike ? (before.alike ?? 0) + 1 : 0)
-  const sources = distinct([...(isAlike ? before.sources : []), ...(known?.sources ?? []), source])
+  const before = outcome?.failed === true ? takeAlike(work, same, named.text, outcome.line) : undefined
+  if (outcome?.failed === true) work.failures.set(same, named.text)
+  const alike = (known?.alike ?? 0) + (before === undefined ? 0 : (before.alike ?? 0) + 1)
+  const sources = distinct([...(before?.sources ?? []), ...(known?.sources ?? []), source])
   const isSame = known?.outcome !== undefined && known.outcome.failed === outcome?.failed
   const end = isSame && known.outcome?.failed === true ? joinFailures(known.outcome, outcome) : outcome
   work.runs.delete(named.text)
@@ -122,6 +123,19 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
   })
 }
 
+/** Another run of the same program that failed in the same words; it is told with the new one. */
+function takeAlike({ failures, runs }: Work, same: string, text: string, line: string | undefined): Run | undefined {
+  const programOf = (run: string): string => run.split(" ", 2).join(" ")
+  for (const [key, failed] of failures) {
+    const run = runs.get(failed)
+    if (failed === text || run?.outcome?.line !== line || programOf(key) !== programOf(same)) continue
+    runs.delete(failed)
+    failures.delete(key)
+    return run
+  }
+  return undefined
+}
+
 /** The same thing failed again: the reasons that it gave, the newest last. */
 function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | undefined {
   if (newer?.line === undefined || older.line === undefined || older.line.endsWith(newer.line)) return newer
@@ -130,6 +144,15 @@ function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | und
 }
 
 const thenSign = ", then: "
+
+/** Everything that failed before and that these runs cover went well with them. */
+function resolveAll(work: Work, well: readonly string[], by: string, at: number): void {
+  for (const [failed, text] of work.failures) {
+    if (!well.some((run) => covers(run, failed))) continue
+    resolve(work, text, by, at)
+    work.failures.delete(failed)
+  }
+}
 
 function resolve(work: Work, failed: string, by: string, at: number): void {
   const run = work.runs.get(failed)
@@ -162,6 +185,35 @@ function recordFile(work: Work, { path: named, deed, change }: FileDeed, { at, s
     at: deed === "read" ? (known?.at ?? at) : at,
     sources: distinct([...(known?.sources ?? []), source]),
   })
+}
+
+/** The files, each once: a path from the working folder is the file whose whole path ends with it, where only one does. */
+export function eachFile(files: Work["files"]): ReadonlyMap<string, FileState> {
+  const whole = [...files.keys()].filter((path) => path.startsWith("/"))
+  const states = new Map<string, FileState>()
+  for (const [path, state] of files) {
+    const end = `/${path.replace(/^\.\//, "")}`
+    const [own, ...others] =
+      path.startsWith("/") || path.startsWith("~") ? [] : whole.filter((one) => one.endsWith(end))
+    const name = own === undefined || others.length > 0 ? path : own
+    const known = states.get(name)
+    states.delete(name)
+    states.set(name, known === undefined ? state : joinStates(known, state))
+  }
+  return states
+}
+
+/** What was done to one file under two names; files stand in the order of their latest change. */
+function joinStates(older: FileState, newer: FileState): FileState {
+  const deeds = newer.deeds.reduce(joinDeeds, older.deeds)
+  const change = deeds.includes("deleted") ? undefined : joinChanges(older.change, newer.change)
+  return {
+    deeds,
+    edits: older.edits + newer.edits,
+    ...(change === undefined ? {} : { change }),
+    at: Math.max(older.at, newer.at),
+    sources: distinct([...older.sources, ...newer.sources]),
+  }
 }
 
 const order: readonly FileDeed["deed"][] = ["created", "edited", "deleted", "read"]
@@ -211,26 +263,7 @@ export function joinFileTexts(path: string, older: string, newer: string): strin
   return fileText(path, { deeds, edits: before.edits + after.edits, ...(change === undefined ? {} : { change }) })
 }
 
-/** Steps of one command line that are looked at. */
-const maxSteps = 12
-
-const stepsOf = (command: string): readonly string[] => command.split(/&&|;/, maxSteps)
-
-/** The words of one step without the settings and wrappers before it. */
-function wordsOf(step: string): readonly string[] {
-  const bare = step
-    .trim()
-    .replace(/^\s{0,4}(?:(?:[A-Z_][A-Z0-9_]{0,40}=\S{0,80}|sudo|time|npx|bunx|uv|poetry|timeout \d{1,6})\s{1,4})+/, "")
-  return bare.trim().split(/\s+/, 12)
-}
-
-/** What makes two commands runs of the same thing: the program of the last step and its first words that are no options. */
-function sameRun(command: string): string {
-  const words = wordsOf(stepsOf(command).at(-1) ?? "").filter((word) => !word.startsWith("-"))
-  return words.slice(0, words[1] === "run" ? 3 : 2).join(" ")
-}
-
-/** An item of the assistant's own list. No state: still to do, or under way. */
+/** An item of the assistant's own list. */
 export type Task = { readonly text: string; readonly state: LineState }
 
 /** Items of one list: longer ones are a backlog, and the first open ones matter. */
@@ -240,6 +273,7 @@ const textKeys = ["content", "step", "title", "task", "description", "text", "su
 const stateKeys = ["status", "state", "done", "completed"]
 const doneState = /^(?:done|completed?|finished|closed|true|x)$/i
 const failedState = /^(?:failed|cancell?ed|blocked|abandoned|skipped)$/i
+const openState = /^(?:in[_ -]?progress|active|doing|started|current|wip)$/i
 
 const isRecord = (value: unknown): value is object => typeof value === "object" && value !== null
 
@@ -269,7 +303,7 @@ function taskOf(item: unknown): readonly Task[] {
 }
 
 const stateOf = (word: string): LineState =>
-  doneState.test(word) ? "done" : failedState.test(word) ? "failed" : "next"
+  doneState.test(word) ? "done" : failedState.test(word) ? "failed" : openState.test(word) ? "open" : "next"
 
 const checkbox = /^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]{1,3}\[([ xX✓✔~-])\][ \t]{1,3}(\S.{0,600})$/
 

@@ -1,0 +1,69 @@
+/**
+ * What a command line runs, so that a later run of the same thing is known: agents write a command in many ways, with other steps around it.
+ */
+
+/** Steps of a script that only prepare or announce the next one. */
+export const idleStep = /^\s*(?:echo|cd|set|export|sleep|source|printf|pwd)\b[^|&>]*$/
+
+/** Programs that print what is there: whatever their output says is content. */
+const printsContent =
+  /^(?:[a-z]?grep|rg|ag|cat|bat|nl|head|tail|sed -n|awk|less|ls|tree|find|fd|jq|wc|strings|diff|git (?:show|diff|log|blame|grep|ls-files|status))(?![\w-])/
+
+/** Does the last step of a command only print what is there, so that a word such as "error" in it says nothing of how it went? */
+export const isPrinting = (command: string): boolean =>
+  command
+    .split(/&&|;|\|\|/)
+    .filter((step) => !idleStep.test(step))
+    .every((step) => printsContent.test(step.trim()))
+
+/** How much of a command is read, and how many of its steps. */
+const maxCommand = 4_000
+const maxSteps = 12
+
+/** A word in quotes stays; a text in quotes names nothing that is run, and no sign in it ends a step. */
+const withoutQuoted = (command: string): string =>
+  command
+    .slice(0, maxCommand)
+    .replace(/'[^'\n]{0,600}'|"(?:[^"\\\n]|\\.){0,600}"/g, (text) => (/[\s;&|]/.test(text) ? "-" : text.slice(1, -1)))
+
+/** The words of one step without the settings and wrappers before it. */
+function wordsOf(step: string): readonly string[] {
+  const bare = step
+    .trim()
+    .replace(/^\s{0,4}(?:(?:[A-Z_][A-Z0-9_]{0,40}=\S{0,80}|sudo|time|npx|bunx|uv|poetry|timeout \d{1,6})\s{1,4})+/, "")
+  return bare.trim().split(/\s+/, 12)
+}
+
+/** Options whose value says on what part something is run. */
+const scopeOption =
+  /^(?:--(?:filter|package|project|prefix|workspace|dir|cwd|context|namespace|manifest-path)|-[FpCnwk])$/
+
+/** What a step runs: the program and its first words that are no options, the part it is run on, and what is named behind. */
+function runOf(step: string): string {
+  const [scope, named]: [string[], string[]] = [[], []]
+  const words = wordsOf(step.split("|", 1)[0] ?? "")
+  for (const [n, word] of words.entries()) {
+    const given = /^--(?:filter|package|project)=(.+)$/.exec(word)?.[1]
+    if (given !== undefined || scopeOption.test(words[n - 1] ?? "")) scope.push(given ?? word)
+    else if (!/^[-<>]|^\d+$|^2>/.test(word)) named.push(word)
+  }
+  const verb = named[1] === "run" || named[1] === "exec" ? 3 : 2
+  return [...named.slice(0, verb), ...scope, ...named.slice(verb, verb + 1)].join(" ")
+}
+
+/** What the last chain of a command line runs, step by step: how the chains before it went, its end does not say. */
+export function runsOf(command: string): readonly string[] {
+  const chains = withoutQuoted(command).split(/;|\n/)
+  const last = chains.findLast((chain) => chain.trim() !== "" && !isPrinting(chain)) ?? ""
+  return last.split("&&", maxSteps).map(runOf)
+}
+
+/** What a failed command was about: its last step that does not only print. */
+export function triedRun(command: string): string {
+  const steps = withoutQuoted(command).split(/&&|;/, maxSteps)
+  return runOf(steps.findLast((step) => !isPrinting(step)) ?? steps.at(-1) ?? "")
+}
+
+/** Does a run that went well cover one that failed: the same, or a part of it? */
+export const covers = (well: string, failed: string): boolean =>
+  well !== "" && failed.startsWith(well) && /^(?:$|[\s:/])/.test(failed.slice(well.length))
