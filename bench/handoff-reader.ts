@@ -330,7 +330,8 @@ function readValues(
       const named = owners.get(key.split(/[ .]/).at(-1) ?? key)?.get((ticked ?? plain).trim())
       if (named === undefined) continue
       checked++
-      if ([...named].some((name) => name.length > 1 && owner.includes(name))) right++
+      // A record's name has no blank behind a colon, which would end it.
+      if ([...named].some((name) => name.length > 1 && owner.includes(name.replaceAll(": ", ":")))) right++
       else mixed++
     }
   }

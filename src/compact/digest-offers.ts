@@ -19,7 +19,7 @@ import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
 const tierOrder = [
   { tier: "rules", most: 0.25 },
   { tier: "stop", most: 0.6 },
-  { tier: "acts", most: 1 },
+  { tier: "acts", most: 0.85 },
   { tier: "files", most: 0.6 },
   { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },
@@ -125,7 +125,7 @@ const listSizes = [120]
  * An act is told in so few tokens before any words of the user give way, in up to the second or third once those have their room, and in more
  * once what was found has.
  */
-const actSizes = [36, 48, 80] as const
+const actSizes = [44, 64, 96] as const
 
 export type OfferOptions = {
   readonly brief: boolean

@@ -214,7 +214,7 @@ function readRecords(values: Values, { call, deed }: OpenCall, found: readonly F
     const changedBy = known !== undefined && restates(known.record, record) ? undefined : known?.changedBy
     records.delete(record.name)
     records.set(record.name, {
-      record: known === undefined ? record : joinRecords(known.record, record),
+      record: known === undefined || isAnother(known.record, record) ? record : joinRecords(known.record, record),
       at: doing.at,
       sources: [...(known?.sources ?? []).slice(-3), doing.source],
       listed: (known?.listed ?? true) && found.length > manyListed,
@@ -237,6 +237,14 @@ function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly F
     ({ name }) => deed.type !== "command" || name !== own || !/[(){};=]/.test(name),
   )
 }
+
+/** Two pages may have one title: where their addresses differ they are two things, and the newer one is told. */
+const isAnother = (older: FactRecord, newer: FactRecord): boolean =>
+  newer.fields.some(
+    ({ key, pieces }) =>
+      /^(?:url|uri|link|href)$/i.test(key) &&
+      older.fields.some((field) => field.key === key && field.pieces.join() !== pieces.join()),
+  )
 
 /** Does a newer record have every field of an older one? */
 const restates = (older: FactRecord, newer: FactRecord): boolean =>
