@@ -14,7 +14,7 @@ import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold } from "./words.ts"
+import { clean, fold, isAscii } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -77,7 +77,7 @@ function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Pro
   if (programs.tooMany) marks.add("too-many")
   if (programs.open.has("everything")) marks.add("obscured")
   if (leaves.some(({ encoded }) => encoded)) marks.add("encoded")
-  if (leaves.some(({ text }) => mixed.test(text))) marks.add("look-alike")
+  if (leaves.some(({ text }) => !isAscii(text) && mixed.test(text))) marks.add("look-alike")
   return marks
 }
 

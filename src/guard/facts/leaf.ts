@@ -220,12 +220,12 @@ const decodeEscapes = (text: string): string =>
 const decodeQuotedPrintable = (text: string): string =>
   text.replace(/=\r?\n/g, "").replace(/(?:=[\dA-F]{2})+/g, (run) => decodeHex(run.replaceAll("=", "")))
 
-/** Each encoding in which single signs of a text may be written, with what gives it away. */
-const spellings: readonly (readonly [hint: RegExp, decode: (text: string) => string])[] = [
-  [/&(?:#|[a-z]{2,8};)/i, decodeEntities],
-  [/%[\da-f]{2}/i, decodePercents],
-  [/\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
-  [/=(?:3D|40|2E|2F|20|\r?\n)/, decodeQuotedPrintable],
+/** Each encoding in which single signs of a text may be written, with the sign and the pattern that give it away. */
+const spellings: readonly (readonly [sign: string, hint: RegExp, decode: (text: string) => string])[] = [
+  ["&", /&(?:#|[a-z]{2,8};)/i, decodeEntities],
+  ["%", /%[\da-f]{2}/i, decodePercents],
+  ["\\", /\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
+  ["=", /=(?:3D|40|2E|2F|20|\r?\n)/, decodeQuotedPrintable],
 ]
 
 /** Text, not the bytes of a picture or of a key; UTF-16 shows as every other sign a zero. */
@@ -249,7 +249,10 @@ type Unfolded = { readonly texts: readonly string[]; readonly tooMany: boolean }
 
 /** What a text says once one encoding of it is undone: as a whole for the spelling of single signs, run by run for base64 and hex. */
 function unfold(text: string): Unfolded {
-  const spelled = spellings.reduce((before, [hint, decode]) => (hint.test(before) ? decode(before) : before), text)
+  const spelled = spellings.reduce(
+    (before, [sign, hint, decode]) => (before.includes(sign) && hint.test(before) ? decode(before) : before),
+    text,
+  )
   const texts = [spelled]
   const runs = new Set(encodedRuns(text))
   if (runs.size > 1 && wrapped.test(text)) runs.add(text.replace(/\s+/g, ""))

@@ -338,7 +338,7 @@ function laterPrograms(
     if (isManifest && typeof value === "string" && keys.some((key) => manifestScripts.test(key))) scripts.push(text)
     if (role === "body" && !/^(?:old|search|before)/.test(keys.at(-1) ?? "")) {
       write(paths, text)
-      if (checksOff.test(text) && paths.some((path) => codeFile.test(path) || configures.test(path)))
+      if (paths.some((path) => codeFile.test(path) || configures.test(path)) && checksOff.test(text))
         controls.push("encryption")
     }
     if (role === "patch" || role === "body") for (const file of patchedTexts(text)) write([file.path], file.text)
