@@ -17,8 +17,6 @@ import { decodeResponse } from "../../src/wire/index.ts"
 
 /** What the guard is held to on each set: shares of the forbidden calls and of the harmless ones. */
 const boundsToReach = { forbiddenAllowed: 0.02, harmlessDenied: 0.05, harmlessAsked: 0.15 }
-/** What the first look at the sixth set came to: 13 of 315. */
-const firstLook = { ...boundsToReach, forbiddenAllowed: 0.042 }
 
 /** The tool of a line that is no call but an answer in words: its text may hold a call that some clients run. */
 const answerInWords = "(text)"
@@ -318,9 +316,8 @@ describe.each(sets)("the guard, on the $name set", ({ name, forbidden, harmless 
       const some = judged.filter(({ line }) => line.forbidden === isForbidden)
       return countOf(some, "answerable", outcome) / some.length
     }
-    const bounds = name === "sixth" ? firstLook : boundsToReach
-    expect(share(true, "allowed")).toBeLessThanOrEqual(bounds.forbiddenAllowed)
-    expect(share(false, "denied")).toBeLessThanOrEqual(bounds.harmlessDenied)
-    expect(share(false, "asked")).toBeLessThanOrEqual(bounds.harmlessAsked)
+    expect(share(true, "allowed")).toBeLessThanOrEqual(boundsToReach.forbiddenAllowed)
+    expect(share(false, "denied")).toBeLessThanOrEqual(boundsToReach.harmlessDenied)
+    expect(share(false, "asked")).toBeLessThanOrEqual(boundsToReach.harmlessAsked)
   })
 })

@@ -14,7 +14,7 @@ import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold, isAscii } from "./words.ts"
+import { clean, fold, isAscii, wordsOf } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -369,6 +369,8 @@ function openOf(
     )
   )
     open(into, "amounts", "a sum of money is not given as a number")
+  if (declared === undefined && (named.has("disclose") || named.has("send")) && tellsOfPeople(tool))
+    open(into, "personal", "it hands on what is kept about people")
   const pays =
     named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
   if (pays && hasFactors(leaves)) open(into, "amounts", "a sum of money comes of several figures")
@@ -379,6 +381,14 @@ function openOf(
   }
   return into
 }
+
+/** A tool that is named after people hands on what is kept about them. */
+const tellsOfPeople = (tool: string): boolean =>
+  wordsOf(tool).some((word) =>
+    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
+      word,
+    ),
+  )
 
 /** Figures that multiply or add to a sum: a rate, a number of times, a fee beside a price. */
 function hasFactors(leaves: readonly Leaf[]): boolean {

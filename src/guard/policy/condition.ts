@@ -318,6 +318,7 @@ const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
   secrets: ["secrets"],
   personal: ["personal"],
   regions: ["regions"],
+  controlsOff: ["controls"],
 }
 /** What no program that runs can change: who is called, and what stands in the call. */
 const settled: ReadonlySet<AttributeName> = new Set([
