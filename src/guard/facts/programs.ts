@@ -54,11 +54,16 @@ const scriptFile =
   /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:crontab|\.bashrc|\.zshrc|\.profile|\.bash_profile|\.git\/hooks\/[\w-]+|\.husky\/[\w-]+)$/i
 const codeFile = /\.(?:py|js|mjs|cjs|ts|rb|pl|php|lua)$/i
 
-function readShellInto(reading: ProgramReading, text: string): void {
+function readShellInto(reading: ProgramReading, text: string, folder?: string): void {
   const facts = shellFacts(text)
   reading.read++
   reading.commands.push(...facts.commands)
   reading.paths.push(...facts.paths)
+  // A file by the folder in which the command is run, where the call says it.
+  if (folder !== undefined && facts.paths.length <= maxPlaced)
+    for (const fact of facts.paths)
+      if (!/^(?:[/~$]|[a-z]:)/i.test(fact.path))
+        reading.paths.push({ ...fact, ...pathFact(`${folder}/${fact.path}`, fact.access) })
   for (const host of facts.hosts) reading.hosts.push({ host, contacted: true, suspect: host.includes("xn--") })
   reading.mailed.push(...facts.mailed)
   reading.tooMany ||= facts.tooMany
@@ -99,6 +104,12 @@ function readShellInto(reading: ProgramReading, text: string): void {
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
 }
+
+/** Files of one script that are looked up in the folder of the call. */
+const maxPlaced = 60
+
+/** Fields for the folder in which a command is run. */
+const folderField = /^(?:cwd|workdir|working_?dir(?:ectory)?|dir|dir_path|directory|folder|root)$/
 
 function readUrlInto(reading: ProgramReading, url: string): void {
   const host = hostOfWord(url)
@@ -310,11 +321,12 @@ export function programsOf(
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
   const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
   const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
+  const folder = leaves.find(({ keys, text }) => folderField.test(keys.at(-1) ?? "") && /^[/~]/.test(text))?.text
   if (runs && declared === undefined) reading.actions.add("execute")
   for (const leaf of leaves) {
     const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
-    if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text)
+    if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text, folder)
     if (kind === "code" || kind === "either") readCodeInto(reading, leaf.text)
     if (leaf.role === "patch") for (const path of patchedFiles(leaf.text)) reading.paths.push(pathFact(path, "write"))
     // What was decoded may be a command, or a word of one.
