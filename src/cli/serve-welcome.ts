@@ -1,5 +1,6 @@
 import { relative } from "node:path"
 import type { Upstream } from "../gateway/settings/upstream.ts"
+import { countPolicies } from "../guard/policy/templates.ts"
 import { describe, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
@@ -65,7 +66,8 @@ const wordsOf = (problem: Problem): string => {
 function operatorWords(operator: ServeResources["operator"], directory: string): string {
   const { rules, policies } = operator.standing()
   if (rules.length + policies.length === 0) return `no rules yet; ${shorter(directory)} is watched for some`
-  const many = policies.length === 0 ? "" : ` and ${count(policies.length, "policy", "policies")}`
+  const policyCount = countPolicies(policies)
+  const many = policyCount === 0 ? "" : ` and ${count(policyCount, "policy", "policies")}`
   return `${count(rules.length, "rule")}${many} in ${shorter(directory)}`
 }
 

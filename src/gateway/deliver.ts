@@ -355,9 +355,9 @@ function guardWithApprovals(
       deps.approvals.ask({ session, tenant, trace: requestLog.id, call, verdict }, AbortSignal.any([signal, gone])),
     ...guarding,
     judged,
-    onJudged: async (one) => {
+    onJudged: async (one, response) => {
       judged.push(one)
-      await guarding.onJudged(one)
+      await guarding.onJudged(one, response)
     },
   }
 }

@@ -364,6 +364,7 @@ export function untouchedCall(
   { bytes, own, tenant }: IncomingCall,
   how: How,
   { operator, guard: builtIn, spending }: Pick<OutgoingDeps, "operator" | "guard" | "spending">,
+  stored?: string,
 ): OutgoingCall {
   const guarding = async () => {
     const laid = (await operator?.refresh())?.guard
@@ -372,7 +373,7 @@ export function untouchedCall(
     const { agent = usualAgent, session } = own
     const spender = { tenant, agent, sessions: namesIn(tenant, session) }
     const circumstances = { agent, sessions: spender.sessions }
-    return guardOutside(spending, spender, { guard: joinGuards([first, ...others]), circumstances })
+    return guardOutside(spending, spender, { guard: joinGuards([first, ...others]), circumstances }, stored)
   }
   return {
     how,

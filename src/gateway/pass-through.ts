@@ -96,11 +96,12 @@ async function guardingFor({ deps, incoming, tenant, requestLog }: Exchange, oth
     const [found] = await deps.store.findAliases([name])
     if (found !== undefined) {
       requestLog.noted.session = found.session
-      return await deps.holdfast.session(found.session, { tenant, ...present({ agent }) }).guarding()
+      return await deps.holdfast.session(found.session, { tenant, ...present({ agent }) }).guarding(decoded(other.id))
     }
   }
   const call = { id: requestLog.id, tenant, headers, own, format: "openai-responses", bytes: Buffer.alloc(0) } as const
-  return await untouchedCall(call, "passed", deps).guarding()
+  const stored = other.type === "stored" ? decoded(other.id) : undefined
+  return await untouchedCall(call, "passed", deps, stored).guarding()
 }
 
 type Guarded = Awaited<ReturnType<OutgoingCall["guarding"]>>

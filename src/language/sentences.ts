@@ -4,7 +4,7 @@ import { capitals, letters, smalls } from "./letters.ts"
 /** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
 const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/y
 /** Each of them starts with one of these. */
-const stopSigns: ReadonlySet<number> = new Set([...".!?…。！？\\\r\n"].map((sign) => sign.charCodeAt(0)))
+const stopSigns = /[.!?…。！？\\\r\n]/g
 const lineSigns: ReadonlySet<number> = new Set([..."\\\r\n"].map((sign) => sign.charCodeAt(0)))
 
 /** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
@@ -35,9 +35,8 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
     }
     start = end
   }
-  for (let from = 0; from < own.length; from++) {
+  for (let from = nextStop(own, 0); from >= 0; from = nextStop(own, from + 1)) {
     const code = own.charCodeAt(from)
-    if (!mayStop(code)) continue
     stops.lastIndex = from
     const signs = stops.exec(own)?.[0]
     if (signs === undefined) continue
@@ -56,9 +55,11 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
   return sentences
 }
 
-/** Letters, digits and blanks are most of a text, and none of them is a stop. */
-const mayStop = (code: number): boolean =>
-  (code < 0x30 || code > 0x7a || code === 0x3f || code === 0x5c) && code !== 0x20 && stopSigns.has(code)
+/** Where the next sign stands that may be a stop, or -1. */
+function nextStop(text: string, from: number): number {
+  stopSigns.lastIndex = from
+  return stopSigns.exec(text)?.index ?? -1
+}
 
 /** Someone who types without capital letters ends a sentence with a stop all the same. */
 const isTyped = (text: string): boolean => smallFirst.test(text) && !capitalBehindStop.test(text)

@@ -21,7 +21,16 @@ import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
 import { ruleGuardOf } from "./rule-guard.ts"
 import { askSessionModel } from "./session-summary.ts"
-import { asksSpent, createRejudging, type Spender, type Sums, spentMeanwhile } from "./spending.ts"
+import {
+  asksSpent,
+  type CallOfResponse,
+  callOfResponse,
+  createRejudging,
+  type OnJudged,
+  type Spender,
+  type Sums,
+  spentMeanwhile,
+} from "./spending.ts"
 
 /** A recorded response: its entries, and the usage that the provider reported. */
 export type Recorded = {
@@ -122,7 +131,7 @@ const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): nu
 export type JudgedResponse = GuardedResponse & { readonly results: readonly ToolResultPart[] }
 
 /** A session's guard for the tool calls of one response; pass its decisions to `onJudged`, which logs them. */
-export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }
+export type SessionGuarding = Guarding & { readonly onJudged: OnJudged }
 
 /** The guard of a session now, and what was spent: by the session, and by others. */
 type CurrentGuard = {
@@ -133,18 +142,20 @@ type CurrentGuard = {
   readonly asks: ReturnType<typeof asksSpent>
 }
 
-async function currentGuardOf(live: Live): Promise<CurrentGuard | undefined> {
+async function currentGuardOf(live: Live, stored?: string): Promise<CurrentGuard | undefined> {
   const { guard: own, operator } = live.options
   const standing = await operator?.refresh()
   const guarding = withRules(own, joined(own, standing?.guard), await ruleGuardOf(live))
   if (guarding === undefined) return undefined
   const { guard } = guarding
   const asks = asksSpent(guard)
-  const account = await accountOf(live, asks.inSession)
+  const whole = await accountOf(live, asks.inSession)
   const agent = own?.circumstances?.agent ?? live.owner.agent
   const sessions = own?.circumstances?.sessions ?? sessionNames(live.id, live.owner)
   const spender = { ...live.owner, sessions: sessionNames(live.id, live.owner), session: live.id }
-  const sums = await sumsOf(live, spender, asks)
+  const sums = await sumsOf(live, spender, asks, stored)
+  const before = stored === undefined ? 0 : live.spending.inLog(spender, stored)
+  const account = { ...whole, spentMinor: whole.spentMinor - before }
   const circumstances = { ...own?.circumstances, agent, sessions, ...spentNow(account.spentMinor, sums) }
   return { guarding: { ...guarding, circumstances }, account, spender, sums, asks }
 }
@@ -156,13 +167,18 @@ const spentNow = (sessionMinor: number, { besideMinor, by }: Sums): Circumstance
 })
 
 /** What others spent. Where a limit for more than the session depends on it, a store that cannot be read is a Problem. */
-async function sumsOf({ spending }: Live, spender: Spender, asks: CurrentGuard["asks"]): Promise<Sums> {
-  if (!asks.inSession && !asks.beyond) return spending.known(spender)
+async function sumsOf(
+  { spending }: Live,
+  spender: Spender,
+  asks: CurrentGuard["asks"],
+  stored: string | undefined,
+): Promise<Sums> {
+  if (!asks.inSession && !asks.beyond) return spending.known(spender, stored)
   try {
-    return await spending.read(spender)
+    return await spending.read(spender, stored)
   } catch (error) {
     if (asks.beyond || !(error instanceof HoldfastError)) throw error
-    return spending.known(spender)
+    return spending.known(spender, stored)
   }
 }
 
@@ -172,10 +188,11 @@ async function addSpending(
   { spender, asks }: CurrentGuard,
   minor: number,
   isAllowed: (sums: Sums) => boolean,
+  of?: CallOfResponse,
 ): Promise<boolean> {
   if (minor === 0 || (!asks.inSession && !asks.beyond)) return true
   try {
-    return await spending.add(spender, minor, isAllowed)
+    return await spending.add(spender, minor, isAllowed, of)
   } catch (error) {
     if (asks.beyond || !(error instanceof HoldfastError)) throw error
     // The session's own log has it, or will have it when the store is back.
@@ -213,15 +230,18 @@ function withRules(
     : { ...guarding, guard: joinGuards([guard, rules]) }
 }
 
-/** The current guard for the tool calls of one response, from the session's options and the operator. */
-export async function guardingOf(live: Live): Promise<SessionGuarding | undefined> {
-  const current = await currentGuardOf(live)
+/**
+ * The current guard for the tool calls of one response, from the session's options and the operator. `stored` is the id of a response that
+ * was given before: what its calls spent then is neither in the way of it nor counted again.
+ */
+export async function guardingOf(live: Live, stored?: string): Promise<SessionGuarding | undefined> {
+  const current = await currentGuardOf(live, stored)
   if (current === undefined) return undefined
   let { spentMinor } = current.account
   const { guard, isAllowed } = createRejudging(current.guarding.guard)
   // Do not log allowed calls of a guard without policies: the built-in guard judges every call of every session.
   const hasPolicies = current.guarding.guard.policies.some(({ mode }) => mode === "enforce")
-  const onJudged = async (judged: JudgedCall): Promise<void> => {
+  const onJudged: OnJudged = async (judged, response) => {
     const { decision, observed = [] } = judged.verdict
     if (!hasPolicies && decision === "allow" && observed.length === 0) return
     const before = spentMinor
@@ -229,7 +249,10 @@ export async function guardingOf(live: Live): Promise<SessionGuarding | undefine
     spentMinor += minor
     const isStillAllowed = (sums: Sums): boolean =>
       isAllowed(judged, { ...current.guarding.circumstances, ...spentNow(before, sums) })
-    if (!(await addSpending(live, current, minor, isStillAllowed))) throw spentMeanwhile()
+    const of = callOfResponse(judged, response, stored)
+    const isCounted = of?.isRead === true && live.spending.has(current.spender, of)
+    if (!(await addSpending(live, current, minor, isStillAllowed, of))) throw spentMeanwhile()
+    if (isCounted) return
     if (current.asks.inSession && minor > 0) await live.lock(() => writeSpending(live, judged, before))
     else noteJudged(live, judged)
   }

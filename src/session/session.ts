@@ -96,9 +96,9 @@ export type Session = {
   readonly summaryCall: (sent?: string) => Promise<SummaryCall | undefined>
   /**
    * The current guard, for judging the tool calls of one response as they stream in; its decisions are logged through `onJudged`. Undefined
-   * if there is no policy.
+   * if there is no policy. `stored` is the id of a response that is read again: what its calls spent is not counted twice.
    */
-  readonly guarding: () => Promise<SessionGuarding | undefined>
+  readonly guarding: (stored?: string) => Promise<SessionGuarding | undefined>
   /** Compact now, regardless of size. */
   readonly compact: (request?: CompactRequest) => Promise<CompactionResult>
   /** Undo the compaction in force: the view before it is shown again, with everything since. */
@@ -174,7 +174,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     reportUsage: (reports) => use((live) => reportUsage(live, reports)),
     judge: (response) => judgeResponse(use, response),
     summaryCall: async (sent) => takeSummaryCall(await deps.live(), sent),
-    guarding: () => use(guardingOf),
+    guarding: (stored) => use((live) => guardingOf(live, stored)),
     compact: (request = {}) => use((live) => compactNow(live, request)),
     undo: () => useLog(undo),
     history: (range) => useLog((live) => history(live, range)),

@@ -8,8 +8,11 @@ import { type Head, type MemoryOwner, noHead, type Store, type StoredEntry } fro
 import { isObject, tryParse } from "../wire/json.ts"
 import { createLock } from "./live.ts"
 
-/** A tool call that was let through and spends money, in hundredths of the currency. */
-type Purchase = Spender & { readonly minor: number }
+/** A tool call that was let through and spends money, in hundredths of the currency; of an answer that has an id, with both ids. */
+type Purchase = Spender & { readonly minor: number; readonly response?: string; readonly call?: string }
+
+/** A call of an answer that has an id. `isRead`: the answer was given before and is read again; ids of new ones may repeat. */
+export type CallOfResponse = Required<Pick<Purchase, "response" | "call">> & { readonly isRead: boolean }
 
 /** Who is about to spend. */
 export type Spender = MemoryOwner & {
@@ -24,12 +27,24 @@ export type Sums = { readonly by: SpentBy; readonly besideMinor: number }
 
 /** What sessions of all agents and tenants spend, in a log that every process on the store adds to. */
 export type Spending = {
-  /** Throws a Problem if the store cannot be read. */
-  readonly read: (spender: Spender) => Promise<Sums>
+  /** Throws a Problem if the store cannot be read. What the calls of the response `except` spent is left out. */
+  readonly read: (spender: Spender, except?: string) => Promise<Sums>
   /** As last read. */
-  readonly known: (spender: Spender) => Sums
-  /** Add a purchase, if `isAllowed` says so of what others have spent up to this moment. */
-  readonly add: (spender: Spender, minor: number, isAllowed: (sums: Sums) => boolean) => Promise<boolean>
+  readonly known: (spender: Spender, except?: string) => Sums
+  /** Was the call counted, as last read? */
+  readonly has: (spender: Spender, of: CallOfResponse) => boolean
+  /** What the session's own log has of that response, as last read. */
+  readonly inLog: (spender: Spender, response: string) => number
+  /**
+   * Add a purchase, if `isAllowed` says so of what others have spent up to this moment. A call of a response that is read again is not
+   * counted twice.
+   */
+  readonly add: (
+    spender: Spender,
+    minor: number,
+    isAllowed: (sums: Sums) => boolean,
+    of?: CallOfResponse,
+  ) => Promise<boolean>
 }
 
 /** Entries read at a time. */
@@ -41,42 +56,58 @@ const dayOf = (atMs: number): number => Math.floor(atMs / dayMs)
 
 type Accounts = {
   readonly take: (purchase: Purchase, atMs: number) => void
-  readonly sums: (spender: Spender, atMs: number) => Sums
+  readonly sums: (spender: Spender, atMs: number, except?: string) => Sums
+  readonly inLog: (spender: Spender, response: string) => number
+  readonly has: (spender: Spender, of: CallOfResponse) => boolean
   readonly clear: () => void
 }
 
-/** Purchases added up, by everything that a limit may be about. */
+/** Purchases added up, by everything that a limit may be about; those of a response by that as well. */
 function createAccounts(): Accounts {
   const sums = new Map<string, number>()
-  const count = (minor: number, ...key: readonly unknown[]): void => {
-    const name = JSON.stringify(key)
-    sums.set(name, (sums.get(name) ?? 0) + minor)
-  }
-  const sum = (...key: readonly unknown[]): number => sums.get(JSON.stringify(key)) ?? 0
+  const counted = new Set<string>()
+  const callOf = ({ tenant }: Spender, { response, call }: Omit<CallOfResponse, "isRead">): string =>
+    JSON.stringify([tenant, response, call])
+  const sum = (except: string | undefined, ...key: readonly unknown[]): number =>
+    (sums.get(JSON.stringify(key)) ?? 0) -
+    (except === undefined ? 0 : (sums.get(JSON.stringify(["response", except, ...key])) ?? 0))
   return {
-    take: ({ minor, ...spender }, atMs) => {
+    take: ({ minor, response, call, ...spender }, atMs) => {
       const { tenant, agent, session } = spender
-      count(minor, "tenant", tenant)
-      count(minor, "tenant", tenant, dayOf(atMs))
-      count(minor, "agent", tenant, agent)
-      count(minor, "agent", tenant, agent, dayOf(atMs))
-      for (const key of keysOf(spender)) count(minor, "session", ...key)
-      if (session !== undefined) count(minor, "log", tenant, session)
+      const count = (...key: readonly unknown[]): void => {
+        for (const one of response === undefined ? [key] : [key, ["response", response, ...key]]) {
+          const name = JSON.stringify(one)
+          sums.set(name, (sums.get(name) ?? 0) + minor)
+        }
+      }
+      count("tenant", tenant)
+      count("tenant", tenant, dayOf(atMs))
+      count("agent", tenant, agent)
+      count("agent", tenant, agent, dayOf(atMs))
+      for (const key of keysOf(spender)) count("session", ...key)
+      if (session !== undefined) count("log", tenant, session)
+      if (response !== undefined && call !== undefined) counted.add(callOf(spender, { response, call }))
     },
-    sums: (spender, atMs) => {
+    sums: (spender, atMs, except) => {
       const { tenant, agent, session } = spender
-      const inSession = keysOf(spender).reduce((most, key) => Math.max(most, sum("session", ...key)), 0)
+      const inSession = keysOf(spender).reduce((most, key) => Math.max(most, sum(except, "session", ...key)), 0)
       return {
         by: {
-          agentSpent: sum("agent", tenant, agent),
-          agentSpentToday: sum("agent", tenant, agent, dayOf(atMs)),
-          tenantSpent: sum("tenant", tenant),
-          tenantSpentToday: sum("tenant", tenant, dayOf(atMs)),
+          agentSpent: sum(except, "agent", tenant, agent),
+          agentSpentToday: sum(except, "agent", tenant, agent, dayOf(atMs)),
+          tenantSpent: sum(except, "tenant", tenant),
+          tenantSpentToday: sum(except, "tenant", tenant, dayOf(atMs)),
         },
-        besideMinor: inSession - (session === undefined ? 0 : sum("log", tenant, session)),
+        besideMinor: inSession - (session === undefined ? 0 : sum(except, "log", tenant, session)),
       }
     },
-    clear: () => sums.clear(),
+    inLog: ({ tenant, session }, response) =>
+      sums.get(JSON.stringify(["response", response, "log", tenant, session])) ?? 0,
+    has: (spender, of) => counted.has(callOf(spender, of)),
+    clear: () => {
+      sums.clear()
+      counted.clear()
+    },
   }
 }
 
@@ -102,7 +133,7 @@ export function createSpending({ store, now }: { readonly store: Store; readonly
       if (read.length === 0) break
     }
   }
-  const known = (spender: Spender): Sums => accounts.sums(spender, now())
+  const known = (spender: Spender, except?: string): Sums => accounts.sums(spender, now(), except)
   const entryOf = (purchase: Purchase): StoredEntry => {
     const entry = { seq: head.seq + 1, type: "money-spent", atMs: now(), body: JSON.stringify(purchase) }
     return { ...entry, hash: hashEntry(head.hash, entry) }
@@ -110,17 +141,24 @@ export function createSpending({ store, now }: { readonly store: Store; readonly
   const lock = createLock()
   return {
     known,
-    read: (spender) =>
+    has: accounts.has,
+    inLog: accounts.inLog,
+    read: (spender, except) =>
       lock(async () => {
         await refresh()
-        return known(spender)
+        return known(spender, except)
       }),
-    add: (spender, minor, isAllowed) =>
+    add: (spender, minor, isAllowed, of) =>
       lock(async () => {
         for (let race = 0; race < maxRaces; race++) {
           await refresh()
+          if (of?.isRead === true && accounts.has(spender, of)) return true
           if (!isAllowed(known(spender))) return false
-          const entry = entryOf({ ...spender, minor })
+          const entry = entryOf({
+            ...spender,
+            minor,
+            ...(of === undefined ? {} : { response: of.response, call: of.call }),
+          })
           const written = await store.append(spendingLog, { after: head.seq, entries: [entry] })
           if (written.type !== "appended") continue
           take(entry)
@@ -137,7 +175,7 @@ const keysOf = ({ tenant, agent, sessions }: Spender): readonly (readonly string
 
 function readPurchase(seq: number, body: string): Purchase {
   const read = tryParse(body)
-  const { tenant, agent, sessions, session, minor } = isObject(read) ? read : {}
+  const { tenant, agent, sessions, session, minor, response, call } = isObject(read) ? read : {}
   if (typeof tenant !== "string" || typeof agent !== "string" || typeof minor !== "number" || !Array.isArray(sessions))
     throw new HoldfastError({
       code: "store-corrupt",
@@ -146,7 +184,14 @@ function readPurchase(seq: number, body: string): Purchase {
       reason: `entry ${seq} is no purchase`,
     })
   const names = sessions.filter((name) => typeof name === "string")
-  return { tenant, agent, sessions: names, minor, ...(typeof session === "string" ? { session } : {}) }
+  return {
+    tenant,
+    agent,
+    sessions: names,
+    minor,
+    ...(typeof session === "string" ? { session } : {}),
+    ...(typeof response === "string" && typeof call === "string" ? { response, call } : {}),
+  }
 }
 
 /** Does any policy that is enforced depend on what was spent before: in the session, or beyond it? */
@@ -187,12 +232,23 @@ export const spentMeanwhile = (): HoldfastError =>
     why: "the limit on spending was reached by another session meanwhile; ask again",
   })
 
-/** The guard of calls outside any session: what they spend counts for their agent, their tenant, and the session that they name. */
+/** Hears of each call that was judged, and of which response it is, if that has an id. */
+export type OnJudged = (judged: JudgedCall, response?: string) => Promise<void>
+
+export const callOfResponse = (
+  { callId }: JudgedCall,
+  response: string | undefined,
+  stored: string | undefined,
+): CallOfResponse | undefined =>
+  response === undefined || callId === "" ? undefined : { response, call: callId, isRead: response === stored }
+
+/** The guard of calls outside any session: `stored` is the id of a response that was given before. What they spend counts for their agent, their tenant, and the session that they name. */
 export async function guardOutside(
   spending: Spending,
   spender: Spender,
   guarding: Guarding,
-): Promise<Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }> {
+  stored?: string,
+): Promise<Guarding & { readonly onJudged: OnJudged }> {
   const asks = asksSpent(guarding.guard)
   if (!asks.inSession && !asks.beyond) return { ...guarding, onJudged: async () => {} }
   const circumstancesOf = ({ by, besideMinor }: Sums): Circumstances => ({
@@ -201,11 +257,12 @@ export async function guardOutside(
     spentByMinor: by,
   })
   const { guard, isAllowed } = createRejudging(guarding.guard)
-  const onJudged = async (judged: JudgedCall): Promise<void> => {
+  const onJudged: OnJudged = async (judged, response) => {
     const minor = spentWith([judged])
     if (minor === 0) return
-    if (!(await spending.add(spender, minor, (sums) => isAllowed(judged, circumstancesOf(sums)))))
+    const isStillAllowed = (sums: Sums): boolean => isAllowed(judged, circumstancesOf(sums))
+    if (!(await spending.add(spender, minor, isStillAllowed, callOfResponse(judged, response, stored))))
       throw spentMeanwhile()
   }
-  return { ...guarding, guard, circumstances: circumstancesOf(await spending.read(spender)), onJudged }
+  return { ...guarding, guard, circumstances: circumstancesOf(await spending.read(spender, stored)), onJudged }
 }

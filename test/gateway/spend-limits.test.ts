@@ -1,4 +1,7 @@
+import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, test } from "vitest"
@@ -159,5 +162,81 @@ test.each([false, true])(
     expect(bought.filter((did) => did).length).toBeLessThanOrEqual(3)
     expect(bought.filter((did) => did).length).toBeGreaterThan(0)
     expect(await place.buy(buyer(9), 30)).toBe(false)
+  },
+)
+
+/** A provider that stores its responses: each buys for the sum that the user says, at once or in the background. */
+async function startProvider(): Promise<string> {
+  const stored = new Map<string, object>()
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const send = (value: object): void => {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value))
+    }
+    if (request.method === "GET") return send(stored.get(request.url?.split("/").at(-1) ?? "") ?? {})
+    const body = Buffer.concat(chunks).toString()
+    const sum = Number(/Buy for (\d+)/.exec(body)?.[1])
+    const id = `resp_${stored.size}`
+    const args = JSON.stringify({ item: "tea", price_usd: sum })
+    const call = { type: "function_call", id: `fc_${id}`, call_id: `call_${id}`, name: "buy", arguments: args }
+    const whole = { id, object: "response", status: "completed", model: "gpt-5", output: [call] }
+    stored.set(id, whole)
+    send(body.includes('"background":true') ? { ...whole, status: "queued", output: [] } : whole)
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  endings.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const readings = limits.flatMap((limit) =>
+  [false, true].flatMap((background) => [false, true].map((bypass) => ({ ...limit, background, bypass }))),
+)
+
+test.each(readings)(
+  "%j: a stored response that is read again is the same, and what it spends counts once",
+  async ({ background, bypass, ...limit }) => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-stored-"))
+    endings.push(() => rmSync(folder, { recursive: true, force: true }))
+    const policies = join(folder, "policy")
+    mkdirSync(policies, { mode: 0o700 })
+    const uses = JSON.stringify([{ template: "spend-limit", amount: 100, ...limit }])
+    writeFileSync(join(policies, "spend.json"), uses, { mode: 0o600 })
+    const store = await openStore(join(folder, "hf.db"))
+    const operator = await openOperator({ store, directory: policies, watch: false })
+    const gateway = await startTestGateway(await startProvider(), { store, operator })
+    endings.push(async () => {
+      await gateway.close()
+      operator.close()
+      await store.close()
+    })
+    const headers = {
+      authorization: "Bearer one",
+      "content-type": "application/json",
+      "x-holdfast-agent": "clerk",
+      "x-holdfast-session": "s1",
+      ...(bypass ? { "x-holdfast-bypass": "1" } : {}),
+    }
+    const ask = async (path: string, body?: object): Promise<string> => {
+      const response = await fetch(`${gateway.url}${path}`, {
+        headers,
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      })
+      return await response.text()
+    }
+    const buy = (sum: number): Promise<string> =>
+      ask("/v1/responses", { model: "gpt-5", background, store: true, input: `Buy for ${sum}` })
+    const bought = '"buy"'
+    expect((await buy(60)).includes(bought)).toBe(!background)
+    for (let time = 0; time < 3; time++) expect(await ask("/v1/responses/resp_0")).toContain(bought)
+    // 40 are left: not more, and not less.
+    const over = await buy(41)
+    if (background) expect(await ask("/v1/responses/resp_1")).not.toContain(bought)
+    else expect(over).not.toContain(bought)
+    const within = await buy(40)
+    const id = `resp_${background ? 2 : /resp_\d+/.exec(within)?.[0].slice(5)}`
+    expect(background ? await ask(`/v1/responses/${id}`) : within).toContain(bought)
+    for (let time = 0; time < 2; time++) expect(await ask(`/v1/responses/${id}`)).toContain(bought)
   },
 )

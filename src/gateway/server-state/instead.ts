@@ -168,9 +168,9 @@ export function noteWithheldCalls(
   sent: Pick<Sent, "isOther">,
 ): SessionGuarding | undefined {
   if (guarding === undefined) return undefined
-  const onJudged: SessionGuarding["onJudged"] = async (judged) => {
+  const onJudged: SessionGuarding["onJudged"] = async (judged, response) => {
     if (judged.result !== undefined) sent.isOther = true
-    await guarding.onJudged(judged)
+    await guarding.onJudged(judged, response)
   }
   return { ...guarding, onJudged }
 }

@@ -265,6 +265,8 @@ export type RoundNotes = {
   id: string | undefined
   parts: number
   spoken: boolean
+  /** The id that the upstream gave the response of this round. */
+  responseId: string | undefined
   /** Tool calls that were sent to the client. */
   released: number
   stopped: boolean
@@ -282,6 +284,7 @@ export const openNotes = ({ format, offset }: RoundSetup): RoundNotes => ({
   id: undefined,
   parts: offset,
   spoken: false,
+  responseId: undefined,
   released: 0,
   stopped: false,
   next: undefined,

@@ -307,7 +307,7 @@ function judgedEvents(setup: RoundSetup, notes: RoundNotes): AsyncIterable<Strea
   const { guard, onJudged, ...use } = guarding
   const judged = async (one: JudgedCall): Promise<void> => {
     notes.judged.push(one)
-    await onJudged(one)
+    await onJudged(one, notes.responseId)
   }
   return guardEvents(format, rest, guard, { ...withSpent(use, spentMinor), onJudged: judged })
 }
@@ -322,6 +322,7 @@ async function* collected(
   let state = startDecode(format)
   const note = (event: StreamEvent): StreamEvent => {
     notes.collecting = collectStep(notes.collecting, event)
+    if (event.type === "response-start") notes.responseId = event.id
     return moved(event, offset)
   }
   for await (const sse of events) {

@@ -106,7 +106,7 @@ async function judgeRound(
   if (guarding === undefined) return { answer, shown: rest, recalls, denied: [], spentMinor: 0 }
   const { guard, onJudged, ...use } = guarding
   const { response: shown, judged } = await guardResponse(rest, guard, withSpent(use, spentMinor))
-  for (const one of judged) await onJudged(one)
+  for (const one of judged) await onJudged(one, answer.id)
   return { answer, shown, recalls, denied: judged.filter(isDenied), spentMinor: spentWith(judged) }
 }
 

@@ -76,7 +76,7 @@ const deedsAsThings = setOf(
 )
 const reports = setOf("status details detail history info summary report receipt receipts quote estimate")
 
-function actionsOfWords(words: readonly string[]): readonly Action[] {
+export function actionsOfWords(words: readonly string[]): readonly Action[] {
   if (
     words.length > 1 &&
     reports.has(words.at(-1) ?? "") &&
@@ -113,7 +113,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
 }
 
 const paying = setOf(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary zahle zahlen kaufen acheter payer comprar pagar comprare pagare",
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
 )
 const reads = /^(?:read|query)$/
 const currencyCode =
@@ -145,6 +145,7 @@ export function possibleActions(
   const pays =
     words.some((word) => paying.has(word)) &&
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
+  const presses = words.some((word) => pressing.has(word)) && leaves.some(isOffer)
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
   // A sum beside the code of a currency, under whatever names in whatever language.
@@ -153,9 +154,17 @@ export function possibleActions(
     !runs &&
     leaves.some(({ text }) => currencyCode.test(text)) &&
     leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?\s*$/.test(text))
-  if ((pays && !asks) || telling || (isSum && !converts.test(tool))) may.add("purchase")
+  if ((pays && !asks) || presses || telling || (isSum && !converts.test(tool))) may.add("purchase")
   return may
 }
+
+/** Tools that use what a screen shows; what they press says what it does. */
+const pressing = setOf("click tap press touch submit dblclick doubleclick activate interact act select choose check")
+/** A thing to press that has a price on it, or a word for paying. */
+const isOffer = ({ text, folded, value }: Leaf): boolean =>
+  typeof value === "string" &&
+  text.length <= 300 &&
+  (/\d\s?[$€£¥]|[$€£¥]\s?\d/.test(text) || wordsOf(folded).some((word) => paying.has(word)))
 
 const mailing =
   /^(?:email|emails|mail|mails|gmail|outlook|smtp|mailgun|sendgrid|postmark|ses|newsletter|forward|reply|invite|invitation|share|notify|contact|contacts|message|messages|send|draft|letter)$/
@@ -182,11 +191,15 @@ const names: readonly (readonly [Environment, RegExp])[] = [
 const known = new Map<string, Environment | undefined>()
 const maxKnown = 5_000
 
+/** A name that ends in it, `coreprod`, and is not the name of what is none. */
+const compoundProduction = /^(?!(?:non|pre|not|re|co|by)-?pr)[a-z\d]{2,20}pro?d$/
+
 /** The letters that names of environments begin with. */
 const firstLetters = "cdlmpqstu"
 
 /** The environment that a word is a name of. */
 function environmentOf(word: string): Environment | undefined {
+  if (compoundProduction.test(word)) return "production"
   if (!firstLetters.includes(word.charAt(0))) return undefined
   const met = known.get(word)
   if (met !== undefined || known.has(word)) return met

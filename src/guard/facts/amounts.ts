@@ -78,8 +78,8 @@ const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?
 const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?)\\s?(${figure})${scaled}`, "gi")
 const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿])|(${codes})(?![a-z]))`, "gi")
 const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
-/** Without the sign or the name of a currency none of them is there. */
-const namesMoney = new RegExp(`[$€£¥₹₽₩₿]|${codes}`, "i")
+/** Without the sign or the name of a currency, at the start of a word or right behind a figure, none of them is there. */
+const namesMoney = new RegExp(`[$€£¥₹₽₩₿]|\\b(?:${codes})|\\d(?:${codes})`, "i")
 /** Characters before a currency's name in which a number is spelled out. */
 const spelledLength = 160
 

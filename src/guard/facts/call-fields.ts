@@ -1,5 +1,6 @@
-import { type Action, environmentsIn, targetEnvironments } from "./action.ts"
+import { type Action, actionsOfWords, environmentsIn, targetEnvironments } from "./action.ts"
 import { controlsOff } from "./controls.ts"
+import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { type Leaf, open } from "./leaf.ts"
 import type { ProgramReading } from "./program-reading.ts"
 import { builtFiles, secretStore } from "./shell.ts"
@@ -18,14 +19,15 @@ export function readFields(
   const said = leaves.filter(
     ({ role, value, keys }) =>
       (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
-      // A switch is a switch, also in a patch: only texts are prose.
-      (typeof value === "boolean" && keys.length > 1),
+      // A switch is a switch, also in a patch: only texts are prose. So is an address that is the whole value.
+      (typeof value === "boolean" && keys.length > 1) ||
+      (typeof value === "string" && /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(value)),
   )
   for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
   for (const { folded, text, role, keys, value } of said) {
     const whole = folded === text.toLowerCase() ? text : folded
     const source = role === "command" ? whole.replace(builtFiles, " ") : whole
-    const isTarget = role === "environment" || role === "url"
+    const isTarget = role === "environment" || role === "url" || /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(text)
     // Production counts wherever it is named; any other environment only where a field says what is acted on.
     for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
       if (environment === "production" || isTarget) reading.placed.add(environment)
@@ -34,6 +36,7 @@ export function readFields(
       for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
   }
   for (const environment of reading.placed) reading.environments.add(environment)
+  for (const { text, value } of leaves) if (typeof value === "string") readMutations(reading, text)
   const deeds = said.filter(
     ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
   )
@@ -72,10 +75,26 @@ export function readFields(
       for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
 
+/** What the mutations of a text in GraphQL do. */
+function readMutations(reading: ProgramReading, text: string): void {
+  if (!text.includes("mutation")) return
+  for (const mutation of mutationsIn(text)) {
+    for (const action of actionsOfWords(wordsOf(mutation))) reading.actions.add(action)
+    reading.changes = true
+    const isForced = /\bforce"?\s*:\s*true\b/i.test(text) && /ref|branch|commit/i.test(mutation)
+    const kind = isForced ? "repository" : destroyedBy(mutation)
+    if (kind !== undefined) reading.destructions.push({ kind, environments: [] })
+  }
+}
+
 /** A tool whose name says that it shows a secret; the names of secrets are none. */
 const opensSecret = (words: readonly string[]): boolean =>
   words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
-  words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
+  words.some((word) =>
+    /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(
+      word,
+    ),
+  )
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
@@ -93,5 +112,11 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
   const deletes =
     words.includes("delete") &&
     words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
-  if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
+  // A host of repositories that is told to delete something by its address; what people say to each other there is theirs.
+  const address = said.find(({ text }) => /\/(?:repos|projects|repositories)\//.test(text))?.text
+  const isDeleted =
+    address !== undefined &&
+    !/\/(?:comments|labels|reactions|subscription|assignees|requested_reviewers|lock)\b/.test(address) &&
+    said.some(({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*delete\s*$/.test(folded))
+  if (forced || deletes || isDeleted) reading.destructions.push({ kind: "repository", environments: [] })
 }

@@ -1,4 +1,5 @@
 import type { Effect } from "./command-table.ts"
+import { strangeModule } from "./modules.ts"
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
 type CodeFacts = {
@@ -9,6 +10,10 @@ type CodeFacts = {
   /** Commands that it hands to a shell. */
   readonly scripts: readonly string[]
   readonly destructive: boolean
+  /** It overwrites or deletes what others have in a repository. */
+  readonly overwrites: boolean
+  /** It has a call of a connection or a client that is not known to look. */
+  readonly acts: boolean
   /** It has a call whose name says that something is taken away. */
   readonly takesAway: boolean
   /** What shows only when it runs, with the reason. */
@@ -52,7 +57,7 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "network",
-    /\b(?:import|from|require|use)\b\s*\(?\s*["']?(?:node:)?(?:requests|httpx|aiohttp|urllib[23]?|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
+    /\b(?:import|from|require|use|__import__|import_module)\b\s*\(?\s*["']?(?:node:)?(?:socket|socketserver|ssl|requests|httpx|aiohttp|urllib[23]?|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
   ],
   [
     "send",
@@ -70,7 +75,8 @@ const literal =
 const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
 
 /** Pieces of text that a program puts together, as one: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
-function joined(code: string): string {
+function joined(written: string): string {
+  const code = withHome(written)
   const added = code.replace(/"\s{0,20}[+.]\s{0,20}"|'\s{0,20}[+.]\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
   return added
     .replace(
@@ -78,6 +84,31 @@ function joined(code: string): string {
       (_whole, list: string) => `"${[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece).join("/")}"`,
     )
     .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
+}
+
+const home =
+  /\b(?:pathlib\.)?Path\.home\(\)|\bos\.path\.expanduser\(\s*["']~["']\s*\)|\b(?:os\.)?homedir\(\)|\bDir\.home\b|\b(?:os\.environ|process\.env|ENV)(?:\.HOME\b|(?:\.(?:get|fetch))?[[(]\s*["']HOME["']\s*[\])])|\$ENV\{["']?HOME["']?\}|\bos\.getenv\(\s*["']HOME["']\s*\)/g
+
+/** Two texts in different quotes that are put together. */
+const mixed = /(["'])([^"'\\\n]{0,300})\1\s{0,4}\)?\s{0,4}([+./])\s{0,4}(?!\1)(["'])([^"'\\\n]{0,300})\4/
+/** Pieces of one text in different quotes. */
+const maxPieces = 8
+
+/** A program with the home folder as it is written in a path, and pieces in other quotes or behind one another as one text. */
+function withHome(code: string): string {
+  const found = code.replace(home, '"~"').replace(/\$?\{\s*"~"\s*\}/g, "~")
+  let plain = found
+  for (let round = 0; round < maxPieces && mixed.test(plain); round++)
+    plain = plain.replace(
+      mixed,
+      (_whole, quote: string, one: string, sign: string, _other, next: string) =>
+        `${quote}${one}${sign === "/" ? "/" : ""}${next}${quote}`,
+    )
+  return plain.replace(
+    /(["'])([^"'\n]{0,300})\1\s*\)?\.joinpath\(\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,12})\)/g,
+    (_whole, quote: string, first: string, list: string) =>
+      `${quote}${[first, ...[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece)].join("/")}${quote}`,
+  )
 }
 
 /** The first argument of each call of a kind, as it is written. */
@@ -104,7 +135,9 @@ function namesIn(code: string): Names {
   for (const [, name = "", value = ""] of code.matchAll(
     /(?:^|[;\n,({]|\b(?:const|let|var|my|local)\s)\s*[$@]?([A-Za-z_]\w*)\s*(?:=(?![=>])|:=)\s*([^\n;]{0,2000})/g,
   )) {
-    const text = /^[rbu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`$]*)`)\s*(?:[,)}#/]|$)/.exec(value.trim())
+    const text = /^[rbu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`$]*)`)\s*(?:[,)}#/]|$)/.exec(
+      value.trim().replace(/^(?:pathlib\.)?(?:Pure)?Path\(\s*/, ""),
+    )
     if (text === null) other.add(name)
     else names.set(name, [...(names.get(name) ?? []), unescaped(text[1] ?? text[2] ?? text[3] ?? "")])
   }
@@ -118,6 +151,16 @@ function namesIn(code: string): Names {
   for (const name of other) names.delete(name)
   return names
 }
+
+/** A program in which names that stand for one text, and are put before another, are that text. */
+const withNames = (code: string, names: Names): string =>
+  code.replace(
+    /(?<![\w.$"'])([A-Za-z_]\w*)(?=\s*[+/]\s*["'])|(?<=\bjoin\(\s*)([A-Za-z_]\w*)(?=\s*,\s*["'])|(?<=\bPath\(\s*)([A-Za-z_]\w*)(?=\s*[),])/g,
+    (name) => {
+      const values = names.get(name)
+      return values?.length === 1 && /^[^"'\n]{1,300}$/.test(values[0] ?? "") ? `"${values[0]}"` : name
+    },
+  )
 
 /** What an argument says, if that is written in the program. */
 function textsOf(argument: string, names: Names): readonly string[] | undefined {
@@ -163,6 +206,18 @@ const cloudModules =
 const cloudChanges =
   /\.(?:create|run|delete|put|terminate|modify|launch|provision|destroy|deploy|update|start|stop|attach|detach|copy|upload|patch|replace|scale|invoke|authorize|revoke)_?[A-Za-z_]\w*\s*\(/
 
+/** Calls that look, connect, or work on what was read; those of statements are read as such. */
+const looking =
+  /^(?:redis|strictredis|\w*(?:client|connection|engine|pool)|get\w*|fetch\w*|find\w*|list\w*|read\w*|load\w*|loads|dump|dumps|describe\w*|show\w*|scan\w*|query\w*|execute\w*|select\w*|where|filter\w*|order_?by|group_?by|sort\w*|limit|head\w*|tail|count\w*|sum|mean|median|min|max|agg\w*|aggregate|describe|info|keys|values|items|h?mget|hgetall|lrange|llen|smembers|zrange|ttl|exists|ping|connect\w*|cursor|close|client|resource|session|from_url|format|join|split|strip\w*|replace|lower|upper|startswith|endswith|append|extend|encode|decode|print\w*|log|error|map|forEach|reduce|slice|concat|includes|then|catch|json|text|status|to_(?:dict|list|string|numpy|pandas|frame|json|csv)|plot\w*|iter\w*|collection|database|db|table|paginate|get_paginator|raise_for_status|stringify|parse\w*|all|first|one|scalar\w*|rollback|explain|stats|isoformat|strftime|now|today|year|round|test|exec|match\w*|search|group)$/i
+const methodCalls = (text: string): readonly string[] =>
+  [...text.slice(0, 100_000).matchAll(/\.(\w+)\s*\(/g)].map(([, name = ""]) => name)
+
+/** Libraries for repositories and their hosts, and calls of theirs that overwrite or delete. */
+const repositories =
+  /\b(?:import|from|require|use)\b[^\n]{0,80}\b(?:git|pygit2|dulwich|GitPython|simple-git|isomorphic-git|nodegit|github3?|PyGithub|gitlab|octokit|rugged|bitbucket)\b|\boctokit\b|\bgit\.Repo\b/i
+const overwrites =
+  /\bpush\w*\s*\([^;\n]{0,400}(?:\bforce\b|\bmirror\b|\bdelete\b|\bprune\b|["'`][+:]|["'`]-{1,2}(?:f|d|force|delete|mirror|prune)|\*\*|\.\.\.)|\bforce["']?\s*[:=]\s*(?:true|1)\b|\.(?:delete_?(?:ref|git_ref|branch|repo|repository|tag|project|release)|deleteRef|deleteBranch|removeBranch)\w*\s*\(|\bDELETE \/repos\/|\b(?:repo|repository|project|branch|ref)\w*\.(?:delete|remove|archive)\s*\(/i
+
 /** Calls that fetch what they name unless it is there already. */
 const fetched =
   /\.(?:download|from_pretrained|snapshot_download|hf_hub_download|load_dataset|fetch_\w+)\s*\(|\b(?:load_dataset|snapshot_download|hf_hub_download|download_file|fetch_openml)\s*\(|\bhub\.load\s*\(|\bimport\s[^\n]{0,200}\bfetch_\w+/
@@ -170,10 +225,15 @@ const fetched =
 const pays =
   /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
 
+/** A field for a sum in what a program sends. */
+const sums =
+  /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\bamount\s*:\s*["'\d{]/i
+
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {
-  const text = joined(code)
-  const names = namesIn(text)
+  const once = joined(code)
+  const names = namesIn(once)
+  const text = names.size === 0 ? once : joined(withNames(once, names))
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
@@ -196,7 +256,11 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   if (fetched.test(text))
     for (const what of ["network", "hosts"] as const)
       unresolved.push({ what, why: "the program loads something that may have to be fetched" })
-  if (pays.test(text)) {
+  const strange = strangeModule(text)
+  if (strange !== undefined)
+    for (const what of ["network", "hosts"] as const)
+      unresolved.push({ what, why: `nobody has said whether the module ${strange} uses a network` })
+  if (pays.test(text) || (effects.has("send") && sums.test(text))) {
     effects.add("pay")
     unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })
   }
@@ -214,6 +278,8 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
       /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflush(?:all|db)\b|\.drop_?(?:database|collection|all)\(/i.test(
         text,
       ),
+    overwrites: repositories.test(text) && overwrites.test(text),
+    acts: strange !== undefined && methodCalls(text).some((name) => !looking.test(name)),
     takesAway:
       /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i.test(
         text,
@@ -264,7 +330,7 @@ function readCalls(
     /^\s*(?:select|show|describe)\s/i,
   )
   if (
-    /\b(?:smtplib|nodemailer|sendMail|sendmail|send_(?:\w+_)?e?mail|yagmail|redmail|mailgun|sendgrid|postmark(?:er)?|emails|resend|SMTP|ActionMailer)\b/.test(
+    /\b(?:smtplib|nodemailer|sendMail|sendmail|send_(?:\w+_)?e?mail|yagmail|redmail|mailgun|sendgrid|postmark(?:er)?|emails|resend|SMTP|ActionMailer|outgoing message|tell application "(?:Mail|Messages|Microsoft Outlook|Spark)")\b/.test(
       text,
     ) &&
     (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names))

@@ -104,6 +104,9 @@ const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|n
 export const searches = /^(?:[efz]?grep|rg|ag|ack|echo|printf|cat|sed|awk|find|fd|git|ls|man|which)$/
 const recipientOption =
   /^--?(?:to|cc|bcc|who|rcpt|recipients?|attendees?|invitees?|invite|guests?|participants?|share-with|notify)(?:=|$)/
+/** A word with which something is sent to somebody. */
+const sending = /mail|send|notif|invit|share|messag|deliver|newsletter|forward/i
+const bareAddress = (word: string): string => word.replace(/^--?[\w-]+=/, "")
 /** Programs for something else that have a sub-command for mail. */
 const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
 
@@ -125,7 +128,7 @@ export function readMail(
       !searches.test(name) &&
       recipientOption.test(word.includes("=") ? word : (words[at - 1] ?? ""))
     )
-      reading.mailed.push(word.replace(/^--?[\w-]+=/, ""))
+      reading.mailed.push(bareAddress(word))
   if (isService) {
     const sent = words.filter(
       (word, at) => word.includes("@") && !/^--?(?:from|source|sender|reply-to)\b/.test(words[at - 1] ?? word),
@@ -133,6 +136,12 @@ export function readMail(
     reading.mailed.push(...sent.flatMap((word) => word.split(/[\s,;={}[\]"']+/)))
     if (sent.length === 0) open(reading.open, "recipients", `${name} sends mail, and to whom is not in the command`)
   }
+  // An address behind a word for sending is where it goes, whatever the program.
+  if (!isService && !mailers.test(name) && !curled && (!searches.test(name) || /^git send-email\b/.test(line)))
+    if (words.some((word) => sending.test(word)))
+      reading.mailed.push(
+        ...words.filter((word) => /^(?:--?[\w-]+=)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(word)).map(bareAddress),
+      )
   if (!mailers.test(name) && !curled) return
   const valued =
     /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
@@ -143,8 +152,10 @@ export function readMail(
   )
   reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
   const reads = words.some((word) => /^-\w*t$|^--read-recipients$/.test(word))
-  const headers = given.join("\n")
-  if (reads) reading.mailed.push(...[...headers.matchAll(/^(?:to|cc|bcc):(.*)$/gim)].map(([, list]) => list ?? ""))
+  // A header goes on in lines that begin with a blank.
+  const headers = given.join("\n").replace(/\r?\n[ \t]+/g, " ")
+  if (reads)
+    reading.mailed.push(...[...headers.matchAll(/^(?:resent-)?(?:to|cc|bcc):(.*)$/gim)].map(([, list]) => list ?? ""))
   if (recipients.some((word) => word.includes(unknownPart)) || (reads && (piped || headers === "")))
     open(reading.open, "recipients", `the recipient of ${name} is known only when it runs`)
   else if (!curled && recipients.every((word) => !word.includes("@")) && !reads && words.length > 0)

@@ -102,6 +102,11 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     /^getent (?:a?hosts(?:v[46])?|networks|services) |^(?:jj|hg|svn|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*(?:push|pull|fetch|clone|sync)\b/,
   ],
   ["install", /^(?:npx|bunx|uvx|pipx run) /],
+  // What looks otherwise writes with these options.
+  [
+    "write",
+    /^find .*-f(?:printf?0?|ls)\b|^date (?:.* )?(?:-s|--set)|^hostname [a-z\d]|^g?sed (?:.* )?(?:\S*[\d$/;{}])?w \S/,
+  ],
   [
     "send",
     /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
@@ -121,7 +126,7 @@ const lookOnly: readonly RegExp[] = [
   /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config (?:view|get-contexts|current-context)|cluster-info|api-resources|api-versions|rollout (?:status|history)|auth can-i|diff|wait|events)\b/,
   /^(?:docker|podman) (?:compose (?:-\S+(?: \S+)? )*)?(?:ps|images|logs|inspect|version|info|stats|top|port|history|config)\b|^(?:docker|podman) (?:image|container|volume|network) (?:ls|inspect)\b/,
   /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list|workspace (?:select|list|show))\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
-  /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|ls\b)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
+  /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|lookup-|search-|validate-|simulate-|head-|ls\b)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
   /^(?:npm|pnpm|yarn) (?:ls|list|view|outdated|audit(?! fix)|test|run (?:test|lint|check|build|typecheck))\b|^(?:pip3?|uv pip) (?:list|show|freeze|check)\b/,
   /^systemctl (?:status|list-\w+|is-\w+|show)\b|^(?:cargo|go) (?:test|check|vet|clippy|build|version)\b|^(?:apt|brew|dnf|yum) (?:list|search|show|info)\b/,
   /^(?:gh|glab|hub) (?:\S+ )?(?:list|view|status|diff|checks|watch|browse|search)\b|^gh api (?!.*(?:-X|--method|-f|-F|--field|--input))|^gh auth status/,
@@ -297,6 +302,6 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   [
     "repository",
-    /^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
+    /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
   ],
 ]

@@ -198,7 +198,7 @@ const hides = ({ does }: ToolContract, input: unknown): boolean =>
   does.some((deed) => deed !== "read" && deed !== "write") &&
   typeof input === "object" &&
   input !== null &&
-  Object.values(input).some((value) => JSON.stringify(value)?.includes("{") === true && typeof value === "object")
+  Object.values(input).some((value) => typeof value === "object" && JSON.stringify(value)?.includes("{") === true)
 
 /** The role of arguments that are one text without a field. */
 export const mainRole = (contract: ToolContract): Leaf["role"] =>

@@ -68,6 +68,15 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
 ]
 
+/** Does a command or a set of fields name a control, and not say that it is switched on? */
+export function namesControl(text: string): boolean {
+  const words = wordsOf(text.slice(0, 20_000))
+  if (words.some((word) => on.test(word) || /^(?:deny|require|required|enforce|enforced|block|protect)$/.test(word)))
+    return false
+  const line = words.join(" ")
+  return controls.some(([, name]) => words.some((word) => name.test(word))) || pairs.some(([, pair]) => pair.test(line))
+}
+
 /** The controls that a statement, a command or a set of fields switches off. */
 export function controlsOff(text: string): readonly string[] {
   const words = wordsOf(text.slice(0, 20_000))

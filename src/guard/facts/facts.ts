@@ -14,7 +14,7 @@ import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold } from "./words.ts"
+import { clean, fold, isAscii, wordsOf } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -77,7 +77,7 @@ function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Pro
   if (programs.tooMany) marks.add("too-many")
   if (programs.open.has("everything")) marks.add("obscured")
   if (leaves.some(({ encoded }) => encoded)) marks.add("encoded")
-  if (leaves.some(({ text }) => mixed.test(text))) marks.add("look-alike")
+  if (leaves.some(({ text }) => !isAscii(text) && mixed.test(text))) marks.add("look-alike")
   return marks
 }
 
@@ -356,6 +356,10 @@ function openOf(
   // What runs behind a server of tools that nobody has declared is not in the call.
   if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
     open(into, "network", "nobody has said whether the tools of this server use a network")
+  // A tool that is there to change a file, and is not told which, changes one that nobody has named.
+  const changes = named.has("write") || named.has("delete")
+  if (declared?.contract.paths !== undefined && changes && !leaves.some(isNamedFile) && programs.read === 0)
+    for (const kind of ["paths", "changedPaths"] as const) open(into, kind, "it does not say which file it changes")
   if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
     open(into, "hosts", "it does not say which host it calls")
   if (
@@ -369,6 +373,8 @@ function openOf(
     )
   )
     open(into, "amounts", "a sum of money is not given as a number")
+  if (declared === undefined && (named.has("disclose") || named.has("send")) && tellsOfPeople(tool))
+    open(into, "personal", "it hands on what is kept about people")
   const pays =
     named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
   if (pays && hasFactors(leaves)) open(into, "amounts", "a sum of money comes of several figures")
@@ -379,6 +385,16 @@ function openOf(
   }
   return into
 }
+
+const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""
+
+/** A tool that is named after people hands on what is kept about them. */
+const tellsOfPeople = (tool: string): boolean =>
+  wordsOf(tool).some((word) =>
+    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
+      word,
+    ),
+  )
 
 /** Figures that multiply or add to a sum: a rate, a number of times, a fee beside a price. */
 function hasFactors(leaves: readonly Leaf[]): boolean {

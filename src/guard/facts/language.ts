@@ -25,11 +25,37 @@ const smallWords: Readonly<Record<string, string>> = {
 /** Their names; below a language is known by its place. */
 const languages: readonly string[] = Object.keys(smallWords)
 
-const languagesOfWord: ReadonlyMap<string, readonly number[]> = (() => {
-  const map = new Map<string, number[]>()
+/** Each small word's languages, by its number; the first is that of every word that is none. */
+const owners: (readonly number[])[] = [[]]
+
+const numberOfWord: ReadonlyMap<string, number> = (() => {
+  const map = new Map<string, number>()
   for (const [place, words] of Object.values(smallWords).entries())
-    for (const word of words.split(" ")) map.set(word, [...(map.get(word) ?? []), place])
+    for (const word of words.split(" ")) {
+      const number = map.get(word) ?? owners.push([]) - 1
+      map.set(word, number)
+      owners[number] = [...(owners[number] ?? []), place]
+    }
   return map
+})()
+
+/** The small words in ASCII as a tree: for each node the next by letter, and the number of the word that ends there. */
+const tree = (() => {
+  const plain = [...numberOfWord].filter(([word]) => /^[a-z]+$/.test(word))
+  const size = 1 + plain.reduce((sum, [word]) => sum + word.length, 0)
+  const next = new Uint16Array(size * 26)
+  const ends = new Uint16Array(size)
+  let nodes = 1
+  for (const [word, number] of plain) {
+    let node = 0
+    for (let at = 0; at < word.length; at++) {
+      const place = node * 26 + word.charCodeAt(at) - 0x61
+      if (next[place] === 0) next[place] = nodes++
+      node = next[place] ?? 0
+    }
+    ends[node] = number
+  }
+  return { next, ends }
 })()
 
 /** The scores of one block, and the languages that have one in the order in which they were met. Used again for the next block. */
@@ -55,13 +81,13 @@ const blockWords = 40
 /** So many words without a small word of any language are of an unknown one. */
 const unknownWords = 20
 
-/** The language whose small words a block has most of. */
-function languageOf(words: readonly string[]): string | undefined {
+/** The language whose small words a block has most of. Words are given by their numbers. */
+function languageOf(words: readonly number[]): string | undefined {
   scores.fill(0)
   let count = 0
   for (const word of words) {
-    const own = languagesOfWord.get(word)
-    if (own === undefined) continue
+    if (word === 0) continue
+    const own = owners[word] ?? []
     for (const place of own) {
       if (scores[place] === 0) met[count++] = place
       // A word of one language says more than one that several share.
@@ -91,20 +117,60 @@ function proseOf(text: string): string {
   return prose.replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
 }
 
-function blocksOf(prose: string, isPlain: boolean): readonly (readonly string[])[] {
-  const blocks: string[][] = []
-  const held: string[] = []
-  // What stands behind a colon or on a line of its own may be a quotation.
-  for (const { start, end } of sentencesIn(prose, { start: 0, end: prose.length }))
-    for (const clause of prose
-      .slice(start, end)
-      .toLowerCase()
-      .split(/[;:\n]+/)) {
-      held.push(...(clause.match(isPlain ? /[a-z]+/g : /\p{L}+/gu) ?? []))
-      while (held.length >= leastWords) blocks.push(held.splice(0, blockWords))
+/** The number of a word in other letters, which counts where blocks are cut and nowhere else. */
+const foreign = -1
+
+const numberOf = (word: string): number =>
+  /^[a-z]|\p{Script=Latin}/u.test(word) ? (numberOfWord.get(word) ?? 0) : foreign
+
+/** What stands behind a colon or on a line of its own may be a quotation. */
+const clauseEnds = /[;:\n]+/
+
+/** Give the words of a text by their numbers, in blocks of whole clauses. */
+function eachBlock(prose: string, isPlain: boolean, take: (block: readonly number[]) => void): void {
+  let held: number[] = []
+  const give = (block: readonly number[]): void => take(isPlain ? block : block.filter((word) => word !== foreign))
+  const cut = (): void => {
+    for (; held.length > blockWords; held = held.slice(blockWords)) give(held.slice(0, blockWords))
+    if (held.length < leastWords) return
+    give(held)
+    held = []
+  }
+  const add = (word: number): void => {
+    held.push(word)
+  }
+  for (const { start, end } of sentencesIn(prose, { start: 0, end: prose.length })) {
+    if (isPlain) readPlain(prose, start, end, add, cut)
+    else
+      for (const clause of prose.slice(start, end).toLowerCase().split(clauseEnds)) {
+        for (const word of clause.match(/\p{L}+/gu) ?? []) add(numberOf(word))
+        cut()
+      }
+  }
+  if (held.length > 0) give(held)
+}
+
+/** The same for a stretch in ASCII, letter by letter: most calls are in it, and making a string of each word takes most of the time. */
+function readPlain(prose: string, start: number, end: number, add: (word: number) => void, cut: () => void): void {
+  const { next, ends } = tree
+  let isWord = false
+  let node = 0
+  for (let at = start; at < end; at++) {
+    const code = prose.charCodeAt(at)
+    const letter = (code | 0x20) - 0x61
+    if (letter >= 0 && letter < 26) {
+      // No word leads back to the root: behind it there is none.
+      node = isWord && node === 0 ? 0 : (next[node * 26 + letter] ?? 0)
+      isWord = true
+      continue
     }
-  if (held.length > 0) blocks.push(held)
-  return blocks
+    if (isWord) add(ends[node] ?? 0)
+    isWord = false
+    node = 0
+    if (code === 0x3a || code === 0x3b || code === 0x0a) cut()
+  }
+  if (isWord) add(ends[node] ?? 0)
+  cut()
 }
 
 /** The languages that a text is written in; `und` for one that is not known. */
@@ -117,10 +183,10 @@ function languagesIn(text: string): ReadonlySet<string> {
   }
   // Every word of a text in ASCII is Latin.
   const isPlain = !/[\u0080-\uffff]/.test(prose)
-  for (const block of blocksOf(prose, isPlain)) {
-    const language = languageOf(isPlain ? block : block.filter((word) => /^[a-z]|\p{Script=Latin}/u.test(word)))
+  eachBlock(prose, isPlain, (block) => {
+    const language = languageOf(block)
     if (language !== undefined) found.add(language)
-  }
+  })
   // What stands behind the part that was read may be in any language.
   if (text.length > maxLanguageLength) found.add("und")
   return found

@@ -109,15 +109,22 @@ function visitObject(reading: Reading, value: object, place: Place): void {
   joinArguments(reading, entries, { ...place, group })
 }
 
-/** `{ command: "rm", args: ["-rf", "/"] }` is one command. */
+/** `{ command: "rm", args: ["-rf", "/"] }` is one command, and so is one with what it is given to read. */
 function joinArguments(reading: Reading, entries: readonly (readonly [string, unknown])[], place: Place): void {
-  const program = entries.find(([key]) => /^(?:command|cmd|program|executable|file|binary)$/i.test(key))?.[1]
+  const program = entries.find(([key]) => /^(?:command|cmd|program|executable|file|binary|argv)$/i.test(key))?.[1]
+  const fed = entries.find(([key]) => /^(?:stdin|std_?in|stdin_?(?:data|text)|input|standard_?input)$/i.test(key))?.[1]
+  const run = Array.isArray(program) ? program.map((word) => quoted(String(word))).join(" ") : program
+  if (typeof run === "string" && run.length <= 10_000 && typeof fed === "string" && fed.trim() !== "")
+    visitText(reading, `${run} <<'${fedMark}'\n${fed}\n${fedMark}`, { ...place, keys: [...place.keys, "command"] })
   const given = entries.find(([key]) => /^(?:args|argv|arguments|parameters|params)$/i.test(key))?.[1]
   if (typeof program !== "string" || !Array.isArray(given) || given.length > 1_000) return
   const words = given.filter((word) => typeof word === "string" || typeof word === "number")
   const text = [program, ...words.map((word) => quoted(String(word)))].join(" ")
   visitText(reading, text, { ...place, keys: [...place.keys, "command"] })
 }
+
+/** What ends the text that a command is given; no text has it. */
+const fedMark = "END_OF_WHAT_IT_READS"
 
 /** The value of a text that is JSON: an object, a list or one more text. */
 function parsed(text: string): unknown {
@@ -220,12 +227,12 @@ const decodeEscapes = (text: string): string =>
 const decodeQuotedPrintable = (text: string): string =>
   text.replace(/=\r?\n/g, "").replace(/(?:=[\dA-F]{2})+/g, (run) => decodeHex(run.replaceAll("=", "")))
 
-/** Each encoding in which single signs of a text may be written, with what gives it away. */
-const spellings: readonly (readonly [hint: RegExp, decode: (text: string) => string])[] = [
-  [/&(?:#|[a-z]{2,8};)/i, decodeEntities],
-  [/%[\da-f]{2}/i, decodePercents],
-  [/\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
-  [/=(?:3D|40|2E|2F|20|\r?\n)/, decodeQuotedPrintable],
+/** Each encoding in which single signs of a text may be written, with the sign and the pattern that give it away. */
+const spellings: readonly (readonly [sign: string, hint: RegExp, decode: (text: string) => string])[] = [
+  ["&", /&(?:#|[a-z]{2,8};)/i, decodeEntities],
+  ["%", /%[\da-f]{2}/i, decodePercents],
+  ["\\", /\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
+  ["=", /=(?:3D|40|2E|2F|20|\r?\n)/, decodeQuotedPrintable],
 ]
 
 /** Text, not the bytes of a picture or of a key; UTF-16 shows as every other sign a zero. */
@@ -249,7 +256,10 @@ type Unfolded = { readonly texts: readonly string[]; readonly tooMany: boolean }
 
 /** What a text says once one encoding of it is undone: as a whole for the spelling of single signs, run by run for base64 and hex. */
 function unfold(text: string): Unfolded {
-  const spelled = spellings.reduce((before, [hint, decode]) => (hint.test(before) ? decode(before) : before), text)
+  const spelled = spellings.reduce(
+    (before, [sign, hint, decode]) => (before.includes(sign) && hint.test(before) ? decode(before) : before),
+    text,
+  )
   const texts = [spelled]
   const runs = new Set(encodedRuns(text))
   if (runs.size > 1 && wrapped.test(text)) runs.add(text.replace(/\s+/g, ""))
@@ -293,6 +303,11 @@ const roles: readonly (readonly [Role, RegExp])[] = [
     /^(?:to|cc|bcc)$|^(?:to|cc|bcc)_(?:e?mails?|addr|address|addresses|recipients?|list|users?|number)$|(?:^|_)(?:recipients?|rcpts?|addressees?|attendees?|invitees?|guests?|participants?|collaborators?|audience|mailto)(?:_|$)|(?:send|mail|email|forward|share|shared|deliver|notify|invite|forwarded)_(?:to|with|users?|emails?)$|^(?:forward|notify|invite)$/,
   ],
   ["sender", word("from|sender|reply_to|author|on_behalf_of")],
+  // A connection is told by its address, and not by words for people.
+  [
+    "url",
+    /(?:^|_)(?:conn|connection|database|db|jdbc|odbc|mongo\w*|redis|amqp|broker)_(?:string|str)s?(?:_|$)|^tns(?:_\w+)?$/,
+  ],
   ["currency", word("currency|currencies|ccy")],
   ["sql", word("sql|query|queries|statements?|stmt")],
   ["code", word("code|python|javascript|snippet|program|cell")],
@@ -310,7 +325,10 @@ const roles: readonly (readonly [Role, RegExp])[] = [
       "amounts?|price|prix|precio|preco|preis|betrag|importe|montant|total|costs?|sum|subtotal|fees?|tip|bonus|salary|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value",
     ),
   ],
-  ["quantity", word("quantity|qty|count|units?|seats?|licen[sc]es?|copies|pieces|nights|months|times")],
+  [
+    "quantity",
+    word("quantity|qty|count|units?|seats?|licen[sc]es?|copies|pieces|nights|days|weeks|months|years|hours|times"),
+  ],
   ["region", word("regions?|zones?|location|datacenter|az")],
   [
     "path",
@@ -390,6 +408,7 @@ const openKinds = [
   "secrets",
   "personal",
   "regions",
+  "controls",
 ] as const
 export type OpenKind = (typeof openKinds)[number]
 

@@ -71,9 +71,13 @@ const diagnosis =
 const illness =
   /\b(?:diagnosed with|diagnosis (?:is|was|of)\b|diagnosis:|suffers? from|suffering from|tested positive for|(?:was |is |been )prescribed|on sick leave (?:for|because|due)|(?:his|her|their|my|your|patient'?s?) (?:medication|diagnosis|illness|therapy|medical (?:history|records?))\b|leidet (?:an|unter)|diagnose (?:lautet|ist)|diagnose:|krankgeschrieben wegen|atteinte? de|souffre d|diagnostic(?:o|ado|ada|o de)? (?:com|con|est|de|:)|padece|sofre de)/
 
-/** A house in a street. */
+/** A house in a street; each of these has its number. */
 const street =
-  /\b\d{1,5}[a-z]? (?:\p{L}[\p{L}'.-]{1,24} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|square|terrace|close|crescent|gardens)\b|(?<!\p{L})\p{L}{2,30}(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b|\b\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|chemin|allée|impasse) (?:\p{L}[\p{L}'’.-]{0,24} ?){1,5}|\b(?:calle|avenida|rua|via|viale|piazza|plaza|praça|travessa) (?:\p{L}[\p{L}'’.-]{0,24} ){1,5}(?:n[.º°o]{0,2} ?)?\d{1,4}\b/u
+  /\b\d{1,5}[a-z]? (?:\p{L}[\p{L}'.-]{1,24} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|square|terrace|close|crescent|gardens)\b|\b\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|chemin|allée|impasse) (?:\p{L}[\p{L}'’.-]{0,24} ?){1,5}|\b(?:calle|avenida|rua|via|viale|piazza|plaza|praça|travessa) (?:\p{L}[\p{L}'’.-]{0,24} ){1,5}(?:n[.º°o]{0,2} ?)?\d{1,4}\b/u
+/** The same where the name of the street ends in what it is: looked at from that end, since any word may be the start of one. */
+const streetInOneWord =
+  /(?<=(?<!\p{L})\p{L}{2,30})(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b/u
+const hasStreet = (text: string): boolean => street.test(text) || streetInOneWord.test(text)
 
 /** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
 const maxNameLength = 60
@@ -120,27 +124,29 @@ function kindsIn({ folded, keys, role, text }: Leaf): readonly PersonalKind[] {
   for (const { 0: written } of spelledDigits(folded).matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
   for (const { 0: written } of folded.matchAll(iban)) if (passesIban(written)) kinds.push("iban")
   const start = folded.slice(0, 100_000)
-  if (diagnosis.test(start) || illness.test(start)) kinds.push("health")
-  if (street.test(start)) kinds.push("address")
-  if (/[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender") kinds.push("email")
-  if (telephone.test(folded.slice(0, 100_000))) kinds.push("phone")
-  if (bornOn.test(text.slice(0, 100_000))) kinds.push("birth-date")
+  const hasDigit = /\d/.test(folded)
+  if (illness.test(start) || (hasDigit && diagnosis.test(start))) kinds.push("health")
+  if (hasDigit && hasStreet(start)) kinds.push("address")
+  if (folded.includes("@") && /[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender")
+    kinds.push("email")
+  if (hasDigit && telephone.test(start)) kinds.push("phone")
+  if (hasDigit && bornOn.test(text.slice(0, 100_000))) kinds.push("birth-date")
   const key = (keys.at(-1) ?? "").replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key
   // A sentence without a digit talks about such data and has none of it.
-  const isProse = role === "body" && !/\d/.test(folded) && folded.trim().split(/\s+/, 4).length > 3
+  const isProse = role === "body" && !hasDigit && folded.trim().split(/\s+/, 4).length > 3
   const masked = /[*x•]{2}/.test(folded)
   for (const [kind, pattern] of named) {
     if (masked || folded.trim() === "") continue
     if (pattern.test(isProse ? key : short)) kinds.push(kind)
     // Named, and followed by something with digits that is no number of the usual form.
-    else if (kind !== "ssn" && kind !== "card" && followed(folded, pattern)) kinds.push(kind)
+    else if (hasDigit && kind !== "ssn" && kind !== "card" && followed(folded, start, pattern)) kinds.push(kind)
   }
   return kinds
 }
 
-function followed(folded: string, pattern: RegExp): boolean {
-  const match = pattern.exec(folded.slice(0, 100_000))
+function followed(folded: string, start: string, pattern: RegExp): boolean {
+  const match = pattern.exec(start)
   return (
     match !== null &&
     /^[^\w]{0,3}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d](?:[\w/.-]{4,}|[\d -]{5,})/.test(

@@ -2,7 +2,7 @@ import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
 import type { Declared } from "./contracts.ts"
-import { controlsOff } from "./controls.ts"
+import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Leaf, open } from "./leaf.ts"
 import { patchedFiles, patchedTexts, pathFact } from "./paths.ts"
@@ -22,8 +22,19 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
     reading.actions.add(statement.writes ? (statement.destructive ? "delete" : "write") : "query")
     if (statement.unresolved === undefined) continue
     open(reading.open, "statements", `of a statement it is not known what it does: ${statement.unresolved}`)
+    if (statement.unresolved.startsWith("it calls the function"))
+      open(reading.open, "network", `of a statement it is not known what it does: ${statement.unresolved}`)
     if (environments.length === 0) reading.destructions.push({ kind: "unknown", environments })
   }
+  // A file that is read or written under an address, and what adds to the program itself.
+  for (const [, address = ""] of text.matchAll(
+    /\b(?:from|join|copy|attach|to|into)\s+'([a-z][a-z\d+]{1,10}:\/\/[^']+)'/gi,
+  )) {
+    reading.network = true
+    readUrlInto(reading, address)
+  }
+  if (/(?:^|;)\s*(?:force\s+)?(?:install|load)\s+\w|\bload_extension\s*\(/i.test(text))
+    open(reading.open, "everything", "it loads an extension")
   for (const path of files) reading.paths.push(pathFact(path, "unknown"))
   for (const script of scripts) readShellInto(reading, script)
   // What is switched off may stand in quotes: `audit_trail = 'none'`.
@@ -43,11 +54,16 @@ const scriptFile =
   /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:crontab|\.bashrc|\.zshrc|\.profile|\.bash_profile|\.git\/hooks\/[\w-]+|\.husky\/[\w-]+)$/i
 const codeFile = /\.(?:py|js|mjs|cjs|ts|rb|pl|php|lua)$/i
 
-function readShellInto(reading: ProgramReading, text: string): void {
+function readShellInto(reading: ProgramReading, text: string, folder?: string): void {
   const facts = shellFacts(text)
   reading.read++
   reading.commands.push(...facts.commands)
   reading.paths.push(...facts.paths)
+  // A file by the folder in which the command is run, where the call says it.
+  if (folder !== undefined && facts.paths.length <= maxPlaced)
+    for (const fact of facts.paths)
+      if (!/^(?:[/~$]|[a-z]:)/i.test(fact.path))
+        reading.paths.push({ ...fact, ...pathFact(`${folder}/${fact.path}`, fact.access) })
   for (const host of facts.hosts) reading.hosts.push({ host, contacted: true, suspect: host.includes("xn--") })
   reading.mailed.push(...facts.mailed)
   reading.tooMany ||= facts.tooMany
@@ -71,6 +87,10 @@ function readShellInto(reading: ProgramReading, text: string): void {
       ? line.replace(/\s--no-audit\b/g, "")
       : named(withoutMessage(line))
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
+    const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
+    const isSystem = effects.has("privilege") || clouds.test(line)
+    if (governs && isSystem && namesControl(fold(told)))
+      open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   }
   for (const setting of facts.settings)
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
@@ -85,10 +105,20 @@ function readShellInto(reading: ProgramReading, text: string): void {
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
 }
 
+/** Files of one script that are looked up in the folder of the call. */
+const maxPlaced = 60
+
+/** Fields for the folder in which a command is run. */
+const folderField = /^(?:cwd|workdir|working_?dir(?:ectory)?|dir|dir_path|directory|folder|root)$/
+
 function readUrlInto(reading: ProgramReading, url: string): void {
   const host = hostOfWord(url)
   if (host !== undefined) reading.hosts.push({ host, contacted: true, suspect: false })
 }
+
+/** Programs with which whole systems are governed. */
+const clouds =
+  /^(?:aws|gcloud|az|kubectl|oc|doctl|oci|ibmcloud|hcloud|linode-cli|okta|cf|flyctl|heroku|gsutil|tailscale|cloudflared|databricks|snow|vault|consul|nomad|argocd|istioctl)\b/
 
 const changing = ["write", "delete", "send", "deploy", "install"] as const
 
@@ -184,6 +214,10 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   const folders = [...code.matchAll(/\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)].map(([, folder = ""]) => folder)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
+  // Beside statements, which are read by themselves, a program of which nobody has said that it only looks.
+  if (targets.includes("production") && facts.acts)
+    open(reading.open, "statements", "the program acts on production, and what it does shows only when it runs")
+  if (facts.overwrites) reading.destructions.push({ kind: "repository", environments: [] })
   if (printsSecrets(code)) reading.paths.push(pathFact("/proc/self/environ", "read"))
   for (const url of facts.urls) readUrlInto(reading, url)
   for (const effect of facts.effects) {
@@ -287,11 +321,12 @@ export function programsOf(
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
   const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
   const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
+  const folder = leaves.find(({ keys, text }) => folderField.test(keys.at(-1) ?? "") && /^[/~]/.test(text))?.text
   if (runs && declared === undefined) reading.actions.add("execute")
   for (const leaf of leaves) {
     const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
-    if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text)
+    if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text, folder)
     if (kind === "code" || kind === "either") readCodeInto(reading, leaf.text)
     if (leaf.role === "patch") for (const path of patchedFiles(leaf.text)) reading.paths.push(pathFact(path, "write"))
     // What was decoded may be a command, or a word of one.
@@ -338,7 +373,7 @@ function laterPrograms(
     if (isManifest && typeof value === "string" && keys.some((key) => manifestScripts.test(key))) scripts.push(text)
     if (role === "body" && !/^(?:old|search|before)/.test(keys.at(-1) ?? "")) {
       write(paths, text)
-      if (checksOff.test(text) && paths.some((path) => codeFile.test(path) || configures.test(path)))
+      if (paths.some((path) => codeFile.test(path) || configures.test(path)) && checksOff.test(text))
         controls.push("encryption")
     }
     if (role === "patch" || role === "body") for (const file of patchedTexts(text)) write([file.path], file.text)

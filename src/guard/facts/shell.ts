@@ -4,6 +4,7 @@ import { filesOf } from "./command-files.ts"
 import { readHost, readHosts, readMail, searches } from "./command-reach.ts"
 import { destructions, type Effect, effectsOf, isDryRun, isLocalProgram, isReader } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
+import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
@@ -169,7 +170,9 @@ function readCommand(reading: Reading, command: RunCommand): void {
             effect === "privilege" ||
             effect === "read" ||
             // What is fetched to be run once is fetched all the same; what npx runs is most often there.
-            (effect === "install" && /^(?:uvx|pipx)$/.test(name)),
+            (effect === "install" &&
+              (/^(?:uvx|pipx)$/.test(name) ||
+                /^\S+ (?:.* )?(?:-y|--yes|create-\S+|\S+@(?:latest|next|\d)\S*)(?= |$)/.test(line))),
         )
       : effectsOf(name, line),
   )
@@ -186,6 +189,10 @@ function readCommand(reading: Reading, command: RunCommand): void {
   // What comes through the pipe is taken away with all that is in it.
   if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
     reading.destructions.push({ kind: "files", environments })
+  for (const word of words)
+    if (word.includes("mutation") && !isDry)
+      for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
+        reading.destructions.push({ kind, environments })
   if (name === "git") readGitOptions(reading, words, line)
   if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
@@ -211,12 +218,34 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (secretStores.test(line) || tellsSecret(name, words)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line)
+  readRegions(reading, command, line, effects)
+  if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
+  readPayment(reading, name, words, effects)
+}
+
+/** A region that is known only when it runs, and one that nobody has named. */
+function readRegions(
+  { open: into }: Reading,
+  { name, words, sets }: RunCommand,
+  line: string,
+  effects: Set<Effect>,
+): void {
   for (const [at, word] of words.entries())
     if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
       if (word.includes(unknownPart))
-        open(reading.open, "regions", `the region that ${name} is told is known only when it runs`)
-  readPayment(reading, name, words, effects)
+        open(into, "regions", `the region that ${name} is told is known only when it runs`)
+  const isSet = [...sets.keys()].some((key) => /region|zone|location/i.test(key))
+  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !placed.test(line) && !isSet)
+    open(into, "regions", `${name} uses the region that is configured where it runs`)
 }
+
+/** A region that a command is told, by an option or in a name. */
+const placed =
+  /--?(?:region|location|zone|l)\b|\b[a-z]{2}-[a-z]+-\d|\b[a-z]+-[a-z]+\d\b|\bs3(?:api)?\b|\biam\b|\broute53\b|\bcloudfront\b/i
+
+/** A field for a sum in what is sent somewhere. */
+const pricedField =
+  /(?:^|[\s"'{,&?[])(?:unit_?|total_?|source_?|target_?)?(?:amount|price|total)(?:_?(?:cents|minor|money|value|micros))?["'\]]*\s*[:=]\s*["'{[]?\s*[\d$"]/i
 
 /** A sum that a command is told to pay. */
 function readPayment({ open: into }: Reading, name: string, words: readonly string[], effects: Set<Effect>): void {
@@ -258,7 +287,7 @@ const isInline = (name: string, words: readonly string[]): boolean =>
   ) && words.some((word) => /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i.test(word))
 
 const takesAway =
-  /(?:^|[\s_:-])(?:delete\w*|destroy|drop|purge|prune|wipe|flush\w*|remove|rm|truncate|teardown|terminate|del|erase|forget|uninstall|deprovision|decommission|nuke|lvremove|vgremove|clean|reset)(?:[\s_:-]|$)|-X ?delete|--clean\b|\bdown\b.*-v\b|--delete\b/i
+  /(?:^|[\s_:-])(?:delete\w*|destroy|drop|purge|prune|wipe|flush\w*|remove|rm|truncate|teardown|terminate|del|erase|forget|uninstall|deprovision|decommission|nuke|obliterate|expunge|scrub|unpublish|yank|deregister|lvremove|vgremove|clean|reset)(?:[\s_:-]|$)|-X ?delete|--clean\b|\bdown\b.*-v\b|--delete\b/i
 
 /** Sub-commands that carry something over a network. */
 const reachesOut =
@@ -419,5 +448,19 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
     return
   }
   for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
-    add(word, isDry ? "read" : access, present({ tree, mayChange, isFresh }))
+    add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
+}
+
+/** A file by the folder that the archiver is told to change to before it: `tar -c -C /home .ssh`. */
+function below(name: string, words: readonly string[], word: string): string {
+  if (!/^(?:bsd)?tar$/.test(name) || /^[/~$]/.test(word)) return word
+  const folder = words
+    .slice(0, Math.max(0, words.indexOf(word)))
+    .flatMap((one, at) =>
+      /^(?:-\w*C|--(?:directory|cd))$/.test(words[at - 1] ?? "")
+        ? [one]
+        : (/^(?:--directory=|-C(?=.))(.+)/.exec(one)?.[1] ?? []),
+    )
+    .at(-1)
+  return folder === undefined ? word : `${folder}/${word}`
 }

@@ -10,11 +10,15 @@ export const wordsOf = (text: string): readonly string[] => {
 /** A text as words alone, one blank between them and round them, for rules that search it: disguises undone, signs gone. */
 export const searchable = (text: string): string => {
   const seen = normalize(text).text
-  return ` ${seen.replace(ascii.test(seen) ? /[^A-Za-z\d]+/g : /[^\p{L}\p{N}]+/gu, " ").trim()} `
+  return ` ${seen.replace(ascii.test(seen) ? plainGaps : /[^\p{L}\p{N}]+/gu, " ").trim()} `
 }
+
+/** What stands between two words, unless it is one blank already, as most of it is. */
+const plainGaps = /(?:[^A-Za-z\d ]| (?=[^A-Za-z\d]))[^A-Za-z\d]*/g
 
 /** Letters and digits of other alphabets take far longer to tell apart, and most texts have none. */
 const ascii = /^[\0-\x7f]*$/
+export const isAscii = (text: string): boolean => ascii.test(text)
 
 const plain = /^[\t\n\r\x20-\x7e]*$/
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p{Cc}/gu

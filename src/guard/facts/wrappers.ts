@@ -99,7 +99,9 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
   if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
   if (prefix !== undefined) {
     const rest = afterOptions(name === "bwrap" ? withoutPairs(words) : words, prefix[0], prefix[1])
-    const script = optionText(words, /^(?:-c|--command|--call)$/)
+    // An option behind the command is the command's own.
+    const own = name === "flock" ? words : words.slice(0, words.length - rest.length)
+    const script = optionText(own, /^(?:-c|--command|--call)$/)
     if (name === "parallel") return fedCommand(rest, command)
     if (name === "chroot") return { ...none, argv: rest.length === 0 ? [] : [belowRoot(words, rest)] }
     if (name === "npx" && script !== undefined) return { ...none, scripts: [script] }

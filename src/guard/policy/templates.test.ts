@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createGuard, type Decision } from "../guard.ts"
-import { type TemplateUse, templateNames } from "./templates.ts"
+import { countPolicies, type TemplateUse, templateNames } from "./templates.ts"
 
 type Case = readonly [tool: string, input: unknown]
 type Row = {
@@ -456,4 +456,11 @@ test("what templates make fits the schema, whatever their texts are: a guard tak
   })
   expect(made.length).toBeGreaterThan(2 * templateNames.length)
   expect(createGuard(made).policies.length).toBe(made.length)
+})
+
+test("policies are counted as people count them: a text by its policies, a template as one, declarations as none", () => {
+  const text = `@rule("No forbid(x).") forbid(principal, action, resource) when { context.network };
+    // forbid(principal, action, resource);
+    permit (principal, action, resource);`
+  expect(countPolicies([{ name: "a.cedar", text }, { template: "no-secrets" }, { tools: [] }])).toBe(3)
 })

@@ -50,6 +50,15 @@ type ToolDeclarations = {
 export const isDeclarations = (input: unknown): input is ToolDeclarations =>
   typeof input === "object" && input !== null && "tools" in input && !("template" in input)
 
+/** How many policies there are, as people count them: each use of a template, and each policy of a text. */
+export const countPolicies = (inputs: readonly PolicyInput[]): number =>
+  inputs.reduce((sum, input) => {
+    if (isDeclarations(input)) return sum
+    const text = typeof input === "string" ? input : "text" in input ? input.text : undefined
+    const plain = text?.replace(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*/g, "")
+    return sum + (plain === undefined ? 1 : (plain.match(/\b(?:permit|forbid)\s*\(/g)?.length ?? 0))
+  }, 0)
+
 export type TemplateName = TemplateUse["template"]
 
 export const templateNames: readonly TemplateName[] = [
@@ -129,10 +138,18 @@ function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
   return {
     rule: `The network may only be used to reach ${patterns.join(", ")}.`,
     instead: `Use ${patterns.join(" or ")}, or ask the user.`,
-    when: [`context.matches.contains("outside:${name}")`],
-    matchers: { [name]: { of: "hosts", patterns } },
+    when: [
+      `context.matches.contains("outside:${name}") || (context.suspectAddresses && context.hosts.containsAny(${JSON.stringify(loopback)}))`,
+    ],
+    matchers: { [name]: { of: "hosts", patterns: [...patterns, ...loopback] } },
   }
 }
+
+/**
+ * What stays on the machine uses no network: a server that is tried out there is reached without being named. Not by another spelling,
+ * such as a number: who writes it so hides it.
+ */
+const loopback: readonly string[] = ["localhost", "*.localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
 /** Texts about something, such as status reports, go out on these ways only. */
 type ChannelRouting = UseOptions & {

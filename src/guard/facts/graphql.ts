@@ -1,0 +1,39 @@
+import { wordsOf } from "./words.ts"
+
+/** The fields at the top of the mutations in a text of GraphQL: what it is there to do. Empty for a query, and for anything else. */
+export function mutationsIn(text: string): readonly string[] {
+  const names: string[] = []
+  const plain = text
+    .slice(0, maxLength)
+    .replace(/#[^\n]*/g, "")
+    .replace(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"/g, '""')
+  for (const { 0: head, index } of plain.matchAll(/\bmutation\b[^{}]*\{/g))
+    names.push(...topFields(plain.slice(index + head.length)))
+  return names
+}
+
+/** Characters of a text that are looked at. */
+const maxLength = 100_000
+
+/** The names at the top of a selection, up to the brace that closes it; a field may have another name before its own. */
+function topFields(selection: string): readonly string[] {
+  const names: string[] = []
+  let depth = 0
+  for (const [sign, name] of selection.matchAll(/[{}()]|(?:\w+\s*:\s*)?(\w+)/g)) {
+    if (sign === "{" || sign === "(") depth++
+    else if (sign === ")" || sign === "}") depth--
+    else if (depth === 0 && name !== undefined) names.push(name)
+    if (depth < 0) break
+  }
+  return names
+}
+
+/** What a mutation takes away for good, as its name says. */
+export function destroyedBy(mutation: string): "repository" | "infrastructure" | undefined {
+  const words = wordsOf(mutation)
+  if (!words.some((word) => /^(?:delete|remove|destroy|purge|drop|archive|wipe|terminate|erase)$/.test(word)))
+    return undefined
+  return words.some((word) => /^(?:refs?|branch|repository|repo|tag|project|fork|commit)$/.test(word))
+    ? "repository"
+    : "infrastructure"
+}
