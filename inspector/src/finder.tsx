@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import type { FoundEntry, SearchAnswer } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, shortTitle, titleOf } from "./format.ts"
-import { Dialog, useTold } from "./parts.tsx"
+import { Dialog, Marked, useTold } from "./parts.tsx"
 import { hrefTo, rows } from "./state.ts"
 
 type Found = { readonly kind: string; readonly text: ComponentChildren; readonly href: string }
@@ -128,7 +128,7 @@ function entryRow(found: FoundEntry): Found {
     text: (
       <>
         <span class={kind === "text" ? "said found-words" : "machine found-words"}>
-          {pieces.map(({ text, isUsed }, n) => (isUsed ? <mark key={n}>{text}</mark> : text))}
+          <Marked pieces={pieces} />
         </span>
         <span class="dim">
           {speakerOf(found)} · <code>{entry}</code> · {row === undefined ? shortId(session) : shortTitle(row)} ·{" "}

@@ -18,6 +18,13 @@ export function money(dollars: number): string {
   return `${dollars < 0 ? "−" : ""}$${figure}`
 }
 
+/** What compactions saved against none; less than nothing where the cache that they cost was worth more. */
+export const savedWords = (dollars: number): string =>
+  Math.abs(dollars) < 0.0005 ? "" : dollars > 0 ? `saved ${money(dollars)}` : `${money(-dollars)} dearer`
+
+/** `180 ms`, `1.3 s`. */
+export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
+
 /** When the prices were read, from the words that the model table has of its source. */
 export const pricesOf = (source: string): string => {
   const day = /\d{4}-\d\d(?:-\d\d)?/.exec(source)?.[0]

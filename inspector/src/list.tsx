@@ -6,10 +6,12 @@ import {
   clientName,
   count,
   countdown,
+  duration,
   moment,
   money,
   pricesOf,
   type RowState,
+  savedWords,
   share,
   short,
   shortId,
@@ -229,11 +231,13 @@ function Today() {
       <div>
         <dt>{priced ? "Saved today" : "Not sent today"}</dt>
         <dd>
-          <b class="accent">{priced ? money(told.savedDollars) : short(told.savedTokens)}</b>
+          <b class={told.savedDollars < 0 ? "" : "accent"}>
+            {priced ? money(told.savedDollars) : short(told.savedTokens)}
+          </b>
           {priced ? <small>estimate</small> : <small>tokens</small>}
         </dd>
         <dd class="note">
-          {priced ? `against a window kept full, ${pricesOf(told.prices ?? "")}` : "in requests after a compaction"}
+          {priced ? `against no compaction, ${pricesOf(told.prices ?? "")}` : "against no compaction"}
         </dd>
       </div>
       <div>
@@ -241,7 +245,19 @@ function Today() {
         <dd>
           <b>{whole(told.compactions)}</b>
         </dd>
-        <dd class="note">in {count(told.turns, "request")}</dd>
+        <dd class="note">{compactionWords(told)}</dd>
+      </div>
+      <div>
+        <dt>Rules</dt>
+        <dd>
+          <b class={told.rules.leftOut > 0 ? "bad" : ""}>{whole(told.rules.inForce - told.rules.leftOut)}</b>
+          <small>of {whole(told.rules.inForce)} held</small>
+        </dd>
+        <dd class="note">
+          {told.rules.leftOut > 0
+            ? `${whole(told.rules.leftOut)} had no room`
+            : `verbatim in ${count(told.turns, "request")}`}
+        </dd>
       </div>
       <div>
         <dt>Calls judged</dt>
@@ -255,6 +271,13 @@ function Today() {
       <Week days={told.days} priced={priced} />
     </dl>
   )
+}
+
+/** `median 180 ms, 7 ahead of time`, as far as the logs say it. */
+function compactionWords({ compactions, ahead, medianMs, turns }: TotalsAnswer): string {
+  const took = medianMs === undefined ? [] : [`median ${duration(medianMs)}`]
+  const words = [...took, ...(ahead > 0 ? [`${whole(ahead)} ahead of time`] : [])]
+  return compactions === 0 || words.length === 0 ? `in ${count(turns, "request")}` : words.join(", ")
 }
 
 /** The seven days before this one, each a bar. */
@@ -317,11 +340,7 @@ function SessionRow({
       <span class="wide right">{row.rules === 0 ? <span class="dim">–</span> : row.rules}</span>
       <span class="cost right">
         {row.cost === undefined ? <span class="dim">–</span> : money(row.cost.dollars)}
-        <small>
-          {row.cost === undefined
-            ? row.turns > 0 && "no price known"
-            : row.cost.savedDollars > 0 && `saved ${money(row.cost.savedDollars)}`}
-        </small>
+        <small>{row.cost === undefined ? row.turns > 0 && "no price known" : savedWords(row.cost.savedDollars)}</small>
       </span>
       <span class="last right dim">{row.inFlight > 0 ? "now" : ago(row.updatedMs, now)}</span>
     </a>

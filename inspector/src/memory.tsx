@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import type { MemoryFound } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, shortTitle } from "./format.ts"
-import { Icon, ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { Icon, Marked, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { hrefTo, rows } from "./state.ts"
 
 /** What agents wrote down across their sessions. */
@@ -50,7 +50,9 @@ export function MemoryPage({ query }: { readonly query: string }) {
           const session = rows.value.get(row.session)
           return (
             <li key={row.id} class="card">
-              <p class="said">{row.text}</p>
+              <p class="said">
+                <Marked pieces={row.pieces} />
+              </p>
               <p class="meta">
                 {row.kind} · {moment(row.atMs)} ·{" "}
                 <a href={hrefTo("s", row.session)}>

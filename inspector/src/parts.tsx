@@ -135,6 +135,13 @@ export function LineText({ line }: { readonly line: MessageLine }) {
   return <span class="said dim">{text === "" ? "(thinking, or nothing)" : text}</span>
 }
 
+/** A text in which some words are told apart: those that were searched for, or used. */
+export const Marked = ({
+  pieces,
+}: {
+  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
+}) => <>{pieces.map(({ text, isUsed }, n) => (isUsed ? <mark key={n}>{text}</mark> : text))}</>
+
 export const Speaker = ({ line }: { readonly line: MessageLine }) => <span class="speaker">{speakers[line.who]}</span>
 
 type Loaded<Told> = { readonly told?: Told; readonly problem?: ToldProblem; readonly reload: () => void }
