@@ -61,6 +61,8 @@ export function Finder({
             if (event.key === "ArrowDown") at.value = Math.min(found.length - 1, at.value + 1)
             else if (event.key === "ArrowUp") at.value = Math.max(0, at.value - 1)
             else if (event.key === "Enter") go(found[at.value]?.href)
+            // A browser would clear the field first, and close on a second press.
+            else if (event.key === "Escape") onClose()
             else return
             event.preventDefault()
           }}

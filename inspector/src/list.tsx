@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import type { SessionListing, TotalsAnswer } from "../../src/gateway/admin/answers.ts"
+import { WaitingBanner } from "./banners.tsx"
 import {
   ago,
   clientName,
   count,
-  countdown,
   duration,
   moment,
   money,
@@ -15,7 +15,6 @@ import {
   share,
   short,
   shortId,
-  shortTitle,
   stateOf,
   stateWords,
   titleOf,
@@ -25,7 +24,6 @@ import { moveFocus, useKeys } from "./keys.ts"
 import { Icon, Key, ProblemBox, Skeleton } from "./parts.tsx"
 import {
   approvals,
-  goTo,
   hrefTo,
   known,
   loaded,
@@ -188,27 +186,6 @@ function ordered(all: readonly SessionListing[], before: readonly string[]): rea
 
 const searchText = (row: SessionListing): string =>
   `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.project ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
-
-function WaitingBanner() {
-  const [first, ...others] = approvals.value
-  if (first === undefined) return null
-  const left = first.expiresAtMs === undefined ? undefined : first.expiresAtMs - nowMs.value
-  const row = rows.value.get(first.session)
-  return (
-    <div class="banner attn" role="status">
-      <Icon name="waits" />
-      <p>
-        <strong>{others.length === 0 ? "One call waits for you." : `${others.length + 1} calls wait for you.`}</strong>{" "}
-        <code>{first.tool}</code>
-        {row !== undefined && <> in {row.project ?? <>“{shortTitle(row)}”</>}.</>}
-        {left !== undefined && left > 0 && <> Without an answer it is refused in {countdown(left)}.</>}
-      </p>
-      <button type="button" class="button" onClick={() => goTo("approvals")}>
-        Look at it <Key>A</Key>
-      </button>
-    </div>
-  )
-}
 
 function Today() {
   const told = totals.value

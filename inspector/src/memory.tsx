@@ -42,7 +42,9 @@ export function MemoryPage({ query }: { readonly query: string }) {
       {told === undefined && problem === undefined && <Skeleton rows={4} />}
       {told?.rows.length === 0 && (
         <p class="nothing">
-          {asked.value === "" ? "Nothing was written down yet." : `Nothing has these words: ${asked.value}`}
+          {asked.value === ""
+            ? "Nothing was written down yet. Decisions, facts, files and commands of a session are, once its context is large enough that a compaction comes near; agents find them again with search_memory."
+            : `Nothing has these words: ${asked.value}`}
         </p>
       )}
       <ul class="memory-list" aria-label="What was found">

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { CompactionAction, JudgedDecision, MessageLine, ToldProblem } from "../../src/gateway/admin/answers.ts"
@@ -133,6 +134,35 @@ export function LineText({ line }: { readonly line: MessageLine }) {
       </span>
     )
   return <span class="said dim">{text === "" ? "(thinking, or nothing)" : text}</span>
+}
+
+/** A command to type into a terminal, with a button that copies it. */
+export function CommandLine({ line }: { readonly line: string }) {
+  const copied = useSignal("Copy")
+  const copy = (): void =>
+    void navigator.clipboard
+      .writeText(line)
+      .then(
+        () => "Copied",
+        () => "Mark it to copy",
+      )
+      .then((word) => {
+        copied.value = word
+        setTimeout(() => {
+          copied.value = "Copy"
+        }, 3000)
+      })
+  return (
+    <p class="card way">
+      <span class="dim" aria-hidden="true">
+        $
+      </span>
+      <code>{line}</code>
+      <button type="button" class="button small" onClick={copy}>
+        <span aria-live="polite">{copied.value}</span>
+      </button>
+    </p>
+  )
 }
 
 /** A text in which some words are told apart: those that were searched for, or used. */

@@ -97,6 +97,9 @@ export function SessionPage({ id, entry }: { readonly id: string; readonly entry
       ) : (
         <p class="nothing">No answer of a model has told yet what a request took, so there is nothing to draw.</p>
       )}
+      {view.problem !== undefined && turns.problem === undefined && (
+        <ProblemBox problem={view.problem} retry={view.reload} />
+      )}
       {view.told !== undefined && <SeenNow view={view.told} rules={pins.told?.pins.length} />}
       <div class="sides">
         {row !== undefined && <Events id={id} changed={changed} decisions={turns.told?.decisions ?? []} />}

@@ -85,16 +85,13 @@ export async function loadApprovals(): Promise<void> {
   settled.value = told.settled ?? []
 }
 
+async function loadStatus(): Promise<void> {
+  status.value = await get<StatusAnswer>("/admin/status")
+}
+
 async function loadAll(): Promise<void> {
   try {
-    await Promise.all([
-      loadRows(),
-      get<StatusAnswer>("/admin/status").then((told) => {
-        status.value = told
-      }),
-      loadTotals(),
-      loadApprovals(),
-    ])
+    await Promise.all([loadRows(), loadStatus(), loadTotals(), loadApprovals()])
     loadProblem.value = undefined
     signedIn.value = "in"
   } catch (error) {
@@ -147,10 +144,8 @@ export async function start(): Promise<void> {
       const asked = typeof data.approval === "object" && data.approval !== null && "session" in data.approval
       if (session !== undefined) dirty.add(session)
       else if (asked) void loadApprovals().catch(() => {})
-      if (name === "session" && /^durability/.test(String(data.type)))
-        void get<StatusAnswer>("/admin/status").then((told) => {
-          status.value = told
-        })
+      if (name === "operator" || (name === "session" && /^durability/.test(String(data.type))))
+        void loadStatus().catch(() => {})
     },
     () => void loadAll(),
   )

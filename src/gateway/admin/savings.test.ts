@@ -183,7 +183,13 @@ test("a compaction of a request that was sent already is one that nobody waited 
 
 test("rules that a compaction had no room for are not counted as held", async () => {
   const trace = JSON.stringify([{ type: "pins-left-out", pins: ["e2"], budgetTokens: 10 }])
-  const rule = (text: string): EntryBody => ({ type: "rule-pinned", text, channel: "user", by: "asked", kind: "prohibition" })
+  const rule = (text: string): EntryBody => ({
+    type: "rule-pinned",
+    text,
+    channel: "user",
+    by: "asked",
+    kind: "prohibition",
+  })
   const log = logOf([turn(5000), { type: "compacted", to: 0.5 }, turn(100)])
   const [opened, ...rest] = log.map((body) => (body.type === "checkpoint-installed" ? { ...body, trace } : body))
   if (opened === undefined) throw new Error("there is a log")
