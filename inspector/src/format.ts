@@ -49,11 +49,10 @@ export function moment(atMs: number): string {
   return `${date.getDate()} ${date.toLocaleString("en", { month: "short" })}, ${clock(atMs).slice(0, 5)}`
 }
 
-/** How long ago, in one unit. */
+/** How long ago, in one unit; nothing below a minute, or a list would be drawn anew every second. */
 export function ago(atMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000))
-  if (seconds < 10) return "now"
-  if (seconds < 60) return `${seconds} s`
+  if (seconds < 60) return "now"
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
   return `${Math.floor(seconds / 86_400)} d`

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { memo } from "preact/compat"
 import { useEffect, useRef } from "preact/hooks"
 import type { SessionListing, TotalsAnswer } from "../../src/gateway/admin/answers.ts"
 import { WaitingBanner } from "./banners.tsx"
@@ -46,7 +47,7 @@ const tabs = [
 ] as const
 
 /** Above this many rows only those in sight are in the page. */
-const virtualFrom = 100
+const virtualFrom = 50
 
 export function List() {
   const tab = useSignal<(typeof tabs)[number][0]>("all")
@@ -64,7 +65,8 @@ export function List() {
   useEffect(() => {
     if (!over.value) order.current = all.map(({ id }) => id)
   })
-  const stateFor = (row: SessionListing): RowState => stateOf(row, known.value)
+  const states = new Map(all.map((row) => [row.id, stateOf(row, known.value)]))
+  const stateFor = (row: SessionListing): RowState => states.get(row.id) ?? "idle"
   const words = filter.value
     .toLowerCase()
     .split(/\s+/)
@@ -140,15 +142,16 @@ export function List() {
           <Virtual
             total={found.length}
             height={62}
+            keyOf={(n) => found[n]?.id ?? n}
             label={`${found.length} sessions`}
             class="rows-virtual"
             renderRow={(n) => {
               const row = found[n]
-              return row === undefined ? null : <SessionRow row={row} state={stateFor(row)} now={now} />
+              return row === undefined ? null : <SessionRow row={row} state={stateFor(row)} last={lastOf(row, now)} />
             }}
           />
         ) : (
-          found.map((row) => <SessionRow key={row.id} row={row} state={stateFor(row)} now={now} />)
+          found.map((row) => <SessionRow key={row.id} row={row} state={stateFor(row)} last={lastOf(row, now)} />)
         )}
       </section>
       {loaded.value && found.length === 0 && rows.value.size > 0 && (
@@ -187,7 +190,7 @@ function ordered(all: readonly SessionListing[], before: readonly string[]): rea
 const searchText = (row: SessionListing): string =>
   `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.project ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
 
-function Today() {
+const Today = memo(() => {
   const told = totals.value
   if (told === undefined) return null
   const { tokens, cachedTokens, calls } = told
@@ -248,7 +251,7 @@ function Today() {
       <Week days={told.days} priced={priced} />
     </dl>
   )
-}
+})
 
 /** `median 180 ms, 7 ahead of time`, as far as the logs say it. */
 function compactionWords({ compactions, ahead, medianMs, turns }: TotalsAnswer): string {
@@ -284,15 +287,12 @@ function Week({ days, priced }: { readonly days: TotalsAnswer["days"]; readonly 
   )
 }
 
-function SessionRow({
-  row,
-  state,
-  now,
-}: {
-  readonly row: SessionListing
-  readonly state: RowState
-  readonly now: number
-}) {
+const lastOf = (row: SessionListing, now: number): string => (row.inFlight > 0 ? "now" : ago(row.updatedMs, now))
+
+type SessionRowProps = { readonly row: SessionListing; readonly state: RowState; readonly last: string }
+
+/** Drawn again only where something of it has changed: the list itself is, every second. */
+const SessionRow = memo(({ row, state, last }: SessionRowProps) => {
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   const agent = row.subagent === undefined ? undefined : `agent ${row.subagent}`
@@ -319,10 +319,10 @@ function SessionRow({
         {row.cost === undefined ? <span class="dim">–</span> : money(row.cost.dollars)}
         <small>{row.cost === undefined ? row.turns > 0 && "no price known" : savedWords(row.cost.savedDollars)}</small>
       </span>
-      <span class="last right dim">{row.inFlight > 0 ? "now" : ago(row.updatedMs, now)}</span>
+      <span class="last right dim">{last}</span>
     </a>
   )
-}
+})
 
 /** The whole width is the window: solid was read from cache, stripes are new, the tick is where it compacts. */
 export function ContextBar({ row }: { readonly row: SessionListing }) {
@@ -376,7 +376,7 @@ function Spark({ row: { points } }: { readonly row: SessionListing }) {
   )
 }
 
-const Legend = () => (
+const Legend = memo(() => (
   <p class="legend dim" aria-hidden="true">
     <span>
       <span class="swatch bar-cached" /> read from cache
@@ -391,4 +391,4 @@ const Legend = () => (
       <span class="drop-sample">▲</span> a compaction came down to here
     </span>
   </p>
-)
+))

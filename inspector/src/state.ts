@@ -100,6 +100,21 @@ async function loadAll(): Promise<void> {
   loaded.value = true
 }
 
+/** Rows that wait to be shown: so many in a frame that it is in time, also where all of them are new to the page. */
+const arrived: SessionListing[] = []
+const rowsPerFrame = 2
+/** A page that nobody looks at has no frames. */
+const hiddenMs = 1000
+
+function showSome(): void {
+  const wait = (act: () => void): unknown => (document.hidden ? setTimeout(act, hiddenMs) : requestAnimationFrame(act))
+  wait(() => {
+    const some = arrived.splice(0, document.hidden ? arrived.length : rowsPerFrame)
+    rows.value = new Map([...rows.value, ...some.map((row) => [row.id, row] as const)])
+    if (arrived.length > 0) showSome()
+  })
+}
+
 const dirty = new Set<string>()
 let fetching = false
 
@@ -111,12 +126,11 @@ async function refreshDirty(): Promise<void> {
   for (const id of ids) dirty.delete(id)
   try {
     const page = await get<Page>(`/admin/rows?ids=${encodeURIComponent(ids.join(" "))}`)
-    batch(() => {
-      rows.value = new Map([...rows.value, ...page.sessions.map((row) => [row.id, row] as const)])
-      const counted = new Map(changes.value)
-      for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)
-      changes.value = counted
-    })
+    if (arrived.length === 0) showSome()
+    arrived.push(...page.sessions)
+    const counted = new Map(changes.value)
+    for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)
+    changes.value = counted
     sumsAreOld = true
   } catch {
     for (const id of ids) dirty.add(id)
