@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core"
-import { openBrowser, threadMsOf } from "../test/inspector/browser.ts"
+import { openBrowser, taskMsOf, threadMsOf } from "../test/inspector/browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "../test/inspector/open-inspector.ts"
 import { conditionsNow } from "./conditions.ts"
 
@@ -11,7 +11,18 @@ type Report = {
   readonly conditions: Readonly<Record<string, string | number>>
   /** Of each reload, until the browser has painted something. */
   readonly firstPaintMs: readonly number[]
-  readonly live: { readonly frames: number; readonly seconds: number; readonly msPerFrame: number }
+  /** Processor time of the page's thread from the reload until then. */
+  readonly firstPaintThreadMs: readonly number[]
+  readonly live: {
+    readonly frames: number
+    readonly seconds: number
+    readonly msPerFrame: number
+    /** Processor time of the longest tasks of the page's thread, and how many took longer than a frame has. */
+    readonly longestTasksMs: readonly number[]
+    readonly tasksOverAFrame: number
+    /** Frames that came later than two frames after the one before, by the clock: other programs have the cores as well. */
+    readonly lateFrames: number
+  }
   /** Of a scroll of 9,000 pixels in a second. */
   readonly scrollMsPerFrame: number
 }
@@ -26,9 +37,11 @@ export async function run({ quick = false }: { readonly quick?: boolean }): Prom
     for (let n = 0; n < sessions; n++) await writeLongSession(gateway.store, `one.agent-${n}`, 20)
     await writeLongSession(gateway.store, "one.long", 10_000)
     const page = await openList(browser, gateway)
+    const paint = await paints(page, quick ? 5 : 15)
     return {
       conditions: conditionsNow(),
-      firstPaintMs: await paints(page, quick ? 5 : 15),
+      firstPaintMs: sorted(paint.map(({ clockMs }) => clockMs)),
+      firstPaintThreadMs: sorted(paint.map(({ threadMs }) => threadMs)),
       live: await live(page, gateway),
       scrollMsPerFrame: await scroll(page),
     }
@@ -45,30 +58,55 @@ async function openList(browser: Browser, gateway: InspectedGateway): Promise<Pa
   return page
 }
 
-async function paints(page: Page, times: number): Promise<readonly number[]> {
-  const paints: number[] = []
+const sorted = (figures: readonly number[]): readonly number[] => figures.toSorted((one, other) => one - other)
+
+type Paint = { readonly clockMs: number; readonly threadMs: number }
+
+async function paints(page: Page, times: number): Promise<readonly Paint[]> {
+  const paints: Paint[] = []
+  const worked = await threadMsOf(page)
   for (let n = 0; n < times; n++) {
-    await page.reload()
+    const before = await worked()
+    await page.reload({ waitUntil: "commit" })
+    await page.waitForFunction(`performance.getEntriesByName("first-contentful-paint").length > 0`)
+    const threadMs = (await worked()) - before
     await page.locator("a.row").first().waitFor()
-    paints.push(Number(await page.evaluate(`performance.getEntriesByName("first-contentful-paint")[0]?.startTime`)))
+    const clockMs = Number(await page.evaluate(`performance.getEntriesByName("first-contentful-paint")[0]?.startTime`))
+    paints.push({ clockMs, threadMs })
   }
-  return paints.toSorted((one, other) => one - other)
+  return paints
 }
+
+/** What a frame has at 60 a second. */
+const frameMs = 16.7
 
 async function live(page: Page, gateway: InspectedGateway): Promise<Report["live"]> {
   const worked = await threadMsOf(page)
   const before = await worked()
-  await page.evaluate(`window.frames_ = 0; (function count() { window.frames_++; requestAnimationFrame(count) })()`)
+  await page.evaluate(
+    `window.times_ = []; (function count(at) { window.times_.push(at); requestAnimationFrame(count) })(performance.now())`,
+  )
   const begun = performance.now()
   const asks = Array.from({ length: sessions }, (_, n) => n)
   const work = async (): Promise<void> => {
     for (let n = asks.shift(); n !== undefined; n = asks.shift())
       await (await gateway.ask(`live-${n}`, [{ role: "user", content: `Good morning from agent ${n}.` }])).text()
   }
-  await Promise.all(Array.from({ length: 8 }, work))
-  await page.locator("a.row", { hasText: "Good morning from agent" }).first().waitFor()
-  const [seconds, frames] = [(performance.now() - begun) / 1000, Number(await page.evaluate("window.frames_"))]
-  return { frames, seconds, msPerFrame: ((await worked()) - before) / frames }
+  const tasks = await taskMsOf(page, async () => {
+    await Promise.all(Array.from({ length: 8 }, work))
+    await page.locator("a.row", { hasText: "Good morning from agent" }).first().waitFor()
+  })
+  const times: readonly number[] = JSON.parse(String(await page.evaluate("JSON.stringify(window.times_)")))
+  const late = times.filter((at, n) => n > 0 && at - (times[n - 1] ?? at) > 2 * frameMs).length
+  const [seconds, frames] = [(performance.now() - begun) / 1000, times.length]
+  return {
+    frames,
+    seconds,
+    msPerFrame: ((await worked()) - before) / frames,
+    longestTasksMs: tasks.slice(0, 5),
+    tasksOverAFrame: tasks.filter((ms) => ms > frameMs).length,
+    lateFrames: late,
+  }
 }
 
 async function scroll(page: Page): Promise<number> {
@@ -87,12 +125,18 @@ async function scroll(page: Page): Promise<number> {
   return ((await worked()) - before) / scrolledFrames
 }
 
-export function print({ firstPaintMs, live, scrollMsPerFrame }: Report): void {
-  const at = (share: number): string => (firstPaintMs[Math.floor(share * (firstPaintMs.length - 1))] ?? 0).toFixed(0)
+export function print({ firstPaintMs, firstPaintThreadMs, live, scrollMsPerFrame }: Report): void {
+  const at = (list: readonly number[], share: number): string =>
+    (list[Math.floor(share * (list.length - 1))] ?? 0).toFixed(0)
   console.log(`\nThe inspector with ${sessions} sessions, Chromium without a graphics card`)
-  console.log(`  first paint             median ${at(0.5)} ms, worst ${at(1)} ms of ${firstPaintMs.length} (aim 300)`)
   console.log(
-    `  ${sessions} sessions live       ${live.msPerFrame.toFixed(1)} ms of the page's thread for a frame, ${live.frames} frames in ${live.seconds.toFixed(1)} s (a frame has 16.7)`,
+    `  first paint             median ${at(firstPaintMs, 0.5)} ms, worst ${at(firstPaintMs, 1)} ms of ${firstPaintMs.length} by the clock (aim 300); at most ${at(firstPaintThreadMs, 1)} ms of the page's thread`,
+  )
+  console.log(
+    `  ${sessions} sessions live       ${live.msPerFrame.toFixed(1)} ms of the page's thread for a frame, ${live.frames} frames in ${live.seconds.toFixed(1)} s (a frame has ${frameMs}), ${live.lateFrames} of them late by the clock`,
+  )
+  console.log(
+    `                          longest tasks ${live.longestTasksMs.map((ms) => ms.toFixed(1)).join(", ")} ms of its processor time; ${live.tasksOverAFrame} over a frame`,
   )
   console.log(`  10,000 turns, scrolled  ${scrollMsPerFrame.toFixed(1)} ms of the page's thread for a frame`)
 }

@@ -60,6 +60,7 @@ function targetOf(href: string, isInside: boolean): string | undefined {
   const [, path = "", anchor = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? []
   if (path === "../README.md") return isInside ? "../index.html" : "index.html"
   if (path.startsWith("..") && !(isInside && /^\.\.\/[\w-]+\.md$/.test(path))) return undefined
+  if (path === "decisions") return "decisions/index.html"
   return path.endsWith(".md") ? `${path.replace(/\.md$/, ".html")}${anchor}` : undefined
 }
 
@@ -115,25 +116,25 @@ ${render(markdown, folder !== "")}</main>
 `
 }
 
-/** The start page: what it is, and where to go on. */
-function indexOf(pages: readonly SitePage[], decisions: readonly SitePage[]): string {
-  const leads = ({ markdown }: SitePage): string => {
-    const first = markdown.split(/\n{2,}/).find((block) => /^[A-Z`]/.test(block)) ?? ""
-    return first.replaceAll("\n", " ")
+/** The list of decisions, newest first. */
+const decisionsPage = (decisions: readonly SitePage[]): SitePage => {
+  const lines = decisions.toReversed().map(({ name, title }) => `- [${title}](${name}.md)`)
+  const title = "Why it is built this way"
+  return {
+    name: "index",
+    title,
+    markdown: `# ${title}\n\nDecisions, the newest first, each with what else was looked at.\n\n${lines.join("\n")}\n`,
   }
-  const list = pages.map((page) => `- **[${page.title}](${page.name}.md)**: ${leads(page)}`)
-  const decided = decisions.toReversed().map(({ name, title }) => `- [${title}](decisions/${name}.md)`)
-  return `# Holdfast\n\nThe context layer for LLM agents: history may shrink, rules may not.\n\n${list.join("\n")}\n\n## Why it is built this way\n\n${decided.join("\n")}\n`
 }
 
 export function writeSite(outDir: string): void {
-  const pages = readPages(docs)
+  const all = readPages(docs)
+  const pages = all.filter(({ name }) => name !== "index")
   const decisions = readPages(join(docs, "decisions"))
   mkdirSync(join(outDir, "decisions"), { recursive: true })
   mkdirSync(join(outDir, "pictures"), { recursive: true })
-  const index = { name: "index", title: "Holdfast", markdown: indexOf(pages, decisions) }
-  for (const page of [index, ...pages]) writeFileSync(join(outDir, `${page.name}.html`), pageOf(page, pages, ""))
-  for (const page of decisions)
+  for (const page of all) writeFileSync(join(outDir, `${page.name}.html`), pageOf(page, pages, ""))
+  for (const page of [decisionsPage(decisions), ...decisions])
     writeFileSync(join(outDir, "decisions", `${page.name}.html`), pageOf(page, pages, "decisions"))
   for (const file of readdirSync(join(docs, "pictures")))
     copyFileSync(join(docs, "pictures", file), join(outDir, "pictures", file))

@@ -82,6 +82,10 @@ export type Connection =
 
 export const connection = signal<Connection>({ state: "connecting" })
 
+/** Ends the wait before the next attempt. */
+let wake = (): void => {}
+export const tryNow = (): void => wake()
+
 /** Hear everything that happens, for as long as the page is open; a lost stream is taken up where it broke off. */
 export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => void): Promise<never> {
   let lastId: string | undefined
@@ -105,7 +109,10 @@ export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => v
     }
     const sinceMs = connection.value.state === "lost" ? connection.value.sinceMs : Date.now()
     connection.value = { state: "lost", sinceMs, retryAtMs: Date.now() + wait * 1000 }
-    await new Promise((resolve) => setTimeout(resolve, wait * 1000))
+    await new Promise<void>((resolve) => {
+      wake = resolve
+      setTimeout(resolve, wait * 1000)
+    })
     wait = Math.min(30, wait * 2)
   }
 }

@@ -73,10 +73,19 @@ export function ApprovalsPage() {
           ))}
         </section>
         {current === undefined ? (
-          <section class="card">
-            <p class="nothing">
-              A policy that says <code>ask</code> holds a call here until a person answers. Without an answer it is
-              refused.
+          <section class="card none-waits">
+            <h2>Nothing waits for you.</h2>
+            <p>
+              A call comes here when a policy of the operator says <code>ask</code>: the agent waits, you see the call,
+              where its values come from and the policy's sentence, and answer. Without an answer it is refused.
+            </p>
+            <pre>{`@rule("Refunds need a supervisor.")
+@decision("ask")
+forbid(principal, action, resource == Holdfast::Tool::"issue_refund");`}</pre>
+            <p>
+              <a href="/inspector/docs/rules-and-guard.html" target="_blank" rel="noopener">
+                How policies are written
+              </a>
             </p>
           </section>
         ) : (

@@ -1,5 +1,5 @@
 import type { CompactionAction, CompactionAnswer, CompactionItem } from "../../src/gateway/admin/answers.ts"
-import { count, failureWords, money, remedyWords, share, whole } from "./format.ts"
+import { count, duration, failureWords, money, remedyWords, savedWords, share, whole } from "./format.ts"
 import { ActionMark, actions, actionWords, Icon } from "./parts.tsx"
 
 type Sums = Readonly<
@@ -100,7 +100,7 @@ export function Flow({ told }: { readonly told: CompactionAnswer }) {
           <b>−{share(saved, compaction.beforeTokens)}</b>
           <span>
             {whole(saved)} tokens less in every request
-            {since?.dollars !== undefined && since.dollars > 0 && <>, {money(since.dollars)} saved since</>}
+            {since?.dollars !== undefined && savedWords(since.dollars) !== "" && `, ${savedWords(since.dollars)} since`}
           </span>
         </p>
       </div>
@@ -176,6 +176,8 @@ export function Receipt({ told }: { readonly told: CompactionAnswer }) {
         {since?.prices === undefined
           ? `The price of ${since?.model ?? "its model"} is not in the model table, so no money is told.`
           : `${since.model} at $${since.prices.input} in, $${since.prices.cacheRead} from cache, $${since.prices.cacheWrite} to cache per million; ${since.source}.`}
+        {compaction.tookMs !== undefined &&
+          ` Took ${duration(compaction.tookMs)}${compaction.ahead === true ? ", made ahead of time: nobody waited" : ""}.`}
       </p>
     </section>
   )

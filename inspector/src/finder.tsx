@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import type { FoundEntry, SearchAnswer } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, shortTitle, titleOf } from "./format.ts"
-import { Dialog, useTold } from "./parts.tsx"
+import { Dialog, Marked, useTold } from "./parts.tsx"
 import { hrefTo, rows } from "./state.ts"
 
 type Found = { readonly kind: string; readonly text: ComponentChildren; readonly href: string }
@@ -61,6 +61,8 @@ export function Finder({
             if (event.key === "ArrowDown") at.value = Math.min(found.length - 1, at.value + 1)
             else if (event.key === "ArrowUp") at.value = Math.max(0, at.value - 1)
             else if (event.key === "Enter") go(found[at.value]?.href)
+            // A browser would clear the field first, and close on a second press.
+            else if (event.key === "Escape") onClose()
             else return
             event.preventDefault()
           }}
@@ -128,7 +130,7 @@ function entryRow(found: FoundEntry): Found {
     text: (
       <>
         <span class={kind === "text" ? "said found-words" : "machine found-words"}>
-          {pieces.map(({ text, isUsed }, n) => (isUsed ? <mark key={n}>{text}</mark> : text))}
+          <Marked pieces={pieces} />
         </span>
         <span class="dim">
           {speakerOf(found)} · <code>{entry}</code> · {row === undefined ? shortId(session) : shortTitle(row)} ·{" "}

@@ -18,6 +18,13 @@ export function money(dollars: number): string {
   return `${dollars < 0 ? "−" : ""}$${figure}`
 }
 
+/** What compactions saved against none; less than nothing where the cache that they cost was worth more. */
+export const savedWords = (dollars: number): string =>
+  Math.abs(dollars) < 0.0005 ? "" : dollars > 0 ? `saved ${money(dollars)}` : `${money(-dollars)} dearer`
+
+/** `180 ms`, `1.3 s`. */
+export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
+
 /** When the prices were read, from the words that the model table has of its source. */
 export const pricesOf = (source: string): string => {
   const day = /\d{4}-\d\d(?:-\d\d)?/.exec(source)?.[0]
@@ -42,11 +49,10 @@ export function moment(atMs: number): string {
   return `${date.getDate()} ${date.toLocaleString("en", { month: "short" })}, ${clock(atMs).slice(0, 5)}`
 }
 
-/** How long ago, in one unit. */
+/** How long ago, in one unit; nothing below a minute, or a list would be drawn anew every second. */
 export function ago(atMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000))
-  if (seconds < 10) return "now"
-  if (seconds < 60) return `${seconds} s`
+  if (seconds < 60) return "now"
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
   return `${Math.floor(seconds / 86_400)} d`

@@ -3,7 +3,7 @@ import type { CompactionAnswer, HandoffLine, LineSource } from "../../src/gatewa
 import { get } from "./api.ts"
 import { whole } from "./format.ts"
 import { browserKey, submitChange } from "./key.ts"
-import { Speaker } from "./parts.tsx"
+import { Marked, Speaker } from "./parts.tsx"
 import { say, sayProblem } from "./state.ts"
 
 type HandoffProps = {
@@ -121,7 +121,7 @@ function SourceCard({
             {source.pieces.some(({ isUsed }) => isUsed) && " · marked: word for word"}
           </p>
           <p class={source.line.who === "person" || source.line.who === "model" ? "said" : "machine"}>
-            {source.pieces.map(({ text, isUsed }, n) => (isUsed ? <mark key={n}>{text}</mark> : text))}
+            <Marked pieces={source.pieces} />
           </p>
           <button type="button" class="link" onClick={() => onShow(source.entry)}>
             Show the entry

@@ -1,19 +1,21 @@
 import { useSignal } from "@preact/signals"
+import { memo } from "preact/compat"
 import { useEffect, useRef } from "preact/hooks"
 import type { SessionListing, TotalsAnswer } from "../../src/gateway/admin/answers.ts"
+import { WaitingBanner } from "./banners.tsx"
 import {
   ago,
   clientName,
   count,
-  countdown,
+  duration,
   moment,
   money,
   pricesOf,
   type RowState,
+  savedWords,
   share,
   short,
   shortId,
-  shortTitle,
   stateOf,
   stateWords,
   titleOf,
@@ -23,7 +25,6 @@ import { moveFocus, useKeys } from "./keys.ts"
 import { Icon, Key, ProblemBox, Skeleton } from "./parts.tsx"
 import {
   approvals,
-  goTo,
   hrefTo,
   known,
   loaded,
@@ -46,7 +47,7 @@ const tabs = [
 ] as const
 
 /** Above this many rows only those in sight are in the page. */
-const virtualFrom = 100
+const virtualFrom = 50
 
 export function List() {
   const tab = useSignal<(typeof tabs)[number][0]>("all")
@@ -64,7 +65,8 @@ export function List() {
   useEffect(() => {
     if (!over.value) order.current = all.map(({ id }) => id)
   })
-  const stateFor = (row: SessionListing): RowState => stateOf(row, known.value)
+  const states = new Map(all.map((row) => [row.id, stateOf(row, known.value)]))
+  const stateFor = (row: SessionListing): RowState => states.get(row.id) ?? "idle"
   const words = filter.value
     .toLowerCase()
     .split(/\s+/)
@@ -140,15 +142,16 @@ export function List() {
           <Virtual
             total={found.length}
             height={62}
+            keyOf={(n) => found[n]?.id ?? n}
             label={`${found.length} sessions`}
             class="rows-virtual"
             renderRow={(n) => {
               const row = found[n]
-              return row === undefined ? null : <SessionRow row={row} state={stateFor(row)} now={now} />
+              return row === undefined ? null : <SessionRow row={row} state={stateFor(row)} last={lastOf(row, now)} />
             }}
           />
         ) : (
-          found.map((row) => <SessionRow key={row.id} row={row} state={stateFor(row)} now={now} />)
+          found.map((row) => <SessionRow key={row.id} row={row} state={stateFor(row)} last={lastOf(row, now)} />)
         )}
       </section>
       {loaded.value && found.length === 0 && rows.value.size > 0 && (
@@ -187,28 +190,7 @@ function ordered(all: readonly SessionListing[], before: readonly string[]): rea
 const searchText = (row: SessionListing): string =>
   `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.project ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
 
-function WaitingBanner() {
-  const [first, ...others] = approvals.value
-  if (first === undefined) return null
-  const left = first.expiresAtMs === undefined ? undefined : first.expiresAtMs - nowMs.value
-  const row = rows.value.get(first.session)
-  return (
-    <div class="banner attn" role="status">
-      <Icon name="waits" />
-      <p>
-        <strong>{others.length === 0 ? "One call waits for you." : `${others.length + 1} calls wait for you.`}</strong>{" "}
-        <code>{first.tool}</code>
-        {row !== undefined && <> in {row.project ?? <>“{shortTitle(row)}”</>}.</>}
-        {left !== undefined && left > 0 && <> Without an answer it is refused in {countdown(left)}.</>}
-      </p>
-      <button type="button" class="button" onClick={() => goTo("approvals")}>
-        Look at it <Key>A</Key>
-      </button>
-    </div>
-  )
-}
-
-function Today() {
+const Today = memo(() => {
   const told = totals.value
   if (told === undefined) return null
   const { tokens, cachedTokens, calls } = told
@@ -229,11 +211,13 @@ function Today() {
       <div>
         <dt>{priced ? "Saved today" : "Not sent today"}</dt>
         <dd>
-          <b class="accent">{priced ? money(told.savedDollars) : short(told.savedTokens)}</b>
+          <b class={told.savedDollars < 0 ? "" : "accent"}>
+            {priced ? money(told.savedDollars) : short(told.savedTokens)}
+          </b>
           {priced ? <small>estimate</small> : <small>tokens</small>}
         </dd>
         <dd class="note">
-          {priced ? `against a window kept full, ${pricesOf(told.prices ?? "")}` : "in requests after a compaction"}
+          {priced ? `against no compaction, ${pricesOf(told.prices ?? "")}` : "against no compaction"}
         </dd>
       </div>
       <div>
@@ -241,7 +225,19 @@ function Today() {
         <dd>
           <b>{whole(told.compactions)}</b>
         </dd>
-        <dd class="note">in {count(told.turns, "request")}</dd>
+        <dd class="note">{compactionWords(told)}</dd>
+      </div>
+      <div>
+        <dt>Rules</dt>
+        <dd>
+          <b class={told.rules.leftOut > 0 ? "bad" : ""}>{whole(told.rules.inForce - told.rules.leftOut)}</b>
+          <small>of {whole(told.rules.inForce)} held</small>
+        </dd>
+        <dd class="note">
+          {told.rules.leftOut > 0
+            ? `${whole(told.rules.leftOut)} had no room`
+            : `verbatim in ${count(told.turns, "request")}`}
+        </dd>
       </div>
       <div>
         <dt>Calls judged</dt>
@@ -255,6 +251,13 @@ function Today() {
       <Week days={told.days} priced={priced} />
     </dl>
   )
+})
+
+/** `median 180 ms, 7 ahead of time`, as far as the logs say it. */
+function compactionWords({ compactions, ahead, medianMs, turns }: TotalsAnswer): string {
+  const took = medianMs === undefined ? [] : [`median ${duration(medianMs)}`]
+  const words = [...took, ...(ahead > 0 ? [`${whole(ahead)} ahead of time`] : [])]
+  return compactions === 0 || words.length === 0 ? `in ${count(turns, "request")}` : words.join(", ")
 }
 
 /** The seven days before this one, each a bar. */
@@ -284,15 +287,12 @@ function Week({ days, priced }: { readonly days: TotalsAnswer["days"]; readonly 
   )
 }
 
-function SessionRow({
-  row,
-  state,
-  now,
-}: {
-  readonly row: SessionListing
-  readonly state: RowState
-  readonly now: number
-}) {
+const lastOf = (row: SessionListing, now: number): string => (row.inFlight > 0 ? "now" : ago(row.updatedMs, now))
+
+type SessionRowProps = { readonly row: SessionListing; readonly state: RowState; readonly last: string }
+
+/** Drawn again only where something of it has changed: the list itself is, every second. */
+const SessionRow = memo(({ row, state, last }: SessionRowProps) => {
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   const agent = row.subagent === undefined ? undefined : `agent ${row.subagent}`
@@ -317,16 +317,12 @@ function SessionRow({
       <span class="wide right">{row.rules === 0 ? <span class="dim">–</span> : row.rules}</span>
       <span class="cost right">
         {row.cost === undefined ? <span class="dim">–</span> : money(row.cost.dollars)}
-        <small>
-          {row.cost === undefined
-            ? row.turns > 0 && "no price known"
-            : row.cost.savedDollars > 0 && `saved ${money(row.cost.savedDollars)}`}
-        </small>
+        <small>{row.cost === undefined ? row.turns > 0 && "no price known" : savedWords(row.cost.savedDollars)}</small>
       </span>
-      <span class="last right dim">{row.inFlight > 0 ? "now" : ago(row.updatedMs, now)}</span>
+      <span class="last right dim">{last}</span>
     </a>
   )
-}
+})
 
 /** The whole width is the window: solid was read from cache, stripes are new, the tick is where it compacts. */
 export function ContextBar({ row }: { readonly row: SessionListing }) {
@@ -380,7 +376,7 @@ function Spark({ row: { points } }: { readonly row: SessionListing }) {
   )
 }
 
-const Legend = () => (
+const Legend = memo(() => (
   <p class="legend dim" aria-hidden="true">
     <span>
       <span class="swatch bar-cached" /> read from cache
@@ -395,4 +391,4 @@ const Legend = () => (
       <span class="drop-sample">▲</span> a compaction came down to here
     </span>
   </p>
-)
+))

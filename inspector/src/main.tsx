@@ -3,7 +3,7 @@ import { render } from "preact"
 import type { ToldProblem } from "../../src/gateway/admin/answers.ts"
 import { signedIn } from "./api.ts"
 import { browserKey, enterWith, openKey } from "./key.ts"
-import { HoldfastMark } from "./parts.tsx"
+import { CommandLine, HoldfastMark, Icon } from "./parts.tsx"
 import { Shell } from "./shell.tsx"
 import { goTo, problemOf, start } from "./state.ts"
 import "./base.css"
@@ -15,20 +15,23 @@ const problem = signal<ToldProblem | undefined>(undefined)
 function SignIn() {
   return (
     <main class="sign-in" id="main">
-      <HoldfastMark />
-      <h1 class="display said">Open it from the machine that the gateway runs on.</h1>
-      <p>
-        <code>holdfast open</code>
+      <p class="brand">
+        <HoldfastMark />
+        <span>Holdfast</span>
       </p>
-      <p class="dim">
-        It opens this page with a code that works once. The browser makes a key of its own and stays signed in for eight
-        hours.
-      </p>
+      <h1 class="display said">One line signs you in.</h1>
+      <p class="lead">Type it on the machine that the gateway at {location.host} runs on:</p>
+      <CommandLine line="holdfast open" />
       {problem.value !== undefined && (
         <p class="bad" role="alert">
-          {problem.value.sentence} {problem.value.next}
+          <Icon name="warn" /> {problem.value.sentence} {problem.value.next}
         </p>
       )}
+      <p class="dim">
+        It opens this page with a code that works once. The browser makes a key of its own, which never leaves it, and
+        stays signed in for eight hours. In a checkout the line is <code>npm start -- open</code>;{" "}
+        <code>holdfast open --print</code> prints the link for another browser.
+      </p>
       {browserKey.value === undefined && <p class="attn">This browser has no Ed25519 in WebCrypto: use a newer one.</p>}
     </main>
   )

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import type { MemoryFound } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, shortTitle } from "./format.ts"
-import { Icon, ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { Icon, Marked, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { hrefTo, rows } from "./state.ts"
 
 /** What agents wrote down across their sessions. */
@@ -42,7 +42,9 @@ export function MemoryPage({ query }: { readonly query: string }) {
       {told === undefined && problem === undefined && <Skeleton rows={4} />}
       {told?.rows.length === 0 && (
         <p class="nothing">
-          {asked.value === "" ? "Nothing was written down yet." : `Nothing has these words: ${asked.value}`}
+          {asked.value === ""
+            ? "Nothing was written down yet. Decisions, facts, files and commands of a session are, once its context is large enough that a compaction comes near; agents find them again with search_memory."
+            : `Nothing has these words: ${asked.value}`}
         </p>
       )}
       <ul class="memory-list" aria-label="What was found">
@@ -50,7 +52,9 @@ export function MemoryPage({ query }: { readonly query: string }) {
           const session = rows.value.get(row.session)
           return (
             <li key={row.id} class="card">
-              <p class="said">{row.text}</p>
+              <p class="said">
+                <Marked pieces={row.pieces} />
+              </p>
               <p class="meta">
                 {row.kind} · {moment(row.atMs)} ·{" "}
                 <a href={hrefTo("s", row.session)}>

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { CompactionAction, JudgedDecision, MessageLine, ToldProblem } from "../../src/gateway/admin/answers.ts"
@@ -134,6 +135,42 @@ export function LineText({ line }: { readonly line: MessageLine }) {
     )
   return <span class="said dim">{text === "" ? "(thinking, or nothing)" : text}</span>
 }
+
+/** A command to type into a terminal, with a button that copies it. */
+export function CommandLine({ line }: { readonly line: string }) {
+  const copied = useSignal("Copy")
+  const copy = (): void =>
+    void navigator.clipboard
+      .writeText(line)
+      .then(
+        () => "Copied",
+        () => "Mark it to copy",
+      )
+      .then((word) => {
+        copied.value = word
+        setTimeout(() => {
+          copied.value = "Copy"
+        }, 3000)
+      })
+  return (
+    <p class="card way">
+      <span class="dim" aria-hidden="true">
+        $
+      </span>
+      <code>{line}</code>
+      <button type="button" class="button small" onClick={copy}>
+        <span aria-live="polite">{copied.value}</span>
+      </button>
+    </p>
+  )
+}
+
+/** A text in which some words are told apart: those that were searched for, or used. */
+export const Marked = ({
+  pieces,
+}: {
+  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
+}) => <>{pieces.map(({ text, isUsed }, n) => (isUsed ? <mark key={n}>{text}</mark> : text))}</>
 
 export const Speaker = ({ line }: { readonly line: MessageLine }) => <span class="speaker">{speakers[line.who]}</span>
 

@@ -5,7 +5,19 @@ import type { ListedRule, SessionListing, TurnSeries, ViewNow } from "../../src/
 import { download, sessionPath } from "./api.ts"
 import { EntryDialog } from "./entry.tsx"
 import { Events } from "./events.tsx"
-import { clientName, count, money, pricesOf, shortId, span, stateOf, stateWords, titleOf, whole } from "./format.ts"
+import {
+  clientName,
+  count,
+  money,
+  pricesOf,
+  savedWords,
+  shortId,
+  span,
+  stateOf,
+  stateWords,
+  titleOf,
+  whole,
+} from "./format.ts"
 import { moveFocus, useKeys } from "./keys.ts"
 import { Icon, Key, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { SessionRules } from "./session-rules.tsx"
@@ -85,6 +97,9 @@ export function SessionPage({ id, entry }: { readonly id: string; readonly entry
       ) : (
         <p class="nothing">No answer of a model has told yet what a request took, so there is nothing to draw.</p>
       )}
+      {view.problem !== undefined && turns.problem === undefined && (
+        <ProblemBox problem={view.problem} retry={view.reload} />
+      )}
       {view.told !== undefined && <SeenNow view={view.told} rules={pins.told?.pins.length} />}
       <div class="sides">
         {row !== undefined && <Events id={id} changed={changed} decisions={turns.told?.decisions ?? []} />}
@@ -129,11 +144,7 @@ function Meta({ row }: { readonly row: SessionListing }) {
       {row.cost !== undefined && (
         <span>
           <b>{money(row.cost.dollars)}</b> spent
-          {row.cost.savedDollars > 0 && (
-            <>
-              , about <b>{money(row.cost.savedDollars)}</b> saved
-            </>
-          )}{" "}
+          {savedWords(row.cost.savedDollars) !== "" && `, ${savedWords(row.cost.savedDollars)} against no compaction`}{" "}
           <small>estimate, {pricesOf(row.cost.prices)}</small>
         </span>
       )}

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { lazy, Suspense } from "preact/compat"
 import { useEffect } from "preact/hooks"
 import { connection } from "./api.ts"
+import { Banners } from "./banners.tsx"
 import { clock } from "./format.ts"
 import { knownKeys, useKeys } from "./keys.ts"
 import { List } from "./list.tsx"
@@ -134,6 +135,7 @@ export function Shell() {
       </header>
       {/* A page that is loaded late is put at the end of its parent, so it has one of its own. */}
       <div class="page">
+        <Banners />
         <Suspense fallback={<main class="content" id="main" />}>
           <Page />
         </Suspense>

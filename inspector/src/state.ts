@@ -85,22 +85,34 @@ export async function loadApprovals(): Promise<void> {
   settled.value = told.settled ?? []
 }
 
+async function loadStatus(): Promise<void> {
+  status.value = await get<StatusAnswer>("/admin/status")
+}
+
 async function loadAll(): Promise<void> {
   try {
-    await Promise.all([
-      loadRows(),
-      get<StatusAnswer>("/admin/status").then((told) => {
-        status.value = told
-      }),
-      loadTotals(),
-      loadApprovals(),
-    ])
+    await Promise.all([loadRows(), loadStatus(), loadTotals(), loadApprovals()])
     loadProblem.value = undefined
     signedIn.value = "in"
   } catch (error) {
     loadProblem.value = problemOf(error)
   }
   loaded.value = true
+}
+
+/** Rows that wait to be shown: so many in a frame that it is in time, also where all of them are new to the page. */
+const arrived: SessionListing[] = []
+const rowsPerFrame = 2
+/** A page that nobody looks at has no frames. */
+const hiddenMs = 1000
+
+function showSome(): void {
+  const wait = (act: () => void): unknown => (document.hidden ? setTimeout(act, hiddenMs) : requestAnimationFrame(act))
+  wait(() => {
+    const some = arrived.splice(0, document.hidden ? arrived.length : rowsPerFrame)
+    rows.value = new Map([...rows.value, ...some.map((row) => [row.id, row] as const)])
+    if (arrived.length > 0) showSome()
+  })
 }
 
 const dirty = new Set<string>()
@@ -114,12 +126,11 @@ async function refreshDirty(): Promise<void> {
   for (const id of ids) dirty.delete(id)
   try {
     const page = await get<Page>(`/admin/rows?ids=${encodeURIComponent(ids.join(" "))}`)
-    batch(() => {
-      rows.value = new Map([...rows.value, ...page.sessions.map((row) => [row.id, row] as const)])
-      const counted = new Map(changes.value)
-      for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)
-      changes.value = counted
-    })
+    if (arrived.length === 0) showSome()
+    arrived.push(...page.sessions)
+    const counted = new Map(changes.value)
+    for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)
+    changes.value = counted
     sumsAreOld = true
   } catch {
     for (const id of ids) dirty.add(id)
@@ -147,10 +158,8 @@ export async function start(): Promise<void> {
       const asked = typeof data.approval === "object" && data.approval !== null && "session" in data.approval
       if (session !== undefined) dirty.add(session)
       else if (asked) void loadApprovals().catch(() => {})
-      if (name === "session" && /^durability/.test(String(data.type)))
-        void get<StatusAnswer>("/admin/status").then((told) => {
-          status.value = told
-        })
+      if (name === "operator" || (name === "session" && /^durability/.test(String(data.type))))
+        void loadStatus().catch(() => {})
     },
     () => void loadAll(),
   )

@@ -9,13 +9,15 @@ type VirtualProps = {
   /** Rows that are shown now, to be loaded. */
   readonly onRange?: (from: number, to: number) => void
   readonly class?: string
+  /** For rows that change places: an element stays with its row. Without, elements that leave at one end come in again at the other. */
+  readonly keyOf?: (index: number) => string | number
 }
 
 /** More rows than are seen, so that a fast scroll shows no gap. */
 const rowsBeyond = 6
 
 /** A list of rows of one height of which only those in sight are in the page, however many there are. */
-export function Virtual({ total, height, label, renderRow, onRange, class: name = "" }: VirtualProps) {
+export function Virtual({ total, height, label, renderRow, onRange, keyOf, class: name = "" }: VirtualProps) {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [seen, setSeen] = useState(600)
@@ -29,7 +31,6 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
   const from = Math.max(0, Math.floor(top / height) - rowsBeyond)
   const to = Math.min(total, Math.ceil((top + seen) / height) + rowsBeyond)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])
-  // Elements that leave at one end come in again at the other, so that scrolling makes none.
   const pool = Math.ceil(seen / height) + 2 * rowsBeyond + 1
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n)
   return (
@@ -46,7 +47,7 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
       <div class="virtual-body" role="list" aria-label={label} style={{ height: `${total * height}px` }}>
         {shown.map((index) => (
           <div
-            key={index % pool}
+            key={keyOf?.(index) ?? index % pool}
             role="listitem"
             aria-setsize={total}
             aria-posinset={index + 1}

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { Icon } from "./parts.tsx"
-import { isLive, rows, say } from "./state.ts"
+import { CommandLine, Icon } from "./parts.tsx"
+import { isLive, rows } from "./state.ts"
 
 /** How a client is pointed at a gateway: in one line, and where there is one, by a variable. */
 type Way = { readonly client: string; readonly line: string; readonly byHand?: string }
@@ -34,11 +34,6 @@ export function Welcome() {
   const ways = waysTo(location.origin)
   const chosen = useSignal("Claude Code")
   const way = ways.find(({ client }) => client === chosen.value) ?? ways[0]
-  const copy = (line: string): void =>
-    void navigator.clipboard.writeText(line).then(
-      () => say({ text: "Copied." }),
-      () => say({ text: "The browser does not let this page copy: mark the line instead.", bad: true }),
-    )
   return (
     <main class="content welcome" id="main">
       <h1 class="display said">
@@ -65,15 +60,7 @@ export function Welcome() {
       </fieldset>
       {way !== undefined && (
         <>
-          <p class="card way">
-            <span class="dim" aria-hidden="true">
-              $
-            </span>
-            <code>{way.line}</code>
-            <button type="button" class="button small" onClick={() => copy(way.line)}>
-              Copy
-            </button>
-          </p>
+          <CommandLine line={way.line} />
           {way.byHand !== undefined && (
             <p class="dim">
               or, by hand: <code>{way.byHand}</code>

@@ -155,7 +155,7 @@ export function WhatIfPage({ session }: { readonly session: string }) {
             {playing.value
               ? "Playing the session again …"
               : told.value !== undefined &&
-                `Replayed from the log in ${(told.value.tookMs / 1000).toFixed(1)} s; nothing was sent to a provider.${told.value.asItWas.totals.cachedTokens === 0 ? " The provider reported no cache reads, so none are assumed." : ""} What the model would have answered to another context cannot be known: the turns are the ones that happened.`}
+                `Replayed from the log in ${(told.value.tookMs / 1000).toFixed(1)} s; nothing was sent to a provider.${told.value.asItWas.totals.cachedTokens === 0 ? " The provider reported no cache reads, so none are assumed." : ""} No compaction is the same turns with nothing taken out, as far as the model's own window takes it: what it costs more than as it was is what the other pages call saved. What the model would have answered to another context cannot be known: the turns are the ones that happened.`}
           </p>
         </div>
       </div>

@@ -31,7 +31,7 @@ export async function tallyLogs(
     profiles.push(await read.read(row.id))
     for (const { text } of await sessionOf(row).pins()) rules.add(text)
   }
-  const { turns, compactions, savedTokens, savedDollars, calls } = totalsOf(profiles, sinceMs)
+  const { turns, compactions, savedTokens, savedDollars, calls } = totalsOf(profiles, { fromMs: sinceMs })
   return { calls: turns, compactions, savedTokens, savedDollars, denied: calls.denied, rules: rules.size }
 }
 

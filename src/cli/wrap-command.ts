@@ -51,7 +51,19 @@ client. Options stand before the client, and all after it is the client's. Signa
 }
 
 /** A model call of the client. */
-type WrappedCall = { readonly session?: string; readonly status: number }
+type WrappedCall = {
+  readonly session?: string
+  /** It was refused, or its answer broke off by no doing of the client. */
+  readonly failed: boolean
+  /** What the gateway says of that. */
+  readonly why?: string
+}
+
+const isFailed = (status: number, ending: unknown): boolean =>
+  status >= 400 || ending === "upstream-cut" || ending === "upstream-failed"
+
+const cutWords = (ending: unknown): string | undefined =>
+  ending === "upstream-cut" ? "The provider's answer broke off, or was silent for too long." : undefined
 
 /** A gateway to go through, and what is known of the calls since. */
 type Way = {
@@ -116,9 +128,13 @@ async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World
     if (row !== undefined) sessions.push(row)
   }
   const tally = { ...(await tallyLogs(way.store, sessions, way.sessionOf, sinceMs)), calls: calls.length }
-  const failed = calls.filter(({ status }) => status >= 400).length
+  const failures = calls.filter(({ failed }) => failed)
+  const failed = failures.length
+  const why = failures.findLast(({ why: told }) => told !== undefined)?.why
   for (const fault of way.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
   if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, failed }))
+  if (why !== undefined)
+    await world.stderr.write(`holdfast: ${failed === 1 ? "A call" : "The last call that"} failed: ${why}\n`)
   const words = `${count(calls.length, "model call")}${failed === 0 ? "" : ` (${number(failed)} failed)`}`
   const [first] = sessions
   const link = first === undefined ? undefined : await way.link(first.id)
@@ -167,9 +183,11 @@ async function joinWay(
     calls: async () => {
       const told: unknown = await (await askAdmin(gateway, "/admin/traces?limit=1000"))?.json()
       const lines = isObject(told) && Array.isArray(told.traces) ? told.traces.filter(isObject) : []
-      return lines.flatMap(({ atMs, session, status, format, how }): readonly WrappedCall[] => {
+      return lines.flatMap(({ atMs, session, status, format, how, ending, problem }): readonly WrappedCall[] => {
         if (typeof atMs !== "number" || atMs < sinceMs || typeof format !== "string" || how === "passed") return []
-        return [{ status: Number(status), ...(typeof session === "string" ? { session } : {}) }]
+        const why = isObject(problem) && typeof problem.sentence === "string" ? problem.sentence : cutWords(ending)
+        const named = typeof session === "string" ? session : undefined
+        return [{ failed: isFailed(Number(status), ending), ...present({ session: named, why }) }]
       })
     },
     sessionOf: (row) => openSession(store, row),
@@ -212,8 +230,10 @@ async function startWay(
       ...base,
       port: args.isOn("port") ? base.port : 0,
       ...{ version, now, onFault },
-      onRecord: ({ format, how, session, status }) => {
-        if (format !== undefined && how !== "passed") calls.push({ status, ...present({ session }) })
+      onRecord: ({ format, how, session, status, ending, problem }) => {
+        const why = problem === undefined ? cutWords(ending) : describe(problem).sentence
+        if (format !== undefined && how !== "passed")
+          calls.push({ failed: isFailed(status, ending), ...present({ session, why }) })
       },
     })
     port = gateway.port

@@ -63,7 +63,7 @@ export async function ingestCall(
   }
   const done = begun ?? deps.held.begin(incomingCall.tenant, incomingCall.format)
   try {
-    const prepared = await prepareCall(deps, incomingCall, located)
+    const prepared = await prepareCall(deps, incomingCall, located, begun === undefined ? {} : { isSent: true })
     const { receipt, wire } = prepared
     // A long body is written in one piece.
     if (wire.length > longBody) await othersServed()
@@ -129,7 +129,7 @@ export function prepareCall(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
   { session, request, whole }: Located,
-  window?: number,
+  { window, isSent }: { readonly window?: number; readonly isSent?: true } = {},
 ) {
   const model = incomingCall.model ?? request.model
   const windowTokens = window ?? windowOf(deps, incomingCall, model)
@@ -142,7 +142,7 @@ export function prepareCall(
     ...(whole === undefined || whole.text === request.wire ? { request } : { body: whole.text }),
     repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
-    ...present({ model, windowTokens, reserveTokens, focus: own.focus, stack }),
+    ...present({ model, windowTokens, reserveTokens, focus: own.focus, stack, isSent }),
   })
 }
 

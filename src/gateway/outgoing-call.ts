@@ -245,7 +245,8 @@ async function smaller(
   if (refusal.answerTokens === undefined)
     learnWindow(deps, incomingCall.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
   else learnCountsAnswer(deps, incomingCall.tenant, model)
-  const again = await prepareCall(deps, incomingCall, ingested, tighter(refusal, prepared)).catch((error: unknown) => {
+  const window = tighter(refusal, prepared)
+  const again = await prepareCall(deps, incomingCall, ingested, present({ window })).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error
   })

@@ -56,6 +56,7 @@ const held = (reason: HeldReason, trace: Trace = []): Compaction => ({
 export async function compactView(preparing: Preparing, budgeted: Budgeted, assembled: Assembled): Promise<Compaction> {
   const { live, options } = preparing
   const { plan, sizes, fits } = budgeted
+  const startMs = clockOf(live)
   const mustAdd = !budgeted.pinsStand
   const asked = options.occasion?.asked !== undefined
   const free = fits && !mustAdd && !asked
@@ -64,14 +65,14 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
   const before = plan.type === "compact" ? await askBeforeCompact(live, budgeted, options) : { events: [] }
   if (before.cancelled === true && !mustAdd) return held("cancelled", before.events)
   const { carried, leftOut } = carriedPins(preparing.pins, assembled, pinOptions(preparing, budgeted))
-  if (leftOut.length > 0) preparing.notes.push(noRoom(leftOut, budgeted))
+  const begun: Trace = [...(leftOut.length > 0 ? [noRoom(leftOut, budgeted)] : []), ...before.events]
   const task = await taskFor(preparing, budgeted, carried, before)
   const compacted =
     (before.cancelled === true ? undefined : await perform(task, budgeted)) ??
     (mustAdd ? await addRules(task) : undefined)
   if (compacted === undefined) {
     live.breaker = noteCompaction(sizes.contextTokens, sizes.contextTokens)
-    return held("no-progress", before.events)
+    return held("no-progress", begun)
   }
   const made: PlanEvent = {
     type: "plan-made",
@@ -82,20 +83,22 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
   const optional = plan.type === "compact" && !plan.forced && fits && !mustAdd
   if (optional && made.weighing?.pays === false) {
     live.breaker = noteCompaction(sizes.contextTokens, sizes.contextTokens)
-    return held("costs-more", [made, ...before.events])
+    return held("costs-more", [made, ...begun])
   }
   const reported = withContextSizes(compacted, budgeted)
   const install = await askBeforeInstall(live, reported, { mustFit: !fits || mustAdd })
-  if (install.vetoed === true) return held("vetoed", [made, ...before.events, ...install.events])
-  const trace: Trace = [made, ...before.events, ...task.repairs, ...reported.events, ...install.events]
+  if (install.vetoed === true) return held("vetoed", [made, ...begun, ...install.events])
+  const trace: Trace = [made, ...begun, ...task.repairs, ...reported.events, ...install.events]
   if (preparing.call.kind === "held") {
     return { type: "sent", wire: compacted.wire, messages: compacted.context.messages, trace }
   }
   await task.pause?.()
-  const installed = await commitCheckpoint(preparing, task, reported, trace)
+  const installed = await commitCheckpoint(preparing, task, reported, { trace, tookMs: clockOf(live) - startMs })
   live.breaker = noteCompaction(compacted.beforeTokens, compacted.afterTokens)
   return installed
 }
+
+const clockOf = ({ options }: Live): number => (options.now ?? Date.now)()
 
 /** A compaction with its sizes for reports: of the whole context, in the provider's tokens, as in a receipt. */
 function withContextSizes(compacted: Compacted, { contextTokens, stackTokens, calibration }: Budgeted): Compacted {
@@ -179,7 +182,7 @@ async function commitCheckpoint(
   { live, call, options }: Preparing,
   task: ViewTask,
   compacted: Compacted,
-  trace: Trace,
+  { trace, tookMs }: { readonly trace: Trace; readonly tookMs: number },
 ): Promise<Compaction> {
   const focus = options.focus ?? options.occasion?.asked?.focus
   const body = checkpointOf({
@@ -190,7 +193,8 @@ async function commitCheckpoint(
     items: call.view.items,
     compacted,
     trace,
-    ...present({ focus }),
+    tookMs,
+    ...present({ focus, ahead: options.isSent }),
   })
   const { entries } = await live.journal.commit((outline) =>
     outline.checkpointAt(call.view.at) === call.view.checkpoint ? [body] : [],
@@ -342,6 +346,8 @@ type CheckpointInput = {
   readonly items: readonly Item[]
   readonly compacted: Compacted
   readonly trace: Trace
+  readonly tookMs: number
+  readonly ahead?: true
   readonly focus?: string
 }
 
@@ -374,7 +380,9 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
     beforeTokens: compacted.beforeTokens,
     afterTokens: compacted.afterTokens,
     trace: JSON.stringify(input.trace),
+    tookMs: Math.max(0, input.tookMs),
     ...present({
+      ahead: input.ahead,
       focus: input.focus,
       removed: removed.length === 0 ? undefined : removed,
       summary: compacted.digest === undefined ? undefined : JSON.stringify(compacted.digest.summary),

@@ -237,6 +237,7 @@ const prepareNames = optionNames<PrepareOptions>({
   focus: true,
   occasion: true,
   maxWaitMs: true,
+  isSent: true,
   repair: true,
   whenStoreIsAway: true,
   stack: true,

@@ -41,6 +41,8 @@ export type PrepareOptions = {
   readonly focus?: string
   readonly occasion?: Occasion
   readonly maxWaitMs?: number
+  /** The request was sent already: what is made of it is for the next one. */
+  readonly isSent?: true
   /**
    * Repair a client's history always, so that every tool call has its result, or only if it is changed anyway: providers differ in what
    * they accept, and a provider that accepted it unchanged has it in its cache. The default is `always`.

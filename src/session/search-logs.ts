@@ -211,30 +211,44 @@ function densest(hits: readonly Span[]): number {
   return best.start
 }
 
-/** An excerpt around the words that were asked for, in pieces. */
-function excerptOf(text: string, words: readonly QueryWord[]): readonly FoundPiece[] {
-  const line = text.replace(/\s+/g, " ").trim()
+/** Where the words that were asked for stand. */
+function hitsIn(line: string, words: readonly QueryWord[]): readonly Span[] {
   const single = words.flatMap(({ terms, stem }) => terms.map((term) => ({ terms: [term], ...present({ stem }) })))
-  const hits = [...line.matchAll(wordPattern)].flatMap(({ 0: word, index }) => {
+  return [...line.matchAll(wordPattern)].flatMap(({ 0: word, index }) => {
     const terms = searchTerms(word)
     return single.some((one) => hasWord(terms, one)) ? [{ start: index, end: index + word.length }] : []
   })
+}
+
+/** The whole of a text in pieces, words of a question told apart from the others. */
+export function piecesFor(text: string, query: string): readonly FoundPiece[] {
+  const { quoted, words } = readQuery(query)
+  return piecesIn(text, hitsIn(text, [...quoted, ...words]), { start: 0, end: text.length })
+}
+
+function piecesIn(line: string, hits: readonly Span[], { start, end }: Span): readonly FoundPiece[] {
+  const pieces: FoundPiece[] = []
+  let at = start
+  for (const hit of hits) {
+    if (hit.start < at || hit.end > end) continue
+    pieces.push(
+      { text: line.slice(at, hit.start), isUsed: false },
+      { text: line.slice(hit.start, hit.end), isUsed: true },
+    )
+    at = hit.end
+  }
+  return [...pieces, { text: line.slice(at, end), isUsed: false }].filter(({ text }) => text !== "")
+}
+
+/** An excerpt around the words that were asked for, in pieces. */
+function excerptOf(text: string, words: readonly QueryWord[]): readonly FoundPiece[] {
+  const line = text.replace(/\s+/g, " ").trim()
+  const hits = hitsIn(line, words)
   const first = densest(hits)
   const start = first < excerptCharacters / 2 ? 0 : line.lastIndexOf(" ", first - excerptCharacters / 4) + 1
   const end = line.length - start <= excerptCharacters ? line.length : wordEdge(line, start + excerptCharacters)
-  const pieces: FoundPiece[] = []
-  const add = (piece: string, isUsed: boolean): void => {
-    if (piece !== "") pieces.push({ text: piece, isUsed })
-  }
-  let at = start
-  if (start > 0) add("… ", false)
-  for (const hit of hits) {
-    if (hit.start < at || hit.end > end) continue
-    add(line.slice(at, hit.start), false)
-    add(line.slice(hit.start, hit.end), true)
-    at = hit.end
-  }
-  add(line.slice(at, end).trimEnd(), false)
-  if (end < line.length) add(" …", false)
-  return pieces
+  const more = (isMore: boolean, text: string): readonly FoundPiece[] => (isMore ? [{ text, isUsed: false }] : [])
+  const shown = line.slice(0, end).trimEnd()
+  const pieces = piecesIn(shown, hits, { start, end: shown.length })
+  return [...more(start > 0, "… "), ...pieces, ...more(end < line.length, " …")]
 }

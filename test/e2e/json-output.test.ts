@@ -13,21 +13,29 @@ const folder = mkdtempSync(join(tmpdir(), "holdfast-json-"))
 const data = join(folder, "data")
 const key = join(folder, "operator.key")
 const request = join(folder, "request.json")
+const cedar = join(folder, "night.cedar")
 const words = "Never delete a branch. Which berths are free?"
 
 beforeAll(async () => {
   mkdirSync(join(data, "policy/keys"), { recursive: true, mode: 0o700 })
   writeFileSync(join(data, "policy/house.md"), "- Never sail in a storm.\n", { mode: 0o600 })
   const store = await openStore(join(data, "holdfast.db"))
-  const holdfast = createHoldfast({ store })
+  const holdfast = createHoldfast({ store, format: "openai-chat", windowTokens: 6000 })
   const session = holdfast.session("berths")
   await session.append([
     { role: "user", content: words },
     { role: "assistant", content: "Berth 7 is free." },
   ])
   await session.pin("Never leave a rope on the quay.")
+  const voyage = holdfast.session("voyage")
+  for (let n = 0; n < 40; n++)
+    await voyage.append([
+      { role: n % 2 === 0 ? "user" : "assistant", content: `Leg ${n}: ${"the wind turns. ".repeat(60)}` },
+    ])
+  await voyage.prepare({ model: "gpt-5" })
   await holdfast.close()
   await store.close()
+  writeFileSync(cedar, 'forbid(principal, action, resource == Holdfast::Tool::"sail");\n')
   writeFileSync(request, JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: words }] }))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -114,6 +122,10 @@ const done: readonly (readonly string[])[] = [
   ["keys", "trust", key.replace(".key", ".pub")],
   ["keys", "list"],
   ["pin", "Never sail alone.", "--key", key],
+  ["policy", "add", "night", cedar, "--key", key],
+  ["policy", "try", cedar],
+  ["policy", "remove", "night", "--key", key],
+  ["sessions", "undo", "voyage"],
   ["sessions", "delete", "other", "--yes"],
   ["erase", "--tenant", "nobody", "--yes"],
   ["service", "status"],

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -174,6 +175,48 @@ test("a gateway that serves the same store is found and used", { timeout: 120_00
     await serve.stop()
   }
   expect(readdirSync(place).filter((name) => name.startsWith("gateway-"))).toEqual([])
+})
+
+test("a provider that falls silent in the midst of an answer is a call that failed, with the reason", {
+  timeout: 60_000,
+}, async () => {
+  const begun = {
+    type: "message_start",
+    message: { id: "m", type: "message", role: "assistant", content: [], usage: {} },
+  }
+  const silent = createServer((request, response) => {
+    request.resume()
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.write(`event: message_start\ndata: ${JSON.stringify(begun)}\n\n`)
+  })
+  await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done))
+  const address = silent.address()
+  const port = typeof address === "object" ? address?.port : 0
+  const config = join(folder, "silent.json")
+  const timeouts = { answerMs: 5000, idleMs: 500 }
+  const upstream = {
+    name: "silent",
+    families: ["anthropic"],
+    baseUrl: `http://127.0.0.1:${port}`,
+    retries: 0,
+    timeouts,
+  }
+  writeFileSync(config, JSON.stringify({ upstreams: [upstream] }))
+  const { said, end } = start([
+    "wrap",
+    "--config",
+    config,
+    "--data",
+    join(folder, "silent"),
+    process.execPath,
+    client,
+    "1",
+  ])
+  await end
+  silent.closeAllConnections()
+  silent.close()
+  expect(said().stderr).toMatch(/holdfast: A call failed: The provider's answer broke off/)
+  expect(said().stderr).toContain("1 model call (1 failed)")
 })
 
 test("a program that is not there is told, and nothing is left running", { timeout: 60_000 }, async () => {

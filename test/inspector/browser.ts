@@ -36,3 +36,29 @@ export async function threadMsOf(page: Page): Promise<() => Promise<number>> {
     return 1000 * metrics.reduce((sum, { name, value }) => sum + (ofThePage.has(name) ? value : 0), 0)
   }
 }
+
+type TraceLine = {
+  readonly name: string
+  readonly ph: string
+  readonly tid: number
+  readonly pid: number
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+/** The processor time of each task of the page's thread while something is done, in milliseconds, the longest first. */
+export async function taskMsOf(page: Page, act: () => Promise<void>): Promise<readonly number[]> {
+  const browser = page.context().browser()
+  if (browser === null) throw new Error("a page of a browser")
+  await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline"] })
+  await act()
+  const trace: { readonly traceEvents: readonly TraceLine[] } = JSON.parse((await browser.stopTracing()).toString())
+  const tasks = trace.traceEvents.filter(
+    ({ name, tdur }) => name === "ThreadControllerImpl::RunTask" && tdur !== undefined,
+  )
+  const mains = trace.traceEvents.filter(({ ph, args }) => ph === "M" && args?.name === "CrRendererMain")
+  return tasks
+    .filter(({ pid, tid }) => mains.some((main) => main.pid === pid && main.tid === tid))
+    .map(({ tdur = 0 }) => tdur / 1000)
+    .toSorted((one, other) => other - one)
+}

@@ -64,7 +64,7 @@ test("a page that is not signed in shows nothing but how to, and a code works on
   const other = await browser.newContext()
   const stranger = await other.newPage()
   await stranger.goto(`${house.url}/`)
-  await stranger.getByText("holdfast open").waitFor()
+  await stranger.getByText("holdfast open", { exact: true }).waitFor()
   expect(await stranger.locator("a.row").count()).toBe(0)
   await stranger.goto(link)
   await stranger.locator("a.row").first().waitFor()

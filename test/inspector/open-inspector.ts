@@ -172,7 +172,7 @@ export async function writeLongSession(store: Store, id: string, turns: number):
     })
     parent = bodies.length
   }
-  let context = 20_000
+  let [context, base] = [20_000, 0]
   for (let turn = 1; turn <= turns; turn++) {
     say("user", turn === 1 ? "Port the importer, one table at a time." : `Table ${turn}, please.`)
     say("assistant", `Table ${turn} is ported: ${turn * 17} rows.`)
@@ -189,13 +189,14 @@ export async function writeLongSession(store: Store, id: string, turns: number):
     bodies.push({
       type: "checkpoint-installed",
       node: parent,
-      base: 0,
+      base,
       items: [],
       standing: [],
       remedy: "summary",
       ...sizes,
       trace: "[]",
     })
+    base = bodies.length
     context = 24_000
   }
   const step = 5000

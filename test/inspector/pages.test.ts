@@ -111,6 +111,8 @@ test("while the gateway is away no row is live, and nothing can be changed", { t
   expect(await away.getByRole("button", { name: /^Add/ }).isEnabled()).toBe(true)
   await other.close()
   await away.getByText(/^As of/).waitFor({ timeout: 20_000 })
+  await away.getByRole("status").getByText("Not live.").waitFor()
+  expect(await away.getByRole("button", { name: "Try now" }).isEnabled()).toBe(true)
   expect(await away.getByRole("button", { name: /^Add/ }).isEnabled()).toBe(false)
   expect(await away.getByRole("button", { name: /^Add/ }).getAttribute("title")).toContain("does not answer")
   await away.keyboard.press("Escape")
@@ -118,4 +120,43 @@ test("while the gateway is away no row is live, and nothing can be changed", { t
   expect(await away.locator("a.row", { hasText: /^\s*Live/ }).count()).toBe(0)
   expect(await away.getByRole("tab", { name: "Live" }).innerText()).toMatch(/0/)
   await away.context().close()
+})
+
+test("a panel whose data cannot be read says so in its place, and the others stand", async () => {
+  const problem = { code: "store-unavailable", sentence: "The store does not answer.", next: "Look at its disk." }
+  await page.route("**/view", (route) => route.fulfill({ status: 503, json: { error: problem } }))
+  await page.goto("about:blank")
+  await page.goto(`${house.url}/inspector${demoHash()}`)
+  await page.getByRole("alert").getByText("The store does not answer.").waitFor()
+  await page.locator(".timeline, .plot").first().waitFor()
+  await page.locator(".event").first().waitFor()
+  await page.unrouteAll({ behavior: "ignoreErrors" })
+  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByText("What the model sees now").waitFor()
+})
+
+test("what the store has not saved, and a policy folder that cannot be read, stand above every page", async () => {
+  const told = (sentence: string) => ({ code: "x", sentence, next: "Do something about it." })
+  await page.route("**/admin/status", async (route) => {
+    const status = JSON.parse(await (await route.fetch()).text())
+    const durability = { durable: false, sessions: 2, problem: told("The disk is full.") }
+    await route.fulfill({ json: { ...status, durability, operator: { audience: "x", problem: told("No folder.") } } })
+  })
+  await page.goto("about:blank")
+  await page.goto(`${house.url}/inspector`)
+  for (const hash of ["#/", "#/rules", demoHash()]) {
+    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+    const banners = page.locator(".banners")
+    await banners.getByText("2 sessions have entries in memory only.").waitFor()
+    expect(await banners.innerText()).toMatch(/The disk is full.*restart now would lose[\s\S]*No folder/)
+  }
+  await page.unrouteAll({ behavior: "ignoreErrors" })
+})
+
+test("one press of Escape closes the search, whatever was typed", async () => {
+  await page.goto(`${house.url}/inspector`)
+  await page.keyboard.press("Control+k")
+  await page.getByRole("dialog").locator("input").fill("importer")
+  await page.keyboard.press("Escape")
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0)
 })

@@ -51,7 +51,7 @@ export type SessionListing = ListedName & {
   /** Rules that were said in it and not taken back. */
   readonly rules: number
   readonly denied: number
-  /** Money by the model table: an estimate, with where the prices are from. */
+  /** Money by the model table: an estimate, with where the prices are from. Saved is against the same turns without a compaction. */
   readonly cost?: { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
   /** The store does not have all of it, and what it said. */
   readonly unsaved?: ToldProblem
@@ -64,6 +64,12 @@ export type PeriodTotals = {
   readonly tokens: number
   readonly cachedTokens: number
   readonly compactions: number
+  /** Of these, how many were made after their request had been sent, so that nobody waited. */
+  readonly ahead: number
+  /** How long a compaction took to make, the middle one; absent where the log does not say it. */
+  readonly medianMs?: number
+  /** Rules in the sessions that sent something, and those of them that there was no room for. */
+  readonly rules: { readonly inForce: number; readonly leftOut: number }
   /** What compactions took out, each counted once. */
   readonly removedTokens: number
   /** What later requests did not send because of it, each request counted. */
@@ -129,6 +135,10 @@ export type CompactionFigures = {
   readonly undone: boolean
   /** Lookups right after it that repeat what it removed. */
   readonly rereads: number
+  /** How long it took to make. */
+  readonly tookMs?: number
+  /** It was made after its request had been sent, so nobody waited for it. */
+  readonly ahead?: true
 }
 
 /** The requests of a session over its life, column by column, and what happened between them. */
@@ -252,7 +262,7 @@ export type CompactionAnswer = {
     readonly pairs: { readonly calls: number; readonly results: number }
     readonly targetTokens?: number
   }
-  /** The calls that it was in force for, and what they cost less. */
+  /** The calls that sent less because of it, and its share of what they cost less. */
   readonly since: {
     readonly calls: number
     readonly dollars?: number
@@ -362,6 +372,8 @@ export type MemoryFound = {
   readonly channel: string
   readonly trusted: boolean
   readonly sources: readonly string[]
+  /** The text, words that were searched for told apart. */
+  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
 }
 
 /** A message that was found by words, by its best excerpt. */

@@ -6,7 +6,7 @@ import { present } from "../../message/present.ts"
 import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
 import { rulesOfOperatorFor } from "../../session/pins.ts"
 import type { ExplainedRule } from "../../session/rule-guard.ts"
-import { searchLogs } from "../../session/search-logs.ts"
+import { piecesFor, searchLogs } from "../../session/search-logs.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -32,10 +32,10 @@ import { sourcesOf } from "./handoff-lines.ts"
 import { argumentWords, messageLine } from "./message-line.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals } from "./refusal.ts"
+import { savingsSince } from "./savings.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
 import {
-  savingsSince,
   sessionSummary,
   timelineOf,
   timelinePoints,
@@ -58,9 +58,11 @@ type InspectionDeps = Pick<
 export async function summarize(deps: InspectionDeps, row: SessionRow): Promise<SessionListing> {
   const profile = await deps.profiles.read(row.id)
   const summary = sessionSummary(profile, deps.activity.of(row.id), windowSettings(deps))
-  const ofOperator = rulesOfOperatorFor(deps.operator?.standing().rules ?? [], row.id, row)
-  return { ...tellRow(row), ...summary, rules: summary.rules + ofOperator.length }
+  return { ...tellRow(row), ...summary, rules: summary.rules + operatorRulesOf(deps, row).length }
 }
+
+const operatorRulesOf = ({ operator }: InspectionDeps, row: SessionRow) =>
+  rulesOfOperatorFor(operator?.standing().rules ?? [], row.id, row)
 
 const windowSettings = ({ holdfast, upstreams, windowTokens }: InspectionDeps): WindowSettings => ({
   policy: holdfast.policy,
@@ -121,10 +123,16 @@ async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
   )
   const earliestMs = starts.at(-1) ?? fromMs
   const changed = sessions.filter(({ updatedMs }) => updatedMs >= earliestMs)
-  const profiles: Profile[] = []
-  for (const { id } of changed) profiles.push(await deps.profiles.read(id))
-  const days = starts.toReversed().map((start) => ({ fromMs: start, ...totalsOf(profiles, start, start + dayMs) }))
-  const answer: TotalsAnswer = { fromMs, ...totalsOf(profiles, fromMs), cut: changed.length >= maxSummed, days }
+  const rows = new Map<Profile, SessionRow>()
+  for (const row of changed) rows.set(await deps.profiles.read(row.id), row)
+  const operatorRules = (profile: Profile): number => {
+    const row = rows.get(profile)
+    return row === undefined ? 0 : operatorRulesOf(deps, row).length
+  }
+  const sumsOf = (start: number, end?: number) =>
+    totalsOf([...rows.keys()], { fromMs: start, operatorRules, ...present({ toMs: end }) })
+  const days = starts.toReversed().map((start) => ({ fromMs: start, ...sumsOf(start, start + dayMs) }))
+  const answer: TotalsAnswer = { fromMs, ...sumsOf(fromMs), cut: changed.length >= maxSummed, days }
   return c.json(answer)
 }
 
@@ -419,7 +427,10 @@ async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Pr
     hits.push(...(await memory.search({ limit, ...present({ text, session: row?.id }) })))
   }
   const best = hits.toSorted((one, other) => other.score - one.score || other.row.atMs - one.row.atMs).slice(0, limit)
-  const found: readonly MemoryFound[] = best.map(({ row: one }) => one)
+  const found: readonly MemoryFound[] = best.map(({ row: one }) => ({
+    ...one,
+    pieces: piecesFor(one.text, text ?? ""),
+  }))
   return c.json({ rows: found, owners })
 }
 

@@ -82,5 +82,5 @@ test("a request whose model was asked six times has the size of one call and the
   ])
   const [once = 0, sixTimes = 0] = profile.turns.map(({ dollars }) => dollars)
   expect(sixTimes).toBeCloseTo(6 * once, 10)
-  expect(totalsOf([profile], 0)).toMatchObject({ tokens: 7 * 26_000, cachedTokens: 7 * 24_000, turns: 2 })
+  expect(totalsOf([profile], { fromMs: 0 })).toMatchObject({ tokens: 7 * 26_000, cachedTokens: 7 * 24_000, turns: 2 })
 })

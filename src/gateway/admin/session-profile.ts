@@ -42,6 +42,12 @@ export type Profile = {
   readonly events: readonly number[]
   /** The number of turns when an entry was written. */
   readonly turnAt: (seq: number) => number
+  /** The compactions that made a turn's request smaller, the newest first. */
+  readonly compactedIn: (turn: number) => readonly CompactionFigures[]
+  /** The tokens that all of these took out of it. */
+  readonly removedIn: (turn: number) => number
+  /** Rules that the newest compaction had no room for. */
+  readonly rulesLeftOut: number
   /** The sizes that the last compaction was planned by, if there was one. */
   readonly planned?: PlannedSizes
 }
@@ -123,12 +129,19 @@ type GrowingProfile = {
   caller: Caller
   readonly turns: Turn[]
   readonly turnSeqs: number[]
-  readonly compactions: (Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number })[]
+  readonly compactions: GrowingCompaction[]
+  /** The checkpoint in force for each turn, as far as the log had it when its usage was reported; 0 if there was none. */
+  readonly turnCheckpoints: number[]
+  checkpoint: number
+  tip: number
+  rulesLeftOut: number
   readonly rereads: Map<number, number>
   readonly decisions: JudgedDecision[]
   readonly events: number[]
   planned?: PlannedSizes
 }
+
+type GrowingCompaction = Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number; readonly base: number }
 
 const emptyProfile = (): GrowingProfile => ({
   outline: createOutline(),
@@ -138,28 +151,65 @@ const emptyProfile = (): GrowingProfile => ({
   turns: [],
   turnSeqs: [],
   compactions: [],
+  turnCheckpoints: [],
+  checkpoint: 0,
+  tip: 0,
+  rulesLeftOut: 0,
   rereads: new Map(),
   decisions: [],
   events: [],
 })
 
 function profileOf(growing: GrowingProfile): Profile {
-  const { outline, title, caller, turns, turnSeqs, compactions, decisions, events, planned } = growing
+  const { outline, title, caller, turns, turnSeqs, compactions, decisions, events, planned, rulesLeftOut } = growing
+  const figures = compactions.map(({ seq, base: _, ...one }, n) => ({
+    ...one,
+    turn: turnsBefore(one, turns, compactions[n + 1]?.turn),
+    undone: outline.isUndone(seq),
+    rereads: growing.rereads.get(seq) ?? 0,
+  }))
   return {
     outline,
     title,
     caller,
     turns,
-    compactions: compactions.map(({ seq, ...figures }, n) => ({
-      ...figures,
-      turn: turnsBefore(figures, turns, compactions[n + 1]?.turn),
-      undone: outline.isUndone(seq),
-      rereads: growing.rereads.get(seq) ?? 0,
-    })),
+    compactions: figures,
     decisions,
     events,
+    rulesLeftOut,
     turnAt: (seq) => countBelow(turnSeqs, seq),
+    ...compactionsByTurn(growing, figures),
     ...present({ planned }),
+  }
+}
+
+function compactionsByTurn(
+  { compactions, turnCheckpoints }: GrowingProfile,
+  figures: readonly CompactionFigures[],
+): Pick<Profile, "compactedIn" | "removedIn"> {
+  const places = new Map(compactions.map(({ seq }, n) => [seq, n]))
+  const removed: number[] = []
+  for (const [n, { undone, beforeTokens, afterTokens }] of figures.entries()) {
+    const below = removed[places.get(compactions[n]?.base ?? 0) ?? -1] ?? 0
+    removed.push(below + (undone ? 0 : beforeTokens - afterTokens))
+  }
+  const below = (at: number): number | undefined => places.get(compactions[at]?.base ?? 0)
+  /** The newest compaction that acts on a turn: one that was made beside its request acts on a later one. */
+  const newestIn = (turn: number): number | undefined => {
+    let at = places.get(turnCheckpoints[turn - 1] ?? 0)
+    while (at !== undefined && (figures[at]?.turn ?? 0) >= turn) at = below(at)
+    return at
+  }
+  return {
+    compactedIn: (turn) => {
+      const chain: CompactionFigures[] = []
+      for (let at = newestIn(turn); at !== undefined; at = below(at)) {
+        const one = figures[at]
+        if (one !== undefined && !one.undone) chain.push(one)
+      }
+      return chain
+    },
+    removedIn: (turn) => removed[newestIn(turn) ?? -1] ?? 0,
   }
 }
 
@@ -170,11 +220,13 @@ const sameSize = 0.97
 
 /** The turns before the first request that a compaction made smaller. One made beside a request that was on its way acts on a later one. */
 function turnsBefore(
-  { turn, beforeTokens, afterTokens }: Omit<CompactionFigures, "undone" | "rereads">,
+  { turn, beforeTokens, afterTokens, tookMs, ahead }: Omit<CompactionFigures, "undone" | "rereads">,
   turns: readonly Turn[],
   end = turns.length,
 ): number {
-  if (afterTokens > sameSize * sameSize * beforeTokens) return turn
+  // Logs that say how long a compaction took also say whether its request waited for it.
+  const waited = tookMs !== undefined && ahead !== true
+  if (waited || afterTokens > sameSize * sameSize * beforeTokens) return turn
   const last = Math.min(end, turn + maxBeside)
   let at = turn
   while (at < last && (turns[at]?.contextTokens ?? 0) >= sameSize * beforeTokens) at++
@@ -199,13 +251,23 @@ async function extend(store: LogStore, session: string, growing: GrowingProfile)
     if (added.length === 0) return
     const told = await readTold(store, session, growing, added)
     growing.outline.extend(added)
-    for (const { seq, type } of added) {
+    for (const { seq, type, parent } of added) {
+      if (type === "message-appended") follow(growing, seq, parent ?? 0)
       const entry = told.get(seq)
       if (entry !== undefined) take(growing, entry)
       if (!unlisted.has(type) || isRefusal(entry)) growing.events.push(seq)
     }
     if (added.length < readStep) return
   }
+}
+
+/** A message that does not follow the last one is on another branch, on which another checkpoint may be in force, or none. */
+function follow(growing: GrowingProfile, seq: number, parent: number): void {
+  if (parent !== growing.tip) {
+    const found = growing.outline.checkpointAt(parent)
+    growing.checkpoint = found < seq ? found : 0
+  }
+  growing.tip = seq
 }
 
 /** Calls that were all allowed are no event. */
@@ -253,14 +315,18 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
   switch (body.type) {
     case "usage-reported":
       growing.turnSeqs.push(seq)
+      growing.turnCheckpoints.push(growing.checkpoint)
       growing.turns.push(turnOf(body, { seq, atMs, turn: turn + 1 }))
       return
     case "checkpoint-installed": {
-      const { node, remedy, beforeTokens, afterTokens } = body
-      const figures = { id: entryId(seq), seq, atMs, turn, upTo: entryId(node), remedy, beforeTokens, afterTokens }
-      growing.compactions.push(figures)
-      const planned = plannedIn(body)
+      const { node, base, remedy, beforeTokens, afterTokens, tookMs, ahead } = body
+      const place = { id: entryId(seq), seq, base, atMs, turn, upTo: entryId(node) }
+      growing.compactions.push({ ...place, remedy, beforeTokens, afterTokens, ...present({ tookMs, ahead }) })
+      growing.checkpoint = seq
+      const trace = tracedIn(body)
+      const planned = plannedIn(trace, beforeTokens)
       if (planned !== undefined) growing.planned = planned
+      growing.rulesLeftOut = leftOutIn(trace)
       return
     }
     case "session-opened": {
@@ -299,7 +365,7 @@ function turnOf(
   return { turn, entry: entryId(seq), atMs, model, estimatedTokens, calls, ...counted, ...present({ dollars }) }
 }
 
-type Counted = Pick<Turn, "contextTokens" | "cacheReadTokens" | "cacheWriteTokens" | "outputTokens">
+export type Counted = Pick<Turn, "contextTokens" | "cacheReadTokens" | "cacheWriteTokens" | "outputTokens">
 
 /** The cost of a call by the model table; undefined for a model that is not in it. */
 export function priceOf(model: string, counted: Counted): number | undefined {
@@ -322,10 +388,21 @@ export function pricesOf(model: string, contextTokens: number) {
   return long !== undefined && contextTokens > long.aboveTokens ? long.prices : prices
 }
 
-/** The sizes of a compaction's plan are in our tokens, those of its result in the provider's. */
-function plannedIn({ trace, beforeTokens }: CheckpointBody): PlannedSizes | undefined {
+type ReadTrace = readonly Readonly<Record<string, unknown>>[]
+
+function tracedIn({ trace }: CheckpointBody): ReadTrace {
   const events = tryParse(trace)
-  const made = Array.isArray(events) ? events.filter(isObject).find(({ type }) => type === "plan-made") : undefined
+  return Array.isArray(events) ? events.filter(isObject) : []
+}
+
+function leftOutIn(trace: ReadTrace): number {
+  const pins = trace.find(({ type }) => type === "pins-left-out")?.pins
+  return Array.isArray(pins) ? pins.length : 0
+}
+
+/** The sizes of a compaction's plan are in our tokens, those of its result in the provider's. */
+function plannedIn(trace: ReadTrace, beforeTokens: number): PlannedSizes | undefined {
+  const made = trace.find(({ type }) => type === "plan-made")
   const told: Readonly<Record<string, unknown>> = isObject(made?.sizes) ? made.sizes : {}
   const size = (name: keyof Sizes): Tokens => {
     const value = told[name]

@@ -1,16 +1,16 @@
 import { compactionMark } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { present } from "../../message/present.ts"
+import { seqOf } from "../../session/log/entry.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, families, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
-import type { CompactionFigures, ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
-import { type PlannedSizes, type Profile, pricesOf, type Turn, thin } from "./session-profile.ts"
+import type { ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
+import { savedPerTurn, sessionCost } from "./savings.ts"
+import { type PlannedSizes, type Profile, type Turn, thin } from "./session-profile.ts"
 
 /** A session in a row of a list, as far as its log says it. */
 type SessionSummary = Omit<SessionListing, keyof ListedName>
-
-type Cost = NonNullable<SessionListing["cost"]>
 
 const summaryPoints = 32
 /** Compactions listed in a row; `compactionCount` counts all. */
@@ -32,15 +32,16 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
     rules: rulesIn(profile),
     denied: decisions.filter(isDenied).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
-    ...present({ client, project, unsaved, cost: costOf(profile) }),
+    ...present({ client, project, unsaved, cost: sessionCost(profile) }),
     ...windowMarks(profile, activity, settings),
   }
 }
 
-/** Rules that were pinned and not taken back. */
-function rulesIn({ outline }: Profile): number {
-  const gone = new Set(outline.ofType("rule-unpinned").map((seq) => outline.reference(seq)))
-  return outline.ofType("rule-pinned").filter((seq) => !gone.has(seq)).length
+/** Rules that were pinned and not taken back, as of an entry. */
+function rulesIn({ outline }: Profile, asOf = Infinity): number {
+  const until = (type: string): readonly number[] => outline.ofType(type).filter((seq) => seq <= asOf)
+  const gone = new Set(until("rule-unpinned").map((seq) => outline.reference(seq)))
+  return until("rule-pinned").filter((seq) => !gone.has(seq)).length
 }
 
 const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
@@ -105,86 +106,26 @@ function plannedWindow({ sizes, scale }: PlannedSizes): number {
   return Math.abs(near - windowTokens) <= 3 ? near : windowTokens
 }
 
-/** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
-function costOf(profile: Profile): Cost | undefined {
-  const { turns } = profile
-  const last = turns.at(-1)
-  if (last === undefined || turns.some(({ dollars }) => dollars === undefined)) return undefined
-  const dollars = turns.reduce((sum, turn) => sum + (turn.dollars ?? 0), 0)
-  const savedDollars = savedPerTurn(profile).reduce((sum, saved) => sum + saved.dollars, 0)
-  return { dollars, savedDollars, prices: findModel(last.model).source }
-}
+/** How many of the operator's rules a session has, besides those that were said in it. */
+type OperatorRules = (profile: Profile) => number
 
-type Saved = { readonly tokens: number; readonly dollars: number }
-const nothingSaved: Saved = { tokens: 0, dollars: 0 }
-
-/**
- * What the compaction in force saved in each turn: the removed tokens would have been sent again, as far as they fit the window, and read from
- * the cache; the first turn after the compaction had to write its prefix to the cache again. Where the provider never reported a read from
- * its cache none is assumed, and they would have cost the full price. Each turn counts for one compaction, so the sums over compactions and
- * over turns are the same.
- */
-function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "planned">): readonly Saved[] {
-  const done = profile.compactions.filter(({ undone }) => !undone)
-  const isCached = profile.turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
-  let next = 0
-  return profile.turns.map((turn) => {
-    while (next < done.length && (done[next]?.turn ?? 0) < turn.turn) next++
-    const inForce = done[next - 1]
-    return inForce === undefined
-      ? nothingSaved
-      : savedIn(turn, inForce, isCached, profile.planned && plannedWindow(profile.planned))
-  })
-}
-
-function savedIn(turn: Turn, compaction: CompactionFigures, isCached: boolean, windowTokens?: number): Saved {
-  const { turn: before, beforeTokens, afterTokens } = compaction
-  const room = Math.max(0, (windowTokens ?? findModel(turn.model).windowTokens) - turn.contextTokens)
-  const tokens = Math.max(0, Math.min(beforeTokens - afterTokens, room))
-  const prices = pricesOf(turn.model, turn.contextTokens)
-  if (prices === undefined) return { tokens, dollars: 0 }
-  if (!isCached) return { tokens, dollars: (tokens * prices.input) / 1_000_000 }
-  const rewritten = turn.turn === before + 1 ? Math.max(0, afterTokens - turn.cacheReadTokens) : 0
-  const dearer = rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)
-  return { tokens, dollars: (tokens * prices.cacheRead - dearer) / 1_000_000 }
-}
-
-/** What one compaction saved in the calls while it was in force. */
-export function savingsSince(
-  profile: Pick<Profile, "turns" | "compactions" | "planned">,
-  compaction: CompactionFigures,
-) {
-  const { turns, compactions } = profile
-  const end = compactions.find(({ turn, undone }) => !undone && turn > compaction.turn)?.turn ?? turns.length
-  const since = turns.slice(compaction.turn, end)
-  const saved = savedPerTurn(profile).slice(compaction.turn, end)
-  const known = since.length > 0 && since.every(({ dollars }) => dollars !== undefined)
-  const [first] = since
-  const model = first && findModel(first.model)
-  return {
-    calls: since.length,
-    ...present({
-      dollars: known && !compaction.undone ? saved.reduce((sum, one) => sum + one.dollars, 0) : undefined,
-      cachedTokens: first?.cacheReadTokens,
-      writtenTokens: first && Math.max(0, first.contextTokens - first.cacheReadTokens),
-      prices: first && pricesOf(first.model, first.contextTokens),
-      source: model?.known ? model.source : undefined,
-      model: first?.model,
-    }),
-  }
-}
-
-export function totalsOf(profiles: readonly Profile[], fromMs: number, toMs = Infinity): PeriodTotals {
+/** Sums over sessions in a span of time. */
+export function totalsOf(
+  profiles: readonly Profile[],
+  { fromMs, toMs = Infinity, operatorRules = () => 0 }: Span,
+): PeriodTotals {
   const all = profiles
-    .map((profile) => totalsIn(profile, fromMs, toMs))
+    .map((profile) => totalsIn(profile, { fromMs, toMs, operatorRules }))
     .filter(({ turns, compactions }) => turns + compactions > 0)
-  const sum = (figureOf: (one: PeriodTotals) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  const sum = (figureOf: (one: SessionTotals) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
   return {
     sessions: all.length,
     turns: sum(({ turns }) => turns),
     tokens: sum(({ tokens }) => tokens),
     cachedTokens: sum(({ cachedTokens }) => cachedTokens),
     compactions: sum(({ compactions }) => compactions),
+    ahead: sum(({ ahead }) => ahead),
+    rules: { inForce: sum(({ rules }) => rules.inForce), leftOut: sum(({ rules }) => rules.leftOut) },
     removedTokens: sum(({ removedTokens }) => removedTokens),
     savedTokens: sum(({ savedTokens }) => savedTokens),
     calls: {
@@ -195,25 +136,43 @@ export function totalsOf(profiles: readonly Profile[], fromMs: number, toMs = In
     dollars: sum(({ dollars }) => dollars),
     savedDollars: sum(({ savedDollars }) => savedDollars),
     unpriced: sum(({ unpriced }) => unpriced),
-    ...present({ prices: all.find(({ prices }) => prices !== undefined)?.prices }),
+    ...present({
+      medianMs: medianOf(all.flatMap(({ tookMs }) => tookMs)),
+      prices: all.find(({ prices }) => prices !== undefined)?.prices,
+    }),
   }
 }
 
-function totalsIn(profile: Profile, fromMs: number, toMs: number): PeriodTotals {
+type Span = { readonly fromMs: number; readonly toMs?: number; readonly operatorRules?: OperatorRules }
+
+/** The sums of one session, and how long each of its compactions took. */
+type SessionTotals = Omit<PeriodTotals, "medianMs"> & { readonly tookMs: readonly number[] }
+
+function medianOf(figures: readonly number[]): number | undefined {
+  return figures.toSorted((one, other) => one - other)[Math.floor((figures.length - 1) / 2)]
+}
+
+function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Span>): SessionTotals {
   const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < toMs
   const turns = profile.turns.filter(isIn)
   const compactions = profile.compactions.filter(isIn)
   const decisions = profile.decisions.filter(isIn)
-  const saved = savedPerTurn(profile)
+  const saved = turns.length === 0 ? [] : savedPerTurn(profile)
   const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
   const sum = (figureOf: (turn: Turn) => number): number => turns.reduce((total, turn) => total + figureOf(turn), 0)
-  const model = turns.at(-1)?.model
+  const last = turns.at(-1)
   return {
     sessions: 1,
     turns: turns.length,
     tokens: sum(({ contextTokens, calls }) => contextTokens * calls),
     cachedTokens: sum(({ cacheReadTokens, calls }) => cacheReadTokens * calls),
     compactions: compactions.length,
+    ahead: compactions.filter(({ ahead }) => ahead === true).length,
+    tookMs: compactions.flatMap(({ tookMs }) => tookMs ?? []),
+    rules: {
+      inForce: rulesIn(profile, last && seqOf(last.entry)) + operatorRules(profile),
+      leftOut: profile.rulesLeftOut,
+    },
     removedTokens: compactions.reduce(
       (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),
       0,
@@ -227,7 +186,7 @@ function totalsIn(profile: Profile, fromMs: number, toMs: number): PeriodTotals 
     dollars: priced ? sum(({ dollars = 0 }) => dollars) : 0,
     savedDollars: priced ? sum(({ turn }) => saved[turn - 1]?.dollars ?? 0) : 0,
     unpriced: priced || turns.length === 0 ? 0 : 1,
-    ...(priced && model !== undefined ? { prices: findModel(model).source } : {}),
+    ...(priced && last !== undefined ? { prices: findModel(last.model).source } : {}),
   }
 }
 

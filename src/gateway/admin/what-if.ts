@@ -6,7 +6,8 @@ import { createHoldfast } from "../../session/holdfast.ts"
 import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import type { WhatIfAnswer, WhatIfCourse, WhatIfStrategy } from "./answers.ts"
-import { type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
+import { withoutCompaction, writtenShareOf } from "./savings.ts"
+import { type Counted, type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 
 /** Settings for replaying a session. */
 export type WhatIf = {
@@ -46,40 +47,51 @@ export async function playWhatIf(
       found: "none",
     })
   const meter = createMeter({ model: first.turn.model })
-  const raw = steps.map(({ messages }) => messages.reduce((sum, message) => sum + meter.message(message), 0))
-  const { ratio, stackTokens } = scaleOf(profile.turns, raw[0] ?? 0)
+  const firstTokens = first.messages.reduce((sum, message) => sum + meter.message(message), 0)
+  const { ratio, stackTokens } = scaleOf(profile.turns, firstTokens)
   const scale = (tokens: number): number => Math.round(tokens * ratio) + stackTokens
-  const whole: number[] = []
-  raw.reduce((grown, tokens) => {
-    whole.push(scale(grown + tokens))
-    return grown + tokens
-  }, 0)
   const replayed = await replay(steps, asked, { ratio, stackTokens, scale, signal })
-  // A provider that reports no cache has none in the other courses either, or they would look cheaper than they are.
-  const isCached = profile.turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
-  const writtenShare = writtenShareOf(profile.turns)
-  const fromCache = (cached: readonly number[]): readonly number[] => (isCached ? cached : cached.map(() => 0))
+  const turns = steps.map(({ turn }) => turn.turn)
+  const { windowTokens } = asked
   return {
-    turns: steps.map(({ turn }) => turn.turn),
-    asItWas: courseOf(
-      steps.map(({ turn }) => turn.contextTokens),
-      steps.map(({ turn }) => turn.cacheReadTokens),
-      { steps, writtenShare, windowTokens: Infinity, compactions: profile.compactions, isReported: true },
-    ),
-    noCompaction: courseOf(whole, fromCache([0, ...whole.slice(0, -1)]), {
-      steps,
-      writtenShare,
-      windowTokens: asked.windowTokens,
-      compactions: [],
-    }),
-    whatIf: courseOf(replayed.contextTokens, fromCache(replayed.cachedTokens), {
-      steps,
-      writtenShare,
-      windowTokens: asked.windowTokens,
+    turns,
+    asItWas: courseOf(profile.turns, { turns, windowTokens: Infinity, compactions: profile.compactions }),
+    noCompaction: courseOf(uncompacted(profile), { turns, windowTokens, compactions: [] }),
+    whatIf: courseOf(pricedSteps(profile.turns, steps, replayed), {
+      turns,
+      windowTokens,
       compactions: replayed.compactions,
     }),
     tookMs: Math.round(performance.now() - began),
   }
+}
+
+/** What a turn sent, or would have sent, and what that costs. */
+type CoursedTurn = Counted & { readonly calls: number; readonly dollars?: number }
+
+const uncompacted = (profile: Profile): readonly CoursedTurn[] =>
+  withoutCompaction(profile).map((counted, n) => ({ ...counted, calls: profile.turns[n]?.calls ?? 1 }))
+
+/** Every turn as the replay has it; a turn between two steps is as the step that was played for it. */
+function pricedSteps(
+  turns: readonly Turn[],
+  steps: readonly Step[],
+  { contextTokens, cachedTokens }: Pick<Awaited<ReturnType<typeof replay>>, "contextTokens" | "cachedTokens">,
+): readonly CoursedTurn[] {
+  // A provider that reports no cache has none in a replay either, or it would look cheaper than it is.
+  const isCached = turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
+  const writtenShare = writtenShareOf(turns)
+  let step = 0
+  return turns.flatMap(({ turn, model, outputTokens, calls }) => {
+    while (step < steps.length - 1 && (steps[step]?.turn.turn ?? 0) < turn) step++
+    const context = contextTokens[step]
+    if (context === undefined) return []
+    const cacheReadTokens = isCached ? Math.min(context, cachedTokens[step] ?? 0) : 0
+    const cacheWriteTokens = (context - cacheReadTokens) * writtenShare
+    const counted = { contextTokens: context, cacheReadTokens, cacheWriteTokens, outputTokens }
+    const price = priceOf(model, counted)
+    return { ...counted, calls, ...present({ dollars: price === undefined ? undefined : price * calls }) }
+  })
 }
 
 /** The messages that each turn sent for the first time: those after the previous response, including that response. */
@@ -168,53 +180,28 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   return { contextTokens, cachedTokens, compactions }
 }
 
-/** Of what a provider did not read from its cache, the share that it reported to have written to it. */
-function writtenShareOf(turns: readonly Turn[]): number {
-  const fresh = turns.reduce((sum, { contextTokens, cacheReadTokens }) => sum + contextTokens - cacheReadTokens, 0)
-  const written = turns.reduce((sum, { cacheWriteTokens }) => sum + cacheWriteTokens, 0)
-  return fresh > 0 ? Math.min(1, written / fresh) : 0
-}
-
 type Coursed = {
-  readonly steps: readonly Step[]
-  readonly writtenShare: number
-  /** It is what happened: each turn cost what its provider reported. */
-  readonly isReported?: true
+  /** The turns that are drawn; the totals are of all. */
+  readonly turns: readonly number[]
   readonly windowTokens: number
   readonly compactions: WhatIfCourse["compactions"]
 }
 
-function courseOf(
-  contextTokens: readonly number[],
-  cachedTokens: readonly number[],
-  { steps, writtenShare, isReported, windowTokens, compactions }: Coursed,
-): WhatIfCourse {
-  const callsAt = (n: number): number => steps[n]?.turn.calls ?? 1
-  const dollars = contextTokens.map((context, n) => {
-    const { model, outputTokens, dollars: reported } = steps[n]?.turn ?? { model: "", outputTokens: 0 }
-    if (isReported === true) return reported
-    const cached = Math.min(context, cachedTokens[n] ?? 0)
-    const price = priceOf(model, {
-      contextTokens: context,
-      cacheReadTokens: cached,
-      cacheWriteTokens: (context - cached) * writtenShare,
-      outputTokens,
-    })
-    return price === undefined ? undefined : price * callsAt(n)
-  })
-  const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0)
-  const priced = dollars.every((one) => one !== undefined) ? sum(dollars.map((one) => one ?? 0)) : undefined
+function courseOf(all: readonly CoursedTurn[], { turns, windowTokens, compactions }: Coursed): WhatIfCourse {
+  const drawn = turns.flatMap((turn) => all[turn - 1] ?? [])
+  const sum = (figureOf: (turn: CoursedTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  const priced = all.every(({ dollars }) => dollars !== undefined)
   return {
-    contextTokens,
-    cachedTokens,
+    contextTokens: drawn.map(({ contextTokens }) => contextTokens),
+    cachedTokens: drawn.map(({ cacheReadTokens }) => cacheReadTokens),
     compactions,
     totals: {
-      tokens: sum(contextTokens.map((tokens, n) => tokens * callsAt(n))),
-      cachedTokens: sum(cachedTokens.map((tokens, n) => tokens * callsAt(n))),
-      largestTokens: Math.max(0, ...contextTokens),
+      tokens: sum(({ contextTokens, calls }) => contextTokens * calls),
+      cachedTokens: sum(({ cacheReadTokens, calls }) => cacheReadTokens * calls),
+      largestTokens: all.reduce((most, { contextTokens }) => Math.max(most, contextTokens), 0),
       compactions: compactions.length,
-      refusedTurns: contextTokens.filter((tokens) => tokens > windowTokens).length,
-      ...present({ dollars: priced }),
+      refusedTurns: all.filter(({ contextTokens }) => contextTokens > windowTokens).length,
+      ...present({ dollars: priced ? sum(({ dollars = 0 }) => dollars) : undefined }),
     },
   }
 }

@@ -44,6 +44,10 @@ export type CheckpointBody = {
   readonly summary?: string
   /** The newest lookups whose results it shows shortened or not at all. */
   readonly removed?: readonly RemovedLookup[]
+  /** How long it took to make. */
+  readonly tookMs?: number
+  /** The request that it was made for had been sent already, so nobody waited for it. */
+  readonly ahead?: true
 }
 
 /** The prompt stack that is sent from here on, so that every process sends the same bytes. */

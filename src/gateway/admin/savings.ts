@@ -1,0 +1,108 @@
+import { present } from "../../message/present.ts"
+import { findModel } from "../../tokens/models.ts"
+import type { CompactionFigures, SessionListing } from "./answers.ts"
+import { type Counted, type Profile, priceOf, pricesOf, type Turn } from "./session-profile.ts"
+
+/**
+ * What compactions saved: the same turns without any compaction, less what happened. Every place that tells of savings, and the what-if
+ * page's course without a compaction, is computed here.
+ */
+type Compactions = Pick<Profile, "turns" | "compactions" | "compactedIn" | "removedIn">
+
+/** A turn as it would have been without any compaction. */
+type UncompactedTurn = Counted & { readonly dollars?: number }
+
+/**
+ * The turns with all that compactions took out of them, as far as the model's own window takes it. What a provider read from its cache is
+ * read from it here as well, and the request after a compaction finds the cache that the compaction made useless. A turn that no compaction
+ * made smaller is as it was.
+ */
+export function withoutCompaction(profile: Compactions): readonly UncompactedTurn[] {
+  const { turns, compactions, removedIn } = profile
+  const isCached = turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
+  const writtenShare = writtenShareOf(turns)
+  const afterOne = new Set(compactions.flatMap(({ turn, undone }) => (undone ? [] : turn + 1)))
+  let before = { was: 0, whole: 0 }
+  return turns.map((turn) => {
+    const removed = removedIn(turn.turn)
+    const roomTokens = Math.max(0, findModel(turn.model).windowTokens - turn.contextTokens)
+    const contextTokens = turn.contextTokens + Math.max(0, Math.min(removed, roomTokens))
+    const readable = Math.min(before.whole, contextTokens)
+    const wasReadable = Math.min(before.was, turn.contextTokens)
+    before = { was: turn.contextTokens, whole: contextTokens }
+    if (contextTokens === turn.contextTokens) return turn
+    const isAfterOne = afterOne.has(turn.turn)
+    const hits = isAfterOne ? Number(isCached) : Math.min(1, turn.cacheReadTokens / Math.max(1, wasReadable))
+    const cacheReadTokens = Math.round(readable * hits)
+    const share = isAfterOne ? writtenShare : writtenShareOf([turn])
+    const cacheWriteTokens = Math.round((contextTokens - cacheReadTokens) * share)
+    const counted = { contextTokens, cacheReadTokens, cacheWriteTokens, outputTokens: turn.outputTokens }
+    const price = priceOf(turn.model, counted)
+    return { ...counted, ...present({ dollars: price === undefined ? undefined : price * turn.calls }) }
+  })
+}
+
+const removedBy = (compactions: readonly CompactionFigures[]): number =>
+  compactions.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
+
+/** Of what a provider did not read from its cache, the share that it reported to have written to it. */
+export function writtenShareOf(turns: readonly Turn[]): number {
+  const fresh = turns.reduce((sum, { contextTokens, cacheReadTokens }) => sum + contextTokens - cacheReadTokens, 0)
+  const written = turns.reduce((sum, { cacheWriteTokens }) => sum + cacheWriteTokens, 0)
+  return fresh > 0 ? Math.min(1, written / fresh) : 0
+}
+
+type Saved = { readonly tokens: number; readonly dollars: number }
+
+/** What each turn did not send, and cost less; a turn that cost more, because its cache had to be written again, counts against it. */
+export function savedPerTurn(profile: Compactions): readonly Saved[] {
+  const { turns } = profile
+  return withoutCompaction(profile).map(({ contextTokens, dollars }, n) => {
+    const turn = turns[n]
+    if (turn === undefined) return { tokens: 0, dollars: 0 }
+    const tokens = (contextTokens - turn.contextTokens) * turn.calls
+    return { tokens, dollars: dollars === undefined || turn.dollars === undefined ? 0 : dollars - turn.dollars }
+  })
+}
+
+type Cost = NonNullable<SessionListing["cost"]>
+
+/** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
+export function sessionCost(profile: Compactions): Cost | undefined {
+  const { turns } = profile
+  const last = turns.at(-1)
+  if (last === undefined || turns.some(({ dollars }) => dollars === undefined)) return undefined
+  const dollars = turns.reduce((sum, turn) => sum + (turn.dollars ?? 0), 0)
+  const savedDollars = savedPerTurn(profile).reduce((sum, saved) => sum + saved.dollars, 0)
+  return { dollars, savedDollars, prices: findModel(last.model).source }
+}
+
+/**
+ * What one compaction saved in the calls that sent less because of it. Where several did, each has the share of what it took out, so that the
+ * savings of all compactions add up to those of the session.
+ */
+export function savingsSince(profile: Compactions, compaction: CompactionFigures) {
+  const { turns, compactedIn } = profile
+  const saved = savedPerTurn(profile)
+  const removed = removedBy([compaction])
+  const shares = turns.slice(compaction.turn).flatMap((turn) => {
+    const chain = compactedIn(turn.turn)
+    if (!chain.some(({ id }) => id === compaction.id)) return []
+    const all = removedBy(chain)
+    return [{ turn, dollars: all === 0 ? 0 : ((saved[turn.turn - 1]?.dollars ?? 0) * removed) / all }]
+  })
+  const known = shares.length > 0 && shares.every(({ turn }) => turn.dollars !== undefined)
+  const first = shares[0]?.turn
+  const model = first && findModel(first.model)
+  return {
+    calls: shares.length,
+    ...present({
+      dollars: known ? shares.reduce((sum, one) => sum + one.dollars, 0) : undefined,
+      cachedTokens: first?.cacheReadTokens,
+      writtenTokens: first && Math.max(0, first.contextTokens - first.cacheReadTokens),
+      prices: first && pricesOf(first.model, first.contextTokens),
+      source: model?.known ? model.source : undefined,
+      model: first?.model,
+    }),
+  }
+}
