@@ -18,7 +18,8 @@ export type ConfigFile = {
 
 type ReadConfig = ConfigFile | { readonly faults: readonly ConfigFault[] }
 
-const usualNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
+/** What a configuration is called where nobody names one. */
+export const configNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
 
 /** A larger one is another file; and the time that YAML takes grows with the square of the names in one object. */
 const maxBytes = 100_000
@@ -30,7 +31,7 @@ const leastForTypes = [22, 18] as const
 export async function readConfig(named: string | undefined, folder: string): Promise<ReadConfig | undefined> {
   if (named !== undefined) return await readFileOf(named, resolve(folder, named))
   const found: string[] = []
-  for (const name of usualNames) if (await exists(join(folder, name))) found.push(name)
+  for (const name of configNames) if (await exists(join(folder, name))) found.push(name)
   const [first, second] = found
   if (first !== undefined && second !== undefined)
     return refuse(
