@@ -33,9 +33,10 @@ export const armWords: Readonly<Record<Arm, string>> = {
   holdfast: "Holdfast",
 }
 
+/** A number with its thousands apart: 12,345. */
 export const grouped = (value: number): string => value.toLocaleString("en")
 
-/** Money to a cent, or to what can be seen of less. */
+/** Dollars to the cent; small amounts with four decimals, large ones with none. */
 export const money = (dollars: number): string =>
   dollars === 0
     ? "$0"
@@ -98,7 +99,7 @@ export const legend: readonly string[] = [
 export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
   Object.values(shortened).reduce((sum, times) => sum + times, 0)
 
-/** Values of the turns in as many steps as there is room for: the largest of each stretch. */
+/** Values of the turns in no more steps than there is room for: of each range of turns the largest. */
 export function sampled(
   turns: readonly ReplayTurn[],
   measure: (turn: ReplayTurn, n: number) => number,
