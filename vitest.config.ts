@@ -32,6 +32,9 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** The tests and the programs that they start read their modules in half the time. */
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
+
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLine()],
@@ -45,8 +48,6 @@ export default defineConfig({
     // Much of the time is spent waiting: for databases, processes and clocks.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
-    // Programs that tests start read their modules in half the time.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url)) },
     projects: [
       { extends: true, test: { name: "apart", include: apart } },
       {
@@ -56,6 +57,8 @@ export default defineConfig({
           include: ["{src,test,bench}/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...apart, ...(isLongRun ? [] : longOnly)],
           isolate: false,
+          // Node.js reads TypeScript by itself: a tenth of the CPU time less than through Vite, which only `vi.mock` needs.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
     ],

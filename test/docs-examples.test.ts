@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { parse } from "yaml"
-import { checkConfig } from "../src/cli/config/read-config.ts"
+import { checkConfig } from "../src/cli/config/check-config.ts"
 import { blocksOf, guides, type Page } from "./support/pages.ts"
 import { root } from "./support/source.ts"
 

@@ -18,7 +18,6 @@ const proofKey = "holdfast-proof"
 export const signedIn = signal<"unknown" | "in" | "out">("unknown")
 
 export const keepProof = (proof: string): void => localStorage.setItem(proofKey, proof)
-export const dropProof = (): void => localStorage.removeItem(proofKey)
 
 const headers = (): Record<string, string> => {
   const proof = localStorage.getItem(proofKey)

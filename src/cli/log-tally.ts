@@ -4,7 +4,7 @@ import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { count, number } from "./output.ts"
 
-/** What sessions came to since a moment, by the sums that the inspector shows. */
+/** Totals over sessions since a point in time, added up as the inspector adds them up. */
 export type LogTally = {
   /** Model calls whose usage was reported. */
   readonly calls: number
@@ -17,18 +17,18 @@ export type LogTally = {
   readonly rules: number
 }
 
-/** Tally sessions from a moment on. Rules are those in force now, each text once. */
+/** Add up what sessions did from a point in time on. Rules are those in force now, each text once. */
 export async function tallyLogs(
   store: Store,
   rows: readonly SessionRow[],
   sessionOf: (row: SessionRow) => Session,
   sinceMs: number,
 ): Promise<LogTally> {
-  const read = createProfiles(store)
+  const reader = createProfiles(store)
   const profiles: Profile[] = []
   const rules = new Set<string>()
   for (const row of rows) {
-    profiles.push(await read.read(row.id))
+    profiles.push(await reader.read(row.id))
     for (const { text } of await sessionOf(row).pins()) rules.add(text)
   }
   const { turns, compactions, savedTokens, savedDollars, calls } = totalsOf(profiles, { fromMs: sinceMs })

@@ -24,9 +24,9 @@ const memoryOptions: Options = {
   ...storeOptions,
 }
 
-/** So many of the newest sessions are looked at to know which agents and tenants there are. */
-const maxLooked = 10_000
-/** More names are not told. */
+/** Number of newest sessions read to find out which agents and tenants there are. */
+const maxSessionsRead = 10_000
+/** Limit on the names listed in a message. */
 const maxNamed = 8
 
 /** Ask the memory of the agent that was named, or of the only one that there is. */
@@ -46,7 +46,7 @@ function askMemory(
 
 /** The tenant whose agent of this name has sessions; none where there is no such agent. */
 async function onlyTenant(store: Store, agent: string): Promise<string | CommandFailure> {
-  const sessions = await store.sessions({ agent, limit: maxLooked })
+  const sessions = await store.sessions({ agent, limit: maxSessionsRead })
   const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
   if (tenants.length < 2) return tenants[0] ?? ""
   const named = tenants.slice(0, maxNamed).map((tenant) => (tenant === "" ? '""' : tenant))
@@ -55,7 +55,7 @@ async function onlyTenant(store: Store, agent: string): Promise<string | Command
 }
 
 async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | CommandFailure> {
-  const sessions = await store.sessions({ limit: maxLooked, ...present({ tenant }) })
+  const sessions = await store.sessions({ limit: maxSessionsRead, ...present({ tenant }) })
   const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
   const [only, another] = agents
   if (only !== undefined && another === undefined) return only

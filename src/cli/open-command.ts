@@ -8,7 +8,7 @@ import { findGateways } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
 import { failedSettings, readSettings, settingOptions } from "./serve-settings.ts"
 
-/** A gateway on this machine answers at once, or is not there. */
+/** Time limit for an answer: a gateway on this machine answers at once. */
 const answerMs = 5000
 
 /** The program that opens a link, by platform. */
@@ -47,8 +47,8 @@ variables as to holdfast serve.
         `There is no admin token beside ${place}: no gateway has been started with this store.`,
         "Start one with holdfast serve, or name the same --data, --config and variables that it was started with.",
       )
-    const isSaid = args.isOn("port") || args.isOn("host")
-    const [running] = isSaid ? [] : findGateways(place)
+    const isAddressGiven = args.isOn("port") || args.isOn("host")
+    const [running] = isAddressGiven ? [] : findGateways(place)
     const base = running?.url ?? addressOf(listen)
     const code = await askForCode(base, typeof token === "string" ? token : token.token)
     if (isFailure(code)) return code

@@ -69,7 +69,7 @@ async function suggestionsOf(store: Store, rows: readonly SessionRow[]): Promise
   })
 }
 
-/** A file that is there already is somebody's. */
+/** Create the file. One that exists is never overwritten. */
 async function writeNew(path: string, policies: readonly object[]): Promise<CommandFailure | undefined> {
   try {
     const file = await open(path, "wx", 0o600)

@@ -1,4 +1,4 @@
-import { createReadStream, readdirSync } from "node:fs"
+import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
@@ -13,6 +13,7 @@ import { codecs } from "../wire/codecs.ts"
 import { readJson, tryParse } from "../wire/json.ts"
 import { overlay, write } from "../wire/json-write.ts"
 import { type CommandFailure, misuse, unusable } from "./command.ts"
+import { fileNamesIn } from "./running-gateway.ts"
 import type { World } from "./world.ts"
 
 /** More is not read. One body has at most 100 million characters; its text is held several times over while it is worked on. */
@@ -54,18 +55,9 @@ function wordsFor(path: string, code: string): [sentence: string, next: string] 
 /** The file beside it that was most likely meant, or what else to do. */
 function suggestFile(path: string): string {
   const folder = dirname(path)
-  const here = suggest(basename(path), namesIn(folder), "")
+  const here = suggest(basename(path), fileNamesIn(folder), "")
   if (here === "") return "Check the name, and the folder that you are in."
   return folder === "." ? here : here.replace(/^Did you mean /, `Did you mean ${join(folder, "/")}`)
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return []
-    throw error
-  }
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`

@@ -3,7 +3,7 @@ import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
-import { strategyNames } from "./config/config-schema.ts"
+import { strategyNames } from "./config/resolved-config.ts"
 import { unwritable } from "./deliver.ts"
 import {
   clip,

@@ -68,7 +68,7 @@ const rulesWhy: Command = {
       const words = name.toLowerCase()
       const found = rules.filter(({ id, text }) => id === name || (words !== "" && text.toLowerCase().includes(words)))
       const [rule, ...others] = found
-      if (rule === undefined || others.length > 0) return unnamed(name, found.length)
+      if (rule === undefined || others.length > 0) return notOneRule(name, found.length)
       const { policy } = rule
       const guard =
         "none" in policy
@@ -86,7 +86,7 @@ const rulesWhy: Command = {
     }),
 }
 
-const unnamed = (name: string, fitting: number) =>
+const notOneRule = (name: string, fitting: number) =>
   misuse(
     fitting === 0
       ? `No rule has the words ${sentenceOf(name)}.`

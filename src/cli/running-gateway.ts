@@ -42,7 +42,7 @@ export function clientsOf(place: string): number {
   if (isPostgres(place)) return 0
   const folder = dirname(place)
   const mine = clientName(process.pid, 0).slice(0, -1)
-  return namesIn(folder).filter((name) => {
+  return fileNamesIn(folder).filter((name) => {
     const isClient = name.startsWith(mine)
     if (isClient && isAlive(Number(name.slice(mine.length)))) return true
     if (isClient) rmSync(join(folder, name), { force: true })
@@ -54,7 +54,7 @@ export function clientsOf(place: string): number {
 export function findGateways(place: string): readonly RunningGateway[] {
   if (isPostgres(place)) return []
   const folder = dirname(place)
-  return namesIn(folder)
+  return fileNamesIn(folder)
     .filter(isNote)
     .flatMap((name) => {
       const gateway = readNote(join(folder, name))
@@ -77,7 +77,8 @@ function readNote(path: string): RunningGateway | undefined {
   }
 }
 
-function namesIn(folder: string): readonly string[] {
+/** The names in a folder; none where it cannot be read. */
+export function fileNamesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch (error) {

@@ -20,9 +20,8 @@ import {
   type Options,
   unusable,
 } from "./command.ts"
-import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
-import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
+import { type LogFormat, type LogLevel, logLevels } from "./config/resolved-config.ts"
 import { type ShowDemo, showDemo } from "./demo-command.ts"
 import { escapeActing } from "./output.ts"
 import { noteGateway } from "./running-gateway.ts"
@@ -250,6 +249,7 @@ export const serveCommand: Command = createServeCommand({
 
 async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 | CommandFailure> {
   if (args.isOn("print-schema")) {
+    const { configJsonSchema } = await import("./config/config-schema.ts")
     await world.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
     return 0
   }

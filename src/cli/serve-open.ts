@@ -18,6 +18,7 @@ import type { Store } from "../store/store.ts"
 import { dataPlace, openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
+import { configNames } from "./config/read-config.ts"
 import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
@@ -285,8 +286,6 @@ function ownHosts({ listen }: OpenedConfig): readonly string[] {
   ].map((host) => host.toLowerCase())
 }
 
-const usualConfigs = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
-
 function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): readonly OwnFile[] {
   const { file, secretRefs } = settings
   const files: OwnFile[] = [{ path: policyFolder, what: "its policy folder", isFolder: true }]
@@ -303,7 +302,7 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   if (admin.file !== undefined) files.push({ path: admin.file, what: "its admin token" })
   // One that is not there yet would be read at the next start.
   const configs =
-    file === undefined ? usualConfigs.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
+    file === undefined ? configNames.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
   for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
   for (const { ref } of secretRefs)
     if ("file" in ref) files.push({ path: resolve(ref.file), what: "one of its secrets" })

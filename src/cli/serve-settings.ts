@@ -6,12 +6,18 @@ import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { dataOption, policyOption } from "./ask-store.ts"
 import type { Arguments, CommandFailure, Options } from "./command.ts"
-import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./config/config-schema.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
 import { resolveConfig } from "./config/resolve-config.ts"
-import type { HeaderValues, ResolvedConfig } from "./config/resolved-config.ts"
+import {
+  type HeaderValues,
+  logFormats,
+  logLevels,
+  namedSummarizers,
+  type ResolvedConfig,
+  storeAwayNames,
+} from "./config/resolved-config.ts"
 import type { FlagName, Flags } from "./config/said.ts"
 import type { SecretRef } from "./config/secret-ref.ts"
 import { sentenceOf } from "./output.ts"

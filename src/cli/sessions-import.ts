@@ -1,12 +1,12 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { addAbortSignal, Readable } from "node:stream"
-import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { verifyLog } from "../session/log/chain.ts"
 import { checkSessionId } from "../session/options.ts"
 import { importSession, readLine } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
+import { fileInvalid } from "../transcript/body.ts"
 import { askStore, type CommandAnswer, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure, misuse, unusable } from "./command.ts"
 import { count, sentenceOf } from "./output.ts"
@@ -34,7 +34,7 @@ export async function* linesOfStream(chunks: AsyncIterable<Uint8Array>): AsyncGe
     }
     const rest = chunk.subarray(at)
     bytes += rest.length
-    if (bytes > maxLineBytes) throw invalid(number, `a line of at most ${maxLineBytes} bytes`, "a longer one")
+    if (bytes > maxLineBytes) throw fileInvalid(number, `a line of at most ${maxLineBytes} bytes`, "a longer one")
     if (rest.length > 0) pieces.push(rest)
   }
   if (pieces.length > 0) yield decode(pieces, number)
@@ -44,12 +44,9 @@ function decode(pieces: readonly Uint8Array[], number: number): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces))
   } catch {
-    throw invalid(number, "text in UTF-8", "other bytes")
+    throw fileInvalid(number, "text in UTF-8", "other bytes")
   }
 }
-
-const invalid = (line: number, expected: string, found: string): HoldfastError =>
-  new HoldfastError({ code: "file-invalid", line, expected, found })
 
 export const sessionsImport: Command = {
   summary: "Read a session that was exported into the store",

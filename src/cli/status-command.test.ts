@@ -1,17 +1,17 @@
 import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { type ModelServer, startModelServer } from "../../test/model-server/model-server.ts"
+import { main } from "../../test/support/programs.ts"
 import { type ServeProcess, startServe } from "../../test/support/serve-process.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { tallyLogs } from "./log-tally.ts"
 import { commands } from "./run.ts"
 
-const main = resolve(import.meta.dirname, "main.ts")
 const folder = mkdtempSync(join(tmpdir(), "holdfast-status-"))
 const data = join(folder, "data")
 let model: ModelServer

@@ -10,12 +10,15 @@ import { openStore } from "../store/open-store.ts"
 
 const root = mkdtempSync(join(tmpdir(), "holdfast-unusable-"))
 
+/** Compiled modules for the user who may not write to those of the other tests. */
+const compiled = join(root, "compiled")
+
 type Ended = { readonly exit: number | null; readonly said: string }
 
 async function holdfast(argv: readonly string[], place: string): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...argv, "--data", place], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? "", NODE_NO_WARNINGS: "1", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+    env: { PATH: process.env.PATH ?? "", NODE_NO_WARNINGS: "1", NODE_COMPILE_CACHE: compiled },
     timeout: 50_000,
     killSignal: "SIGKILL",
     ...nobody,
@@ -38,6 +41,8 @@ const inside = (name: string): string => join(root, name)
 
 beforeAll(async () => {
   chmodSync(root, 0o755)
+  mkdirSync(compiled)
+  chmodSync(compiled, 0o777)
   canRun = (await holdfast(["sessions", "--help"], root)).exit === 0
   for (const name of ["readable", "full-of-rights"]) mkdirSync(inside(name))
   for (const name of ["stored", "locked-folder"]) await (await openStore(join(inside(name), "holdfast.db"))).close()

@@ -1,15 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { resolve } from "node:path"
 import { PassThrough } from "node:stream"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js"
 import { expect, test } from "vitest"
 import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
+import { bundleProgram } from "../../test/support/programs.ts"
 import type { McpSource } from "./source.ts"
 import { serveStdio } from "./stdio.ts"
 
-const entry = resolve(import.meta.dirname, "../../test/fixtures/mcp/serve-sample.ts")
+const entry = await bundleProgram(new URL("../../test/fixtures/mcp/serve-sample.ts", import.meta.url))
 
 const request = (id: number, method: string, params: object = {}): string =>
   `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`

@@ -429,3 +429,8 @@ export function refuseValue(option: string, expected: string, value: unknown): n
   const isWhole = value === null || (typeof value !== "object" && typeof value !== "function")
   refuseOption(option, expected, isWhole ? String(value) : typeof value)
 }
+
+/** For what goes on without the answer: a Problem is passed over, a bug is not. */
+export function ignoreProblem(error: unknown): void {
+  if (!(error instanceof HoldfastError)) throw error
+}

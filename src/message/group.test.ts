@@ -49,6 +49,15 @@ describe("what belongs together", () => {
     const messages = transcript(["user", text("deploy")], ["assistant", call("ask", "approval")])
     expect(groupTurns(messages).at(-1)?.pending).toEqual(["ask"])
   })
+  test("a provider's compaction item beside words, and an answer without parts, are the assistant's turn", () => {
+    const item: Part = { type: "opaque", kind: "compaction", wire: wireText("{}") }
+    const messages = transcript(["assistant", item, text("on we go")], ["user", text("yes")], ["assistant"])
+    expect(shape(messages)).toEqual([
+      ["assistant", 0, 1],
+      ["user", 1, 2],
+      ["assistant", 2, 3],
+    ])
+  })
   test.each(["compaction", "compaction_summary"])("a provider's item of kind %s belongs to no turn", (kind) => {
     const messages = transcript(
       ["assistant", { type: "opaque", kind, wire: wireText("{}") }],

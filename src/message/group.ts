@@ -29,11 +29,8 @@ export function groupTurns(messages: Transcript, earlier?: readonly Group[]): re
 }
 
 /** The groups that end within the first messages. */
-function groupsWithin(groups: readonly Group[], length: number): readonly Group[] {
-  let count = groups.length
-  while (count > 0 && (groups[count - 1]?.end ?? 0) > length) count--
-  return groups.slice(0, count)
-}
+const groupsWithin = (groups: readonly Group[], length: number): readonly Group[] =>
+  groups.slice(0, groups.findLastIndex(({ end }) => end <= length) + 1)
 
 /** `earlier` are the groups of a prefix: only what can still change is looked at again. */
 function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Group[] {
@@ -55,17 +52,13 @@ function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Grou
 
 /** Consecutive assistant messages form one group, and so do a call, its result and everything between them. */
 function endOfGroup(messages: Transcript, start: number, reach: ReadonlyMap<number, number>): number {
-  let end = start + 1
-  const first = messages[start]
-  if (first !== undefined && isTurnOfAssistant(first)) {
-    for (let next = messages[end]; next !== undefined && isTurnOfAssistant(next); next = messages[end]) end++
-  }
-  let last = end - 1
-  for (let at = start; at <= last && at < messages.length; at++) last = Math.max(last, reach.get(at) ?? 0)
+  let last = start
+  if (isTurnOfAssistant(messages[start])) while (isTurnOfAssistant(messages[last + 1])) last++
+  for (let at = start; at <= last; at++) last = Math.max(last, reach.get(at) ?? 0)
   return last + 1
 }
 
-const isTurnOfAssistant = (message: Message): boolean => message.role === "assistant" && !isOpaque(message)
+const isTurnOfAssistant = (message: Message | undefined): boolean => message?.role === "assistant" && !isOpaque(message)
 
 /** A provider's compaction item belongs to no turn. */
 const isOpaque = ({ parts }: Message): boolean =>
@@ -74,11 +67,11 @@ const isOpaque = ({ parts }: Message): boolean =>
 function makeGroup(messages: Transcript, start: number, end: number, unanswered: ReadonlySet<string>): Group {
   const calls: CallId[] = []
   const pending: CallId[] = []
-  for (let at = start; at < end; at++) {
-    for (const [n, part] of (messages[at]?.parts ?? []).entries()) {
+  for (const [at, { parts }] of messages.slice(start, end).entries()) {
+    for (const [n, part] of parts.entries()) {
       if (part.type !== "tool-call") continue
       calls.push(part.callId)
-      if (unanswered.has(`${at}.${n}`)) pending.push(part.callId)
+      if (unanswered.has(`${start + at}.${n}`)) pending.push(part.callId)
     }
   }
   const first = messages[start]

@@ -1,3 +1,4 @@
+import { type LazyPattern, lazyPattern } from "../language/lazy.ts"
 import { letters } from "../language/letters.ts"
 
 /**
@@ -188,7 +189,7 @@ const othersTell = (said: Said): boolean =>
     return end >= said.words.length
   })
 
-const any = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"))
+const any = (...patterns: readonly string[]): LazyPattern => lazyPattern(patterns.join("|"))
 
 /** Words that announce a text whatever else the sentence says: it was come by, is quoted, or stands below. */
 const acquired = any(

@@ -1,8 +1,9 @@
+import { type LazyPattern, lazyPattern } from "../language/lazy.ts"
 import { capitals, letters } from "../language/letters.ts"
 
 /** How pasted text shows in a user's message by its own shape. Matched on lines of bounded length, in lower case where no capital letter counts. */
 
-const any = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"))
+const any = (...patterns: readonly string[]): LazyPattern => lazyPattern(patterns.join("|"))
 
 /** Fields of a mail's head, in the languages of the usual mail programs. */
 const mailField =
@@ -15,7 +16,7 @@ const mailHead =
  * Lines with which a document starts that goes on to who knows where: a handed-on mail, a file with a head, a page. Each pattern is bound
  * to the start of the line, so that no other place is tried; what may stand anywhere has a pattern of its own.
  */
-const opensDocument: RegExp = any(
+const opensDocument = any(
   "^[\\s>*]*[-_=*~]{2,}\\s*(?:begin |start of )?(?:original|forwarded|ursprüngliche|weitergeleitete|mensaje|mensagem|message|messaggio)\\b[^\\n]{0,60}$",
   "^\\s*(?:begin forwarded message|anfang der weitergeleiteten|début du message)",
   "^\\s*(?:fwd?|fw|wg|rv|aw|re)\\s?:\\s\\S",
@@ -41,7 +42,7 @@ const commentHead = any(
 )
 
 /** Lines that sites, trackers and mail programs put around what people write: a text has them somewhere, and its start may be before them. */
-const trimmings: RegExp = any(
+const trimmings = any(
   "^\\s*(?:share|reply|like|upvote|follow|report|reply to this (?:email|thread) directly|improve this answer|attachments?|activity|acceptance criteria|comments?(?: \\(?\\d+\\)?)?|unsubscribe|view in browser|sent from my .{2,30}|maintainer|contributor)\\s*$",
   "^.{0,60}(?:[·•|–—-] ?|\\bby .{2,40} )(?:\\d+ ?(?:s|m|min|h|hr|d|w|mo|y)\\b|(?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b)",
   "^(?:u\\/)?[\\w.@-]{2,30} (?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b",

@@ -16,10 +16,6 @@ export type RuleText = {
 const valuesIn = (rule: RuleText): ReturnType<typeof valuesOf> => rule.values ?? valuesOf(rule.text)
 const topicsOf = (rule: RuleText): readonly string[] => rule.topic ?? topicOf(rule.text)
 
-/** The same for two rules that are about the same thing in the same words, whatever values they name: deterministic, and stable to store. */
-export const ruleKey = (rule: RuleText): string =>
-  `${topicsOf(rule).join(" ")}|${[...valuesOf(rule.text).keys()].sort().join(" ")}`
-
 /** A rule that says it takes another's place. */
 const replaces =
   /\b(?:now|(?<=\w )instead(?= *[.!,;]|$)|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu

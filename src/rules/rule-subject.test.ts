@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { kindOfRule } from "./find-rules.ts"
-import { conflicts, type RuleText, ruleKey, sameSubject } from "./pin-ledger.ts"
+import { conflicts, type RuleText, sameSubject } from "./pin-ledger.ts"
 
 const ruleIn = (text: string): RuleText => ({ text, kind: kindOfRule(text) })
 
@@ -269,23 +269,6 @@ test("two rules conflict only if they are about the same thing and one changes w
   expect(both(given("a b"), given("a b", { kind: "permission", text: "x" }))).toEqual([true, true])
 })
 
-test("the key is the topics and the sorts of values, whatever their order in the text", () => {
-  const topic = ["invoice", "send"]
-  const [one, two] = ["Send $5 to a@example.org.", "To a@example.org send $5."].map((text) =>
-    ruleKey({ text, kind: "obligation", topic }),
-  )
-  expect(one).toBe(two)
-  expect(one).toMatch(/^invoice send\|\w+ \w+$/)
-  expect(ruleKey({ text: "Send it.", kind: "obligation", topic })).toBe("invoice send|")
-})
-
-test("the key leaves values out and keeps what the rule is about", () => {
-  expect(ruleKey(ruleIn("Spend at most $100 per order."))).toBe(ruleKey(ruleIn("Spend at most $800 per order.")))
-  expect(ruleKey(ruleIn("Never delete tables in production."))).not.toBe(
-    ruleKey(ruleIn("Never delete tables in staging.")),
-  )
-})
-
 test("any two texts compare the same every time, and a rule is about what it is about", () => {
   const kinds = fc.constantFrom<RuleText["kind"]>(
     "prohibition",
@@ -300,7 +283,6 @@ test("any two texts compare the same every time, and a rule is about what it is 
       expect(sameSubject(one, one)).toBe(true)
       expect(conflicts(one, one)).toBe(false)
       expect(conflicts(one, two)).toBe(conflicts(two, one))
-      expect(ruleKey(one)).toBe(ruleKey({ ...one }))
     }),
   )
 })

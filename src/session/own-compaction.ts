@@ -55,10 +55,10 @@ const isCall = ({ type }: Message["parts"][number]): boolean => type === "tool-c
 function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
   if (answer?.role !== "assistant" || asks?.role !== "user" || answer.parts.some(isCall)) return false
   const isKept = added.some((message) => message.role === "assistant" && messageKey(message) === messageKey(answer))
-  return !isKept && retells(textOf(added), textOf([answer]))
+  return !isKept && retells(spokenText(added), spokenText([answer]))
 }
 
-const textOf = (messages: Transcript): string =>
+export const spokenText = (messages: Transcript): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("\n")
 
 /** Shorter lines occur in many texts. */
@@ -148,7 +148,7 @@ export function summarized(
 const leastSummary = 1000
 
 const isLong = (message: Message, { summaryCall }: ConversationEnd): boolean =>
-  summaryCall > 0 || textOf([message]).length >= leastSummary
+  summaryCall > 0 || spokenText([message]).length >= leastSummary
 
 /** A client may put its summary and the user's next message into one message, as two texts. */
 function partsBeforeUser(message: Message): number {

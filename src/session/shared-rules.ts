@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { ignoreProblem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
@@ -68,6 +68,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
     return new Set(outline.ofType("rule-unpinned").flatMap((seq) => outline.reference(seq) ?? []))
   }
   const read = async ({ tenant, agent }: MemoryOwner): Promise<readonly SharedPin[]> => {
+    // If the store is unavailable, the known rules stay.
     await refresh().catch(ignoreProblem)
     const seqs = journal.outline().ofType("rule-pinned")
     const missing = seqs.filter((seq) => !known.has(seq))
@@ -112,9 +113,4 @@ const sharedPin = (seq: number, body: RuleBody): SharedPin => ({
 function seqOfShared(id: string): number | undefined {
   const digits = /^s([1-9]\d{0,14})$/.exec(id)?.[1]
   return digits === undefined ? undefined : Number(digits)
-}
-
-/** If the store is unavailable, the known rules stay. */
-function ignoreProblem(error: unknown): void {
-  if (!(error instanceof HoldfastError)) throw error
 }

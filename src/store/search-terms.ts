@@ -1,3 +1,4 @@
+import { lazy } from "../language/lazy.ts"
 import { isStopWord, stemOf } from "../language/word-forms.ts"
 import { present } from "../message/present.ts"
 import type { MemoryHit, MemoryRow } from "./store.ts"
@@ -94,11 +95,12 @@ const HIRAGANA = /^\p{Script=Hiragana}+$/u
 /** Korean particles after a noun. */
 const PARTICLE = /(?<=\p{Script=Hangul}{2})(?:에서|으로|까지|부터|에게|을|를|이|가|은|는|의|에|로|와|과|도|만)$/u
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
+/** To make one takes as long as reading half of the package. */
+const segmenter = lazy(() => new Intl.Segmenter(undefined, { granularity: "word" }))
 
 /** The words in a text of a script without spaces: single characters and endings say little. If nothing else is there, the whole text. */
 export function segmentsOf(text: string): readonly string[] {
-  const segments = [...segmenter.segment(text)].flatMap(({ segment, isWordLike }) => {
+  const segments = [...segmenter().segment(text)].flatMap(({ segment, isWordLike }) => {
     const bare = segment.replace(PARTICLE, "")
     return isWordLike && bare.length >= 2 && !HIRAGANA.test(bare) ? [bare] : []
   })

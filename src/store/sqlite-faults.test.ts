@@ -18,8 +18,9 @@ import { afterAll, describe, expect, test } from "vitest"
 import { batch, clerk, entry, payloads, row } from "../../test/contracts/store/example-rows.ts"
 import { fc, runs } from "../../test/support/property.ts"
 import { HoldfastError } from "../message/errors.ts"
+import { reserveLog } from "./reserved-log.ts"
 import { openSqliteDatabase } from "./sqlite-database.ts"
-import { createSqliteStore, openSqliteStore } from "./sqlite-store.ts"
+import { createSqliteLogs, openSqliteStore } from "./sqlite-store.ts"
 import type { Store } from "./store.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-faults-"))
@@ -35,7 +36,7 @@ const problem = (code: string) => ({ problem: { code, store: "sqlite" } })
 /** A store with direct access to its database. */
 async function openBoth(path = newPath()) {
   const database = await openSqliteDatabase({ path, busyMs: 50, durability: "full" })
-  return { database, store: createSqliteStore(database, () => 100) }
+  return { database, store: reserveLog(createSqliteLogs(database, () => 100)) }
 }
 
 describe("a full disk", () => {

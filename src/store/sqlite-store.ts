@@ -81,10 +81,6 @@ async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]>
   }
 }
 
-/** The store on an open database. */
-export const createSqliteStore = (database: SqliteDatabase, now: () => number): Store =>
-  reserveLog(createSqliteLogs(database, now))
-
 export function createSqliteLogs(database: SqliteDatabase, now: () => number): StoreOfLogs {
   return {
     kind: "sqlite",

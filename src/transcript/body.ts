@@ -23,7 +23,7 @@ function readBody(text: string, place: Place): Conversation {
   const value = parseAt(text, place.line)
   const format = place.format ?? (isObject(value) ? formatOfBody(value) : undefined)
   if (!isObject(value) || format === undefined)
-    throw invalid(place.line, `an object with a list of messages`, "none that is known")
+    throw fileInvalid(place.line, `an object with a list of messages`, "none that is known")
   const request = decodeAt(format, text, place.line)
   return conversationOf(request, value, { type: "body", request, bare: false, kind: place.kind, after: place.after })
 }
@@ -31,7 +31,7 @@ function readBody(text: string, place: Place): Conversation {
 /** A bare list of messages, read as the only member of a body. */
 function readList(text: string, place: Place): Conversation {
   const value = parseAt(text, place.line)
-  if (!Array.isArray(value)) throw invalid(place.line, "a list of messages", "another JSON value")
+  if (!Array.isArray(value)) throw fileInvalid(place.line, "a list of messages", "another JSON value")
   const format = place.format ?? formatOfMessages(value)
   const request = decodeAt(format, wrap(format, text), place.line)
   return conversationOf(request, {}, { type: "body", request, bare: true, kind: place.kind, after: place.after })
@@ -71,7 +71,7 @@ function conversationOf(
   return { ...parts, ...present({ id, title, model }) }
 }
 
-const invalid = (line: number, expected: string, found: string): HoldfastError =>
+export const fileInvalid = (line: number, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "file-invalid", line, expected, found })
 
 function parseAt(text: string, line: number): unknown {
@@ -79,7 +79,7 @@ function parseAt(text: string, line: number): unknown {
     return readJson(text, "request").value
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.problem.code !== "json-invalid") throw error
-    throw invalid(line + breaksBefore(text, error.problem.offset), "valid JSON", error.problem.reason)
+    throw fileInvalid(line + breaksBefore(text, error.problem.offset), "valid JSON", error.problem.reason)
   }
 }
 

@@ -4,13 +4,13 @@ import { choiceOf, hasMore, knownFields } from "./chat-stream-read.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
-import { type EncodeState, indexOf, type StreamEvent, type WrittenEvent, type WrittenPart } from "./stream.ts"
+import { type EncodeState, hasChunk, indexOf, type StreamEvent, type WrittenEvent, type WrittenPart } from "./stream.ts"
 
 /** Write what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
 export function rewriteChunk(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const sse = kept[0]?.wire?.sse
   if (sse === undefined) return [state, []]
-  const left = kept.filter((event) => isLeft(state, event))
+  const left = kept.filter((event) => hasChunk(state, event))
   if (left.length === 0) return [state, []]
   const chunk = readJson(sse.data, "response")
   const { id } = state.start ?? {}
@@ -21,14 +21,6 @@ export function rewriteChunk(state: EncodeState, kept: readonly StreamEvent[]): 
     ...(isObject(usage?.value) && !left.some(({ type }) => type === "usage") ? { usage: write(null) } : {}),
   }
   return [state, [replaceData(sse, overlay(wireOf(chunk), fields))]]
-}
-
-/** This format has no event for the end of a part, and a response starts once. */
-function isLeft(state: EncodeState, event: StreamEvent): boolean {
-  if (event.type === "part-end") return false
-  if (event.type === "response-start") return event === state.start
-  const index = indexOf(event)
-  return index === undefined || state.open.has(index)
 }
 
 function rewriteChoices(state: EncodeState, chunk: Json, left: readonly StreamEvent[]): Fields {
@@ -87,11 +79,7 @@ function rewriteCalls(state: EncodeState, calls: Json, left: readonly StreamEven
   return { tool_calls: written.length === 0 ? undefined : writeList(written) }
 }
 
-export function writeChunk(state: EncodeState, event: StreamEvent): WrittenEvent {
-  return [state, writeEvents(state, event)]
-}
-
-function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
+export function writeChunks(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
   switch (event.type) {
     case "response-start":
       return event === state.start ? [chunkOf(state, { role: "assistant", content: "" })] : []

@@ -1,7 +1,7 @@
 import type { ModelResponse, Wire } from "../message/message.ts"
 import { readChatResponse } from "./chat.ts"
 import { choiceOf, knownCallFields, knownFields, readChunk } from "./chat-stream-read.ts"
-import { rewriteChunk, writeChunk } from "./chat-stream-write.ts"
+import { rewriteChunk, writeChunks } from "./chat-stream-write.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { type Collected, endOf, isClientPart, type PartDraft, type StreamCodec, type StreamEvent } from "./stream.ts"
@@ -107,7 +107,7 @@ export const chatStream: StreamCodec = {
   read: readChunk,
   readEnd: (state) => (state.stop === undefined ? [] : [endOf(state)]),
   rewrite: rewriteChunk,
-  write: writeChunk,
+  write: (state, event) => [state, writeChunks(state, event)],
   assemble,
   canWrite: isClientPart,
   isNumbered: () => false,

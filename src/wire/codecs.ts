@@ -211,10 +211,6 @@ function rewriteStop(sse: SseEvent, body: Json, kept: readonly StreamEvent[]): r
 
 // Events of our own
 
-function writeEvent(state: EncodeState, event: StreamEvent): WrittenEvent {
-  return [state, writeEvents(state, event)]
-}
-
 function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
   switch (event.type) {
     case "response-start":
@@ -370,7 +366,7 @@ const anthropicStream: StreamCodec = {
   read,
   readEnd: () => [],
   rewrite,
-  write: writeEvent,
+  write: (state, event) => [state, writeEvents(state, event)],
   assemble,
   canWrite: (start) => isClientPart(start) || (start.part === "tool-call" && start.kind === "provider"),
   isNumbered: () => false,

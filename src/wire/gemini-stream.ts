@@ -9,14 +9,13 @@ import {
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { geminiStop, readGeminiResponse, readGeminiUsage, spellings } from "./gemini.ts"
+import { geminiStop, memberSpelled, readGeminiResponse, readGeminiUsage } from "./gemini.ts"
 import {
   elements,
   isObject,
   isTrue,
   type Json,
   member,
-  memberOf,
   readJson,
   requireObject,
   requireString,
@@ -34,6 +33,7 @@ import {
   type EncodeState,
   endOf,
   errorOf,
+  hasChunk,
   indexOf,
   invalid,
   isClientPart,
@@ -51,18 +51,17 @@ import {
   type WrittenPart,
 } from "./stream.ts"
 
-const inside = (json: Json, name: string): Json | undefined => memberOf(json, spellings(name))
-
 /** What one chunk says: a piece of an answer in the shape of a whole one. Texts of one kind in a row are one part, a call comes whole. */
 function read(state: DecodeState, sse: SseEvent): Read {
   const chunk = requireObject(readJson(sse.data, "response"))
   const error = member(chunk, "error")
   if (error !== undefined) return [{ ...state, closed: true }, pieces(errorOf(error))]
   const candidate = candidateOf(chunk)
-  const blocked = stringIn(inside(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
+  const blocked =
+    stringIn(memberSpelled(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
   const [started, start] = readStart(state, chunk)
   const [told, content] = readParts(started, candidate === undefined ? [] : partsOf(candidate))
-  const [counted, usage] = usagePieces(told, readGeminiUsage(inside(chunk, "usageMetadata")))
+  const [counted, usage] = usagePieces(told, readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
   const [next, finish] = readFinish(counted, candidate, blocked)
   return [next, [...start, ...content, ...pieces(...usage, ...finish)]]
 }
@@ -82,7 +81,9 @@ function partsOf(candidate: Json): readonly Json[] {
 
 /** The answer begins with the first chunk that is one: other objects may come before it. */
 function readStart(state: DecodeState, chunk: Json): Read {
-  const isChunk = ["candidates", "responseId", "promptFeedback"].some((name) => inside(chunk, name) !== undefined)
+  const isChunk = ["candidates", "responseId", "promptFeedback"].some(
+    (name) => memberSpelled(chunk, name) !== undefined,
+  )
   if (state.started || !isChunk) return [state, []]
   const names = { id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") }
   return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
@@ -96,7 +97,7 @@ function readFinish(
   candidate: Json | undefined,
   blocked: boolean,
 ): readonly [DecodeState, readonly StreamStatement[]] {
-  const named = candidate === undefined ? undefined : inside(candidate, "finishReason")?.value
+  const named = candidate === undefined ? undefined : memberSpelled(candidate, "finishReason")?.value
   const reason = typeof named === "string" && !unfinished.has(named) ? named : undefined
   if (reason === undefined && !blocked) return [state, []]
   const [closed, ends] = endText(state)
@@ -138,7 +139,7 @@ function readPart(state: DecodeState, part: Json): Told {
   const { index } = start
   const said: StreamStatement[] = [...ends, start]
   if (begun.input !== undefined) said.push({ type: "input-delta", index, text: begun.input })
-  const signature = inside(part, "thoughtSignature")?.value
+  const signature = memberSpelled(part, "thoughtSignature")?.value
   if (typeof signature === "string") said.push({ type: "signature-delta", index, signature })
   return [closePart(opened, "part"), [...said, { type: "part-end", index }]]
 }
@@ -146,7 +147,7 @@ function readPart(state: DecodeState, part: Json): Told {
 /** A signature seals the text before it: what follows is another part. */
 function readText(state: DecodeState, part: Json, text: string): Told {
   const kind = isTrue(part, "thought") ? "reasoning" : "text"
-  const signature = inside(part, "thoughtSignature")?.value
+  const signature = memberSpelled(part, "thoughtSignature")?.value
   if (text === "" && typeof signature !== "string") return [state, [{ type: "other" }]]
   const [ready, ends] = endText(state, kind)
   const open = ready.open.get(kind)
@@ -163,9 +164,9 @@ function readText(state: DecodeState, part: Json, text: string): Told {
 
 function beginning(state: DecodeState, part: Json): { readonly part: Begun; readonly input?: string } {
   const place = `m0.${state.parts}`
-  const call = inside(part, "functionCall")
+  const call = memberSpelled(part, "functionCall")
   if (call !== undefined) {
-    const partial = inside(call, "partialArgs") !== undefined || isTrue(call, "willContinue")
+    const partial = memberSpelled(call, "partialArgs") !== undefined || isTrue(call, "willContinue")
     if (partial) throw invalid(state, "a whole function call", "a piece of one")
     const id = callId(stringIn(call, "id") ?? place)
     const args = member(call, "args")
@@ -175,7 +176,7 @@ function beginning(state: DecodeState, part: Json): { readonly part: Begun; read
       ...present({ input }),
     }
   }
-  const code = inside(part, "executableCode")
+  const code = memberSpelled(part, "executableCode")
   if (code === undefined) return { part: { part: "other" } }
   const id = callId(stringIn(code, "id") ?? place)
   return { part: { part: "tool-call", callId: id, tool: "code_execution", kind: "provider" }, input: wireOf(code) }
@@ -187,7 +188,7 @@ function beginning(state: DecodeState, part: Json): { readonly part: Begun; read
 function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const wire = kept[0]?.wire
   if (wire === undefined) return [state, []]
-  const left = kept.filter((event) => isLeft(state, event))
+  const left = kept.filter((event) => hasChunk(state, event))
   const idle = left.every(({ type }) => type === "usage") && wire.pieces > kept.length
   if (left.length === 0 || idle) return [state, []]
   const chunk = readJson(wire.sse.data, "response")
@@ -205,14 +206,6 @@ function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent
         }),
   }
   return [state, [replaceData(wire.sse, overlay(wireOf(chunk), fields))]]
-}
-
-/** Parts end without a word on this wire, and an answer begins once. */
-function isLeft(state: EncodeState, event: StreamEvent): boolean {
-  if (event.type === "part-end") return false
-  if (event.type === "response-start") return event === state.start
-  const index = indexOf(event)
-  return index === undefined || state.open.has(index)
 }
 
 function rewriteCandidate(candidate: Json, left: readonly StreamEvent[]): Wire {
@@ -236,10 +229,6 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
 }
 
 // Events of our own
-
-function writeEvent(state: EncodeState, event: StreamEvent): WrittenEvent {
-  return [state, writeEvents(state, event)]
-}
 
 function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
   if (event.type === "error") return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
@@ -327,7 +316,7 @@ export const geminiStream: StreamCodec = {
   read,
   readEnd: (state) => (state.stop === undefined ? [] : [endOf(state)]),
   rewrite,
-  write: writeEvent,
+  write: (state, event) => [state, writeEvents(state, event)],
   assemble,
   canWrite: isClientPart,
   isNumbered: () => false,
@@ -357,7 +346,7 @@ function partFrom(draft: PartDraft): Wire {
   const began = partIn(start)
   if (start.part === "tool-call" || start.part === "other") return began === undefined ? callOf(draft) : wireOf(began)
   const thought: Fields = start.part === "reasoning" ? { thought: write(true) } : {}
-  const spelled = began !== undefined && inside(began, "thoughtSignature")?.key === "thought_signature"
+  const spelled = began !== undefined && memberSpelled(began, "thoughtSignature")?.key === "thought_signature"
   const seal: Fields =
     signature === undefined ? {} : { [spelled ? "thought_signature" : "thoughtSignature"]: write(signature) }
   return overlay(began === undefined ? undefined : wireOf(began), { text: write(text), ...thought, ...seal })

@@ -37,20 +37,21 @@ import {
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
 /** The API takes every field in two spellings, the protocol buffer's and JSON's. */
-export const spellings = (name: string): readonly string[] => [
+const spellings = (name: string): readonly string[] => [
   name,
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 ]
 
-const inside = (json: Json, name: string): Json | undefined => memberOf(json, spellings(name))
+/** A field under either of the two spellings that this format takes. */
+export const memberSpelled = (json: Json, name: string): Json | undefined => memberOf(json, spellings(name))
 
 // Settings, system, tools
 
 /** The model and whether to stream stand in the path, not in the body; `model` is here for bodies that name it all the same. */
 function readSettings(body: Json): RequestSettings {
-  const config = inside(body, "generationConfig")
+  const config = memberSpelled(body, "generationConfig")
   const maxOutputTokens = countIn(config, "maxOutputTokens") ?? countIn(config, "max_output_tokens")
-  const cached = inside(body, "cachedContent")?.value
+  const cached = memberSpelled(body, "cachedContent")?.value
   const held = typeof cached === "string" ? ({ type: "cached-content", id: cached } as const) : undefined
   return { stream: false, ...present({ model: stringIn(body, "model"), maxOutputTokens, held }) }
 }
@@ -64,7 +65,7 @@ function readSystem(system: Json): readonly Part[] {
 
 function readTools(tools: Json): readonly Tool[] {
   return elements(tools).flatMap((tool): readonly Tool[] => {
-    const declarations = inside(tool, "functionDeclarations")
+    const declarations = memberSpelled(tool, "functionDeclarations")
     if (declarations !== undefined) {
       return elements(declarations).map((declared) => ({
         name: stringIn(declared, "name") ?? "unnamed",
@@ -102,7 +103,7 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
 function readPart(json: Json, place: CallId, waiting: Waiting): Part {
   requireObject(json)
   const wire = wireOf(json)
-  const signature = inside(json, "thoughtSignature")?.value
+  const signature = memberSpelled(json, "thoughtSignature")?.value
   const text = member(json, "text")
   if (text !== undefined) {
     if (typeof text.value !== "string") return refuseJson(text, "a string")
@@ -114,8 +115,8 @@ function readPart(json: Json, place: CallId, waiting: Waiting): Part {
       ...present({ signature: typeof signature === "string" ? signature : undefined }),
     }
   }
-  const inline = inside(json, "inlineData")
-  const file = inside(json, "fileData")
+  const inline = memberSpelled(json, "inlineData")
+  const file = memberSpelled(json, "fileData")
   if (inline !== undefined || file !== undefined) return { ...readMedia(inline, file), wire }
   return { ...readCallPart(json, place, waiting), wire }
 }
@@ -127,20 +128,20 @@ function readMedia(inline: Json | undefined, file: Json | undefined): Part {
 }
 
 function readCallPart(json: Json, place: CallId, waiting: Waiting): Part {
-  const call = inside(json, "functionCall")
+  const call = memberSpelled(json, "functionCall")
   if (call !== undefined) {
     const tool = requireString(call, "name")
     return { type: "tool-call", callId: idOf(call, place), tool, kind: "function", input: valueIn(call, "args") }
   }
-  const response = inside(json, "functionResponse")
+  const response = memberSpelled(json, "functionResponse")
   if (response !== undefined) return readFunctionResponse(response, waiting)
-  const code = inside(json, "executableCode")
+  const code = memberSpelled(json, "executableCode")
   if (code !== undefined) {
     const id = idOf(code, place)
     waiting.ask("code_execution", id)
     return { type: "tool-call", callId: id, tool: "code_execution", kind: "provider", input: code.value }
   }
-  const ran = inside(json, "codeExecutionResult")
+  const ran = memberSpelled(json, "codeExecutionResult")
   if (ran === undefined) return { type: "unknown", wire: wireOf(json) }
   const id = stringIn(ran, "id") ?? waiting.answer("code_execution") ?? place
   return {

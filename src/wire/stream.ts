@@ -70,6 +70,14 @@ export function withoutWire(event: StreamEvent): StreamEvent {
 /** The part that an event belongs to, if any. All events of a part are held, dropped or released together. */
 export const indexOf = (event: StreamEvent): number | undefined => ("index" in event ? event.index : undefined)
 
+/** Does an event become a chunk, in the formats that stream chunks of one answer? No chunk ends a part, and a response starts once. */
+export function hasChunk(state: EncodeState, event: StreamEvent): boolean {
+  if (event.type === "part-end") return false
+  if (event.type === "response-start") return event === state.start
+  const index = indexOf(event)
+  return index === undefined || state.open.has(index)
+}
+
 /** An unfinished part while a stream is read. */
 export type OpenPart = {
   readonly start: PartStart

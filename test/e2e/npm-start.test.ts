@@ -25,7 +25,12 @@ async function start(argv: readonly string[], env: Record<string, string> = {}):
   folders.push(folder)
   const child = spawn(process.execPath, [script, ...argv], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOLDFAST_DATA: folder, ...env },
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOLDFAST_DATA: folder,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...env,
+    },
   })
   running.push(child)
   const { promise, resolve: settle } = Promise.withResolvers<Started>()

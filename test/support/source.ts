@@ -28,11 +28,13 @@ export type SourceFile = {
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as Node).type === "string"
 
-function* walk(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) for (const item of value) yield* walk(item)
-  if (!isNode(value)) return
-  yield value
-  for (const key in value) yield* walk(value[key])
+/** Every node below a value, each before those below it. */
+function nodesBelow(value: unknown, found: Node[] = []): readonly Node[] {
+  if (Array.isArray(value)) for (const item of value) nodesBelow(item, found)
+  if (!isNode(value)) return found
+  found.push(value)
+  for (const key in value) nodesBelow(value[key], found)
+  return found
 }
 
 function importsOf(path: string, nodes: readonly Node[]): readonly Import[] {
@@ -59,7 +61,7 @@ export function readSources(): readonly SourceFile[] {
 
 export function parseSource(path: string, text: string): SourceFile {
   const { program } = parseSync(path, text, { lang: "ts" })
-  const nodes = [...walk(program)]
+  const nodes = nodesBelow(program)
   return { path, text, nodes, imports: importsOf(path, nodes), exported: exportedBy(nodes) }
 }
 

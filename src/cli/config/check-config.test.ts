@@ -3,8 +3,9 @@ import { expect, test } from "vitest"
 import { parse } from "yaml"
 import { strategies } from "../../compact/stages/strategies.ts"
 import { isObject } from "../../wire/json.ts"
-import { configJsonSchema, strategyNames } from "./config-schema.ts"
-import { checkConfig, parseConfig } from "./read-config.ts"
+import { checkConfig, parseConfig } from "./check-config.ts"
+import { configJsonSchema } from "./config-schema.ts"
+import { strategyNames } from "./resolved-config.ts"
 
 /** The sentences about a text, each without the file's name. */
 function faultsIn(text: string, kind: "json" | "yaml" = "yaml"): readonly string[] {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { isHttpUrl } from "./said.ts"
 
 /** Longer ones are programs. */
 const maxLength = 1000
@@ -131,12 +132,6 @@ export const members = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictOb
 export const httpUrl = () => {
   const error = "an http or https URL without user, password and query"
   return text(error).refine(isHttpUrl, { error })
-}
-
-export function isHttpUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { protocol, username, password, search, hash } = new URL(value)
-  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === ""
 }
 
 /** A web page's origin as a browser sends it: `https://app.example`. */

@@ -1,6 +1,5 @@
 import { z } from "zod"
 import { layers } from "../../compact/stack/stack.ts"
-import type { StrategyName } from "../../compact/stages/strategies.ts"
 import { families } from "../../gateway/settings/upstream.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import { formats } from "../../message/message.ts"
@@ -18,6 +17,7 @@ import {
   whole,
   yesOrNo,
 } from "./config-field.ts"
+import { logFormats, logLevels, namedSummarizers, storeAwayNames, strategyNames } from "./resolved-config.ts"
 import { secretExpected, secretRef } from "./secret-ref.ts"
 
 /** A day: nothing here waits longer. */
@@ -90,9 +90,6 @@ const summaryModel = members({
   inputTokens: whole(1, mostTokens).optional(),
 })
 
-/** Summarizers that need nothing beside their name. */
-export const namedSummarizers = ["extractive", "none", "session"] as const
-
 /** The session's own model, with the client's credential. */
 const ownModel = members({
   use: z.literal("session", { error: "session" }),
@@ -113,11 +110,6 @@ const limits = members({
   bodyMs: waitMs().optional(),
   graceMs: whole(0, dayMs).optional(),
 })
-
-/** What becomes of a request whose session cannot be read. */
-export const storeAwayNames = ["refuse", "pass"] as const
-export const logLevels = ["error", "warn", "info", "debug"] as const
-export const logFormats = ["text", "json"] as const
 
 const operator = members({
   directory: text("a folder").optional(),
@@ -186,18 +178,6 @@ const stack = members({
   maxTokens: whole(1, mostTokens).optional(),
   changes: oneOf(["at-compaction", "now"]).optional(),
 })
-
-/** Those that can be told by their name. */
-export const strategyNames = [
-  "staged",
-  "hierarchical",
-  "recency",
-  "oldest-drop",
-  "middle-drop",
-  "head-tail",
-  "tool-rounds",
-  "hybrid",
-] as const satisfies readonly StrategyName[]
 
 const findNames = ["user", "instructions", "all", "off"] as const satisfies readonly FindFrom[]
 const fromRulesNames = ["off", "observe", "ask", "enforce"] as const satisfies readonly FromRules[]

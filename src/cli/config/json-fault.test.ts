@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { jsonFault } from "./read-config.ts"
+import { jsonFault } from "./check-config.ts"
 
 test("a text that is JSON has no fault before its end", () => {
   fc.assert(

@@ -1,13 +1,10 @@
 import { readFile, stat } from "node:fs/promises"
 import { dirname, extname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { LineCounter, parseDocument } from "yaml"
-import type { z } from "zod"
-import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
-import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
-import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
-import { secretExpected } from "./secret-ref.ts"
+import type { Parsed } from "./check-config.ts"
+import type { Config } from "./config-schema.ts"
+import { type ConfigFault, type ConfigPlace, faultAt } from "./fault.ts"
 
 /** A configuration that was read from a file. */
 export type ConfigFile = {
@@ -21,7 +18,8 @@ export type ConfigFile = {
 
 type ReadConfig = ConfigFile | { readonly faults: readonly ConfigFault[] }
 
-const usualNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
+/** What a configuration is called where nobody names one. */
+export const configNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
 
 /** A larger one is another file; and the time that YAML takes grows with the square of the names in one object. */
 const maxBytes = 100_000
@@ -33,7 +31,7 @@ const leastForTypes = [22, 18] as const
 export async function readConfig(named: string | undefined, folder: string): Promise<ReadConfig | undefined> {
   if (named !== undefined) return await readFileOf(named, resolve(folder, named))
   const found: string[] = []
-  for (const name of usualNames) if (await exists(join(folder, name))) found.push(name)
+  for (const name of configNames) if (await exists(join(folder, name))) found.push(name)
   const [first, second] = found
   if (first !== undefined && second !== undefined)
     return refuse(
@@ -61,7 +59,10 @@ async function readFileOf(name: string, path: string): Promise<ReadConfig> {
   const kind = kinds[extname(path).toLowerCase()]
   if (kind === undefined)
     return refuse(name, "is no configuration by its ending", "Give a .ts, .js, .json, .yaml or .yml file.")
-  const parsed = kind === "program" ? await loadProgram(name, path) : await readText(name, path, kind)
+  // Reading YAML and checking a configuration takes two packages, which most programs have no file for.
+  const { checkConfig, parseConfig } = await import("./check-config.ts")
+  const parse: Parse = (text) => parseConfig(text, name, kind === "json" ? "json" : "yaml")
+  const parsed = kind === "program" ? await loadProgram(name, path) : await readText(name, path, parse)
   if ("faults" in parsed) return parsed
   const checked = checkConfig(parsed.value, parsed.place)
   if ("faults" in checked) return checked
@@ -78,12 +79,14 @@ const kinds: Readonly<Record<string, "program" | "json" | "yaml">> = {
   ".yml": "yaml",
 }
 
-async function readText(name: string, path: string, kind: "json" | "yaml"): Promise<ReturnType<typeof parseConfig>> {
+type Parse = (text: string) => Parsed
+
+async function readText(name: string, path: string, parse: Parse): Promise<Parsed> {
   try {
     const { size } = await stat(path)
     if (size > maxBytes)
       return refuse(name, `has ${size} bytes, and at most ${maxBytes} are read`, "Name another file.")
-    return parseConfig((await readFile(path, "utf8")).replace(/^\ufeff/, ""), name, kind)
+    return parse((await readFile(path, "utf8")).replace(/^\ufeff/, ""))
   } catch (error) {
     return refuse(name, unreadable[codeOf(error)] ?? "cannot be read", "Check the name and who may read it.")
   }
@@ -98,10 +101,8 @@ const unreadable: Readonly<Record<string, string>> = {
 
 const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "")
 
-type Program = { readonly value: unknown; readonly place: ConfigPlace } | { readonly faults: readonly ConfigFault[] }
-
 /** Run a configuration that is a program. What it throws is not repeated: nobody knows what is in it. */
-async function loadProgram(name: string, path: string): Promise<Program> {
+async function loadProgram(name: string, path: string): Promise<Parsed> {
   if (!(await exists(path))) return refuse(name, "is not there", "Check the name and who may read it.")
   const types = /ts$/.test(path)
   if (types && !readsTypes(process.versions.node))
@@ -124,266 +125,4 @@ async function loadProgram(name: string, path: string): Promise<Program> {
 export function readsTypes(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number)
   return major > leastForTypes[0] || (major === leastForTypes[0] && minor >= leastForTypes[1])
-}
-
-type Parsed = { readonly value: unknown; readonly place: ConfigPlace } | { readonly faults: readonly ConfigFault[] }
-
-/** What is wrong with YAML, by the parser's code: its own sentences may repeat what stands there. */
-const yamlWords: Readonly<Record<string, string>> = {
-  BAD_INDENT: "is not indented as YAML wants it",
-  TAB_AS_INDENT: "is indented with a tab, and YAML takes blanks alone",
-  DUPLICATE_KEY: "says the same name twice",
-  MISSING_CHAR: "lacks a sign, such as a colon, a comma or a closing bracket",
-  BLOCK_AS_IMPLICIT_KEY: "has two names in one line",
-  MULTIPLE_DOCS: "begins a second document",
-  ALIAS_PROPS: "has an alias that cannot be used",
-  BAD_ALIAS: "has an alias that names nothing",
-}
-
-/** Aliases are expanded to so many values at most: a few lines of YAML can stand for gigabytes. */
-const maxAliases = 100
-
-/** Read YAML, or JSON, which YAML can tell the lines of. */
-export function parseConfig(text: string, source: string, kind: "json" | "yaml"): Parsed {
-  const lines = new LineCounter()
-  const nowhere: ConfigPlace = { source, lineOf: () => undefined }
-  const at = (offset: number): ConfigPlace => ({ source, lineOf: () => lines.linePos(offset).line })
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" })
-  if (kind === "json") {
-    if (!isJson(text))
-      return syntax(at(jsonFault(text)), "is no JSON from here on", "Fix the file there, or write it as YAML.")
-  } else {
-    const [error] = document.errors
-    if (error !== undefined)
-      return syntax(at(error.pos[0]), yamlWords[error.code] ?? "is no YAML from here on", "Fix the file.")
-  }
-  const lineOf = (path: Path): number | undefined => {
-    for (let length = path.length; length > 0; length--) {
-      const offset = offsetOf(document, path.slice(0, length))
-      if (offset !== undefined) return lines.linePos(offset).line
-    }
-    return undefined
-  }
-  try {
-    const value: unknown = kind === "json" ? JSON.parse(text) : document.toJS({ maxAliasCount: maxAliases })
-    // A file in which all is commented out says nothing, which is no fault.
-    return { value: kind === "yaml" && value === null ? {} : value, place: { source, lineOf } }
-  } catch {
-    return syntax(nowhere, "has an alias that names nothing, or too many of them", "Write the values out.")
-  }
-}
-
-const syntax = (place: ConfigPlace, says: string, next: string): Parsed => ({
-  faults: [faultAt(place, [], says, next)],
-})
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Where a value stands, or its name where it has one: the line that a person would look for. */
-function offsetOf(document: ReturnType<typeof parseDocument>, path: Path): number | undefined {
-  const above = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
-  const items = membersOf(above)
-  const last = path.at(-1)
-  const item = typeof last === "number" ? items[last] : items.find((member) => nameOf(member) === last)
-  return startOf(typeof item === "object" && item !== null && "key" in item ? item.key : item)
-}
-
-const membersOf = (node: unknown): readonly unknown[] =>
-  typeof node === "object" && node !== null && "items" in node && Array.isArray(node.items) ? node.items : []
-
-function nameOf(member: unknown): unknown {
-  const key = typeof member === "object" && member !== null && "key" in member ? member.key : undefined
-  return typeof key === "object" && key !== null && "value" in key ? key.value : key
-}
-
-function startOf(node: unknown): number | undefined {
-  if (typeof node !== "object" || node === null || !("range" in node) || !Array.isArray(node.range)) return undefined
-  const [start] = node.range
-  return typeof start === "number" ? start : undefined
-}
-
-const space = /[ \t\r\n]*/y
-const scalar =
-  /"(?:[^"\\\n\r\t]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null/iy
-const name = /"(?:[^"\\\n\r\t]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy
-
-/** Where a text stops being JSON, as an offset. `JSON.parse` quotes what stands there instead, and that may be a secret. */
-export function jsonFault(text: string): number {
-  const open: string[] = []
-  let at = 0
-  const take = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at
-    const found = pattern.exec(text)
-    if (found !== null) at = pattern.lastIndex
-    return found !== null
-  }
-  const takeSign = (sign: string): boolean => {
-    take(space)
-    if (text[at] !== sign) return false
-    at += 1
-    return true
-  }
-  /** The name of a member and its colon. */
-  const takeName = (): boolean => {
-    take(space)
-    return take(name) && takeSign(":")
-  }
-  for (;;) {
-    take(space)
-    const opening = text[at]
-    if (opening === "{" || opening === "[") {
-      at += 1
-      const closing = opening === "{" ? "}" : "]"
-      open.push(closing)
-      if (!takeSign(closing)) {
-        if (opening === "{" && !takeName()) return at
-        continue
-      }
-      open.pop()
-    } else if (!take(scalar)) return at
-    while (open.length > 0 && takeSign(open.at(-1) ?? "")) open.pop()
-    if (open.length === 0) return at
-    if (!takeSign(",")) return at
-    if (open.at(-1) === "}" && !takeName()) return at
-  }
-}
-
-type Checked = { readonly config: Config } | { readonly faults: readonly ConfigFault[] }
-
-/** More are not told: whoever fixes a hundred looks again. */
-const maxFaults = 100
-
-/** A configuration as it was written, checked; every fault at once, in the order of the file where lines are known. */
-export function checkConfig(value: unknown, place: ConfigPlace): Checked {
-  const { success, data, error } = configSchema.safeParse(value)
-  const issues = success ? [] : error.issues.slice(0, maxFaults).flatMap((issue) => faultsOf(issue, [], value, place))
-  const faults = [...issues, ...literalSecrets(value, place), ...doubleNames(value, place)]
-  return success && faults.length === 0 ? { config: data } : { faults: inOrder(faults) }
-}
-
-const inOrder = (faults: readonly ConfigFault[]): readonly ConfigFault[] =>
-  [...faults].sort((one, other) => (one.line ?? 0) - (other.line ?? 0)).slice(0, maxFaults)
-
-type Issue = z.core.$ZodIssue
-
-/** An issue of the schema in our words; `above` is the way to what it was found in. */
-function faultsOf(issue: Issue, above: Path, whole: unknown, place: ConfigPlace): readonly ConfigFault[] {
-  const path: Path = [...above, ...issue.path.map((step) => (typeof step === "number" ? step : String(step)))]
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.slice(0, maxFaults).map((key) => unknownName([...path, key], place))
-  const value = valueAt(whole, path)
-  if (issue.code === "invalid_union") {
-    const meant = isObject(value) ? meantBranch(issue.errors) : undefined
-    if (meant !== undefined) return meant.slice(0, maxFaults).flatMap((inner) => faultsOf(inner, path, whole, place))
-  }
-  if (typeof value === "string" && value !== "" && issue.message.includes(secretExpected))
-    return [writtenOut(path, place)]
-  const says = issue.code === "custom" ? issue.params?.says : undefined
-  if (typeof says === "string") return [faultAt(place, path, says, "Write it in another way, or leave it out.")]
-  return [wrongValue(place, path, value, issue.message)]
-}
-
-/** Of several kinds that a value may be, the one object that it was meant as, if only one can be. */
-function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  const objects = branches.filter(
-    (issues) => !issues.some(({ code, path }) => code !== "unrecognized_keys" && path.length === 0),
-  )
-  return objects.length === 1 ? objects[0] : undefined
-}
-
-const writtenOut = (path: Path, place: ConfigPlace): ConfigFault =>
-  faultAt(
-    place,
-    path,
-    `is written out, where ${secretExpected} was expected`,
-    "Put the secret in an environment variable or a file of its own, and name that.",
-  )
-
-let written: unknown
-
-/** Written once, and only where something is wrong. */
-const schema = (): unknown => {
-  written ??= configJsonSchema()
-  return written
-}
-
-function unknownName(path: Path, place: ConfigPlace): ConfigFault {
-  const known = namesAt(schema(), path.slice(0, -1))
-  const meant = nearest(String(path.at(-1)), known)
-  if (meant === undefined) return faultAt(place, path, "is not known", `Leave it out. Known are: ${known.join(", ")}.`)
-  const better = pathText([...path.slice(0, -1), meant])
-  return faultAt(place, path, `is not known; did you mean ${meant}?`, `Write ${better}, or leave it out.`)
-}
-
-/** The names that an object at a path may have, by the schema. */
-function namesAt(schema: unknown, [step, ...rest]: Path): readonly string[] {
-  if (!isObject(schema)) return []
-  const branches = Array.isArray(schema.anyOf) ? schema.anyOf : []
-  if (branches.length > 0)
-    return [...new Set(branches.flatMap((branch) => namesAt(branch, step === undefined ? [] : [step, ...rest])))]
-  const { properties, items, additionalProperties } = schema
-  if (step === undefined) return isObject(properties) ? Object.keys(properties) : []
-  if (typeof step === "number") return namesAt(items, rest)
-  return namesAt(isObject(properties) ? properties[step] : additionalProperties, rest)
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  let found = value
-  for (const step of path) {
-    if (Array.isArray(found)) found = typeof step === "number" ? found[step] : undefined
-    else found = isObject(found) && Object.hasOwn(found, step) ? found[String(step)] : undefined
-  }
-  return found
-}
-
-/** Headers by which one shows who one is. */
-const credential = /auth|cookie|key|token|secret|password|credential|signature/i
-
-/** What the shape allows and a secret may still stand in: an address with a password, a header that carries a key. */
-function literalSecrets(value: unknown, place: ConfigPlace): readonly ConfigFault[] {
-  const faults: ConfigFault[] = []
-  const data = valueAt(value, ["data"])
-  if (typeof data === "string" && hasPassword(data)) faults.push(writtenOut(["data"], place))
-  const holders: readonly Path[] = [
-    ...upstreamsIn(value).map((_, n): Path => ["upstreams", n]),
-    ["summarizer"],
-    ["telemetry", "otlp"],
-  ]
-  for (const holder of holders) {
-    const headers = valueAt(value, [...holder, "headers"])
-    for (const [name, held] of Object.entries(isObject(headers) ? headers : {}))
-      if (typeof held === "string" && credential.test(name))
-        faults.push(writtenOut([...holder, "headers", name], place))
-  }
-  return faults
-}
-
-/** Does a password stand in an address: before its first `@`, or by name behind it? */
-function hasPassword(address: string): boolean {
-  const start = address.indexOf("://")
-  if (start < 0) return false
-  const user = address.slice(start + 3, Math.max(start + 3, address.indexOf("@", start)))
-  return user.includes(":") || /[?&](?:ssl)?password=/i.test(address)
-}
-
-function upstreamsIn(value: unknown): readonly unknown[] {
-  const upstreams = valueAt(value, ["upstreams"])
-  return Array.isArray(upstreams) ? upstreams : []
-}
-
-function doubleNames(value: unknown, place: ConfigPlace): readonly ConfigFault[] {
-  const seen = new Set<unknown>()
-  return upstreamsIn(value).flatMap((upstream, n) => {
-    const name = valueAt(upstream, ["name"])
-    const isDouble = typeof name === "string" && seen.has(name)
-    seen.add(name)
-    return isDouble ? [wrongValue(place, ["upstreams", n, "name"], name, "a name that no other upstream has")] : []
-  })
 }

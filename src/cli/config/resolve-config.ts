@@ -13,7 +13,7 @@ import { type ConfigFault, type ConfigPlace, faultAt, wrongValue } from "./fault
 import type { ConfigFile } from "./read-config.ts"
 import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
 import { type Env, type Flags, type GivenSettings, readSaid } from "./said.ts"
-import { isSecretRef, type SecretRef } from "./secret-ref.ts"
+import type { SecretRef } from "./secret-ref.ts"
 
 export const usualPort = 4141
 const usualHost = "127.0.0.1"
@@ -241,3 +241,6 @@ function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place:
     faults.push(wrongValue(place, ["policy", "lowWater"], config.policy?.lowWater, "less than policy.compactAt"))
   return faults
 }
+
+const isSecretRef = (value: unknown): value is SecretRef =>
+  typeof value === "object" && value !== null && ("env" in value || "file" in value)

@@ -1,4 +1,5 @@
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
+import type { StrategyName } from "../../compact/stages/strategies.ts"
 import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import type { ApiFamily } from "../../gateway/settings/upstream.ts"
@@ -8,8 +9,27 @@ import type { Redaction } from "../../session/log/redact.ts"
 import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
-import type { logFormats, logLevels, strategyNames } from "./config-schema.ts"
 import type { SecretRef } from "./secret-ref.ts"
+
+/** Strategies that can be chosen by their name. */
+export const strategyNames = [
+  "staged",
+  "hierarchical",
+  "recency",
+  "oldest-drop",
+  "middle-drop",
+  "head-tail",
+  "tool-rounds",
+  "hybrid",
+] as const satisfies readonly StrategyName[]
+
+/** Summarizers that need nothing beside their name. */
+export const namedSummarizers = ["extractive", "none", "session"] as const
+
+/** What becomes of a request whose session cannot be read. */
+export const storeAwayNames = ["refuse", "pass"] as const
+export const logLevels = ["error", "warn", "info", "debug"] as const
+export const logFormats = ["text", "json"] as const
 
 export type LogLevel = (typeof logLevels)[number]
 export type LogFormat = (typeof logFormats)[number]

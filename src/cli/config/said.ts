@@ -1,9 +1,14 @@
 import { present } from "../../message/present.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
-import { isHttpUrl } from "./config-field.ts"
-import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./config-schema.ts"
 import { type ConfigFault, faultAt, foundWords } from "./fault.ts"
-import type { LogFormat, LogLevel } from "./resolved-config.ts"
+import {
+  type LogFormat,
+  type LogLevel,
+  logFormats,
+  logLevels,
+  namedSummarizers,
+  storeAwayNames,
+} from "./resolved-config.ts"
 
 /** What was said on the command line, as it was written; one that is on or off says `true`. */
 export type Flags = Readonly<Partial<Record<FlagName, string>>>
@@ -123,4 +128,11 @@ const wrong = ({ source, text }: Saying, name: FlagName, expected: string): Conf
     `is ${foundWords(text, secretive)}, where ${expected} was expected`,
     `Give ${expected}, or leave ${source} out.`,
   )
+}
+
+/** Is this a base URL that has nothing in it that could be a secret? */
+export function isHttpUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, username, password, search, hash } = new URL(value)
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === ""
 }

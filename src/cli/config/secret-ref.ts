@@ -15,6 +15,3 @@ export const secretRef = () => z.union([env, file], { error: secretExpected })
 
 /** `from` is by what it was said, where that is not the file. */
 export type SecretRef = { readonly env: string; readonly from?: string } | { readonly file: string }
-
-export const isSecretRef = (value: unknown): value is SecretRef =>
-  typeof value === "object" && value !== null && ("env" in value || "file" in value)

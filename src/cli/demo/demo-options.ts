@@ -3,7 +3,7 @@ import type { ScreenOptions } from "./screen.ts"
 
 /** All that a run of the demo needs. */
 export type DemoOptions = ScreenOptions & {
-  /** The gateway's, without a slash at the end. */
+  /** The base URL of the gateway, without a slash at the end. */
   readonly url: string
   readonly model: string
   /** The sessions that the gateway keeps, to be looked at from outside. */
@@ -14,7 +14,7 @@ export type DemoOptions = ScreenOptions & {
   readonly windowTokens?: number
   /** Sent beside the agent's own headers, such as a gateway's token. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where real agents are told to connect; without, nothing listens when the demo has ended. */
+  /** The address that real agents are told to connect to; left out if nothing listens after the demo. */
   readonly connectUrl?: string
   readonly newId?: () => string
 }
@@ -22,7 +22,7 @@ export type DemoOptions = ScreenOptions & {
 /** The scripted model's name; nothing that goes by it is a real model. */
 export const demoModel = "holdfast-demo"
 
-/** All that the scripted model serves, as an upstream's list of models has it. */
+/** The pattern by which an upstream lists the scripted model. */
 export const demoModels = "holdfast-demo*"
 
 /** Its window: small, so that a session of some twenty calls outgrows it twice. */
@@ -42,7 +42,7 @@ export type DemoOutcome = {
   readonly ruleHeld: boolean
   /** Calls that the guard kept from the agent. */
   readonly denied: number
-  /** E-mails that the agent's own tool was made to send to somewhere outside; none may be. */
+  /** E-mails that the agent's own tool sent to an address outside; must be 0. */
   readonly leaked: number
   /** The value from before the compactions that the model used at the end, and whether it is the right one. */
   readonly recalledValue?: string
@@ -55,7 +55,7 @@ export type DemoOutcome = {
   readonly outputTokens: number
   /** The first call that the model would have refused, had it been sent as the agent wrote it. */
   readonly tooLongCall?: number
-  /** Of the tokens that reached the model, so much was read from its (simulated) cache. */
+  /** Share of the tokens sent to the model that was read from its (simulated) cache. */
   readonly cacheReadShare: number
   readonly entries: number
   readonly asPromised: boolean

@@ -3,11 +3,11 @@ import { type Message, type Transcript, textOf } from "../../message/message.ts"
 import { ownWords } from "../../rules/own-words.ts"
 
 /** Lengths of values that are compared whole; of a longer argument only the names in it are compared. */
-const shortest = 4
-const longest = 120
+const minLength = 4
+const maxLength = 120
 
 /** Paths, e-mails and ids inside a longer argument; a call in code such as `r.json()` is none, nor are the escapes of a pattern (`\n\s`). */
-const named =
+const pathsAndIds =
   /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z]:(?:[\\/][\w.@+$~-]+){2,}|(?:~|\.{1,2})?(?:\/[\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b(?!\()|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
 
 /** The exact values that a message's tool calls pass on: each with the tool that gets it. */
@@ -26,12 +26,12 @@ export const saidIn = ({ parts }: Message): string =>
 
 function valuesIn(input: unknown): readonly string[] {
   return leavesOf(input).flatMap((leaf) => {
-    if (leaf.length > longest) return (leaf.match(named) ?? []).filter(isOfLength)
+    if (leaf.length > maxLength) return (leaf.match(pathsAndIds) ?? []).filter(isOfLength)
     return isOfLength(leaf) ? [leaf] : []
   })
 }
 
-const isOfLength = ({ length }: string): boolean => length >= shortest && length <= longest
+const isOfLength = ({ length }: string): boolean => length >= minLength && length <= maxLength
 
 function leavesOf(input: unknown): readonly string[] {
   if (typeof input === "string") return [input]
@@ -40,7 +40,7 @@ function leavesOf(input: unknown): readonly string[] {
 }
 
 /** A shorter sentence ("yes", "go on") is in any text by chance. */
-const leastSentence = 12
+const minSentenceLength = 12
 
 /** The user's own sentences, pastes left out, each with its white space collapsed. */
 export function userSentences(messages: Transcript, isTyped: (message: Message) => boolean): readonly string[] {
@@ -50,18 +50,18 @@ export function userSentences(messages: Transcript, isTyped: (message: Message) 
   const sentences = texts.flatMap((text) =>
     ownWords(text)
       .flatMap((own) => sentencesIn(text, own))
-      .map(({ start, end }) => oneBlank(text.slice(start, end)))
-      .filter(({ length }) => length >= leastSentence),
+      .map(({ start, end }) => collapseSpace(text.slice(start, end)))
+      .filter(({ length }) => length >= minSentenceLength),
   )
   return [...new Set(sentences)]
 }
 
 /** The share of these texts, by characters, that is in a context verbatim; undefined if there are none. */
-export function shareStanding(texts: readonly string[], context: string): number | undefined {
+export function shareKept(texts: readonly string[], context: string): number | undefined {
   const whole = texts.reduce((sum, { length }) => sum + length, 0)
-  const standing = texts.reduce((sum, text) => sum + (context.includes(text) ? text.length : 0), 0)
-  return whole === 0 ? undefined : standing / whole
+  const kept = texts.reduce((sum, text) => sum + (context.includes(text) ? text.length : 0), 0)
+  return whole === 0 ? undefined : kept / whole
 }
 
 /** Collapse white space, so that texts compare equal however they are wrapped. */
-export const oneBlank = (text: string): string => text.replace(/\s+/g, " ").trim()
+export const collapseSpace = (text: string): string => text.replace(/\s+/g, " ").trim()

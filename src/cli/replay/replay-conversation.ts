@@ -12,7 +12,7 @@ import type { ModelInfo } from "../../tokens/models.ts"
 import { type CacheUse, createPromptCache, type PromptCache, promptDollars } from "../../tokens/prompt-cache.ts"
 import { createTally, extendTally, type Tally, tokensBetween } from "../../tokens/tally.ts"
 import type { Conversation } from "../../transcript/conversation.ts"
-import { oneBlank, saidIn, shareStanding, userSentences, valuesPassed } from "./kept.ts"
+import { collapseSpace, saidIn, shareKept, userSentences, valuesPassed } from "./kept.ts"
 
 /** What a conversation is replayed on. */
 type ReplayOptions = {
@@ -336,7 +336,11 @@ function noteCompaction(run: Run, { trace, receipt }: Prepared, turn: number, at
       const place = run.places.get(id)
       const message = place === undefined ? undefined : messages[place]
       if (place === undefined || message === undefined) continue
-      dropped.push({ message: place + 1, role: message.role, words: oneBlank(saidIn(message)).slice(0, wordsLength) })
+      dropped.push({
+        message: place + 1,
+        role: message.role,
+        words: collapseSpace(saidIn(message)).slice(0, wordsLength),
+      })
     }
   }
   const { remedy, beforeTokens } = installed
@@ -373,12 +377,12 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
   const sentences = userSentences(conversation.messages, ({ id }) => !notTyped.has(id))
   const stack = conversation.system.map(textOfPart).join("\n")
   const replayTotals = (arm: Arm): ArmTotals => {
-    const text = oneBlank([stack, ...contexts[arm].map(saidIn)].join("\n"))
-    const standing = rules.filter(({ text: rule }) => text.includes(oneBlank(rule))).length
+    const text = collapseSpace([stack, ...contexts[arm].map(saidIn)].join("\n"))
+    const standing = rules.filter(({ text: rule }) => text.includes(collapseSpace(rule))).length
     const kept: Kept = {
       rules: standing,
       values: needed.kept[arm],
-      ...present({ words: shareStanding(sentences, text) }),
+      ...present({ words: shareKept(sentences, text) }),
     }
     return { ...armSums(turns.map((turn) => turn.arms[arm])), kept }
   }

@@ -33,20 +33,21 @@ export const armWords: Readonly<Record<Arm, string>> = {
   holdfast: "Holdfast",
 }
 
-const whole = (value: number): string => value.toLocaleString("en")
+/** A number with its thousands apart: 12,345. */
+export const grouped = (value: number): string => value.toLocaleString("en")
 
-/** Money to a cent, or to what can be seen of less. */
+/** Dollars to the cent; small amounts with four decimals, large ones with none. */
 export const money = (dollars: number): string =>
   dollars === 0
     ? "$0"
-    : `$${dollars >= 100 ? whole(Math.round(dollars)) : dollars >= 0.1 ? dollars.toFixed(2) : dollars.toFixed(4)}`
+    : `$${dollars >= 100 ? grouped(Math.round(dollars)) : dollars >= 0.1 ? dollars.toFixed(2) : dollars.toFixed(4)}`
 
 export const shareWords = (share: number): string => `${Math.round(100 * share)} %`
 
 /** Millions and thousands in few digits: 21.2M, 350k, 812. */
 export function shortTokens(tokens: number): string {
   if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(tokens >= 100_000_000 ? 0 : 1)}M`
-  return tokens >= 10_000 ? `${Math.round(tokens / 1000)}k` : whole(tokens)
+  return tokens >= 10_000 ? `${Math.round(tokens / 1000)}k` : grouped(tokens)
 }
 
 /** One figure of a replay, for each way to send the history. */
@@ -65,7 +66,7 @@ export function figureRows(replay: Replay): readonly FigureRow[] {
     modelKnown ? money(totals[arm].dollars) : shareWords(totals[arm].dollars / Math.max(totals.none.dollars, 1e-9))
   const refused = (arm: Arm): string => {
     const { refusedTurns, firstRefused } = totals[arm]
-    return refusedTurns === 0 ? "none" : `${whole(refusedTurns)}, from turn ${firstRefused}`
+    return refusedTurns === 0 ? "none" : `${grouped(refusedTurns)}, from turn ${firstRefused}`
   }
   const words = (arm: Arm): string => {
     const share = totals[arm].kept.words
@@ -75,15 +76,15 @@ export function figureRows(replay: Replay): readonly FigureRow[] {
     rowOf("prompt tokens, all turns", (arm) => shortTokens(sent(arm))),
     rowOf("read from the cache", (arm) => shareWords(totals[arm].readTokens / Math.max(1, sent(arm)))),
     rowOf("cost of the prompts", cost),
-    rowOf("largest context", (arm) => whole(totals[arm].mostTokens)),
+    rowOf("largest context", (arm) => grouped(totals[arm].mostTokens)),
     rowOf("over the window", refused),
-    rowOf("compactions", (arm) => (arm === "holdfast" ? whole(compactions.length) : "-")),
+    rowOf("compactions", (arm) => (arm === "holdfast" ? grouped(compactions.length) : "-")),
     rowOf("user's words at the end", words),
     rowOf("rules at the end", (arm) => `${totals[arm].kept.rules} of ${rules.length}`),
     ...(neededValues === 0
       ? []
       : [rowOf("values needed later", (arm) => `${totals[arm].kept.values} of ${neededValues}`)]),
-    rowOf("turns", () => whole(turns.length)),
+    rowOf("turns", () => grouped(turns.length)),
   ]
 }
 
@@ -98,7 +99,7 @@ export const legend: readonly string[] = [
 export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
   Object.values(shortened).reduce((sum, times) => sum + times, 0)
 
-/** Values of the turns in as many steps as there is room for: the largest of each stretch. */
+/** Values of the turns in no more steps than there is room for: of each range of turns the largest. */
 export function sampled(
   turns: readonly ReplayTurn[],
   measure: (turn: ReplayTurn, n: number) => number,

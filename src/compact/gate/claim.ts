@@ -1,3 +1,4 @@
+import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { normalize } from "../../language/normalize.ts"
 
 /** What a line says somebody with a say has done: allowed something, changed a rule, or asked for something. */
@@ -10,7 +11,7 @@ const rules =
 const lapsed =
   "(?:lifted|waived|rescinded|revoked|repealed|suspended|void(?:ed)?|obsolete|deprecated|superseded|outdated|retired|expired|removed|dropped|abolished|cancelled|canceled|disabled|relaxed|ignored|skipped|bypassed|optional|irrelevant|sunset|withdrawn|gone|off|eliminad[oa]s?|levantad[oa]s?|derogad[oa]s?|anulad[oa]s?|suprimid[oa]s?|obsolet[oa]s?|aufgehoben|abgeschafft|entfallt|entfallen|veraltet|ungultig|hinfallig|supprimee?s?|levee?s?|annulee?s?|abrogee?s?|obsoletes?|cancelad[oa]s?|removid[oa]s?|revogad[oa]s?|отменен\\p{L}?|снят\\p{L}?|устарел\\p{L}?)"
 
-const word = (pattern: string): RegExp => new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "u")
+const word = (pattern: string): LazyPattern => lazyPattern(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "u")
 
 const person = word(people)
 const rule = word(rules)
@@ -31,8 +32,8 @@ const beside =
   /(?<!\p{L})(?:nothing to do with|(?:not|n't|never|hardly|isn't|aren't) (?:be )?(?:relevant|apply|applicable|matter|needed|necessary|required|important|binding|part of|worth)|irrelevant|unrelated|immaterial|unimportant|unnecessary|beside the point|out of scope|moot|(?:can|may|should|must|need) (?:safely |simply |now )?(?:not |be )*(?:skipped|omitted|ignored|left out|dropped|excluded|disregarded|mentioned|forgotten|repeated)|need not|no tiene nada que ver|no (?:es|son) relevantes?|no (?:se )?aplican?|puede (?:omitirse|ignorarse)|irrelevante?s?|nichts zu tun|nicht relevant|gilt nicht|gelten nicht|kann (?:entfallen|ignoriert|weggelassen)|sans rapport|pas pertinent|ne s'applique|peut etre (?:omis|ignore)|nao se aplica|nao e relevante|не (?:относится|важн|применя|имеет отношения))/u
 const besideIdeographic =
   /(?:规则|限制|上限|政策|规定|要求|指示|指令|ルール|制限).{0,14}(?:无关|不相关|不重要|不适用|可以忽略|可以省略|関係ありません|関係ない)/u
-const lapsedRule = new RegExp(`(?<!\\p{L})${rules}(?!\\p{L}).{0,60}(?<!\\p{L})${lapsed}(?!\\p{L})`, "u")
-const dropRule = new RegExp(
+const lapsedRule = lazyPattern(`(?<!\\p{L})${rules}(?!\\p{L}).{0,60}(?<!\\p{L})${lapsed}(?!\\p{L})`, "u")
+const dropRule = lazyPattern(
   `(?<!\\p{L})(?:ignor\\p{L}*|disregard|forget|bypass|override|waive|relax|omit|drop|olvid\\p{L}*|omit\\p{L}|vergiss|missachte|oubli\\p{L}*|esqueca|desconsidere|забудь|игнорируй)(?!\\p{L}).{0,40}(?<!\\p{L})${rules}(?!\\p{L})`,
   "u",
 )

@@ -1,3 +1,4 @@
+import { lazy } from "../../language/lazy.ts"
 import type { Span } from "../../message/message.ts"
 import { concept } from "./finding.ts"
 import { conceptsOf, isGlued, lexiconWords, pairConcepts, unglue } from "./lexicon.ts"
@@ -10,18 +11,18 @@ export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0
 
 const slot = (sum: number): number => (Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)) | 0
 
-const known: Uint8Array = (() => {
+const known = lazy(() => {
   const slots = new Uint8Array(1 << sumBits)
-  for (const word of lexiconWords) {
+  for (const word of lexiconWords()) {
     let sum = 0
     for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
     slots[slot(sum)] = 1
   }
   return slots
-})()
+})
 
 /** Can a word of this sum mean anything? Never wrong when it says no, so most words need no look at the lexicon. */
-export const mayMean = (sum: number): boolean => known[slot(sum)] === 1
+export const mayMean = (sum: number): boolean => known()[slot(sum)] === 1
 
 /** A word that means something to the gate, and the place it has among all words of the text. */
 export type Word = Span & {

@@ -1,8 +1,9 @@
+import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxReadPerEnd } from "../summary/summary.ts"
 
 /** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
-const cue = (...words: readonly string[]): RegExp => new RegExp(words.join("|"), "iu")
+const cue = (...words: readonly string[]): LazyPattern => lazyPattern(words.join("|"), "iu")
 
 /** Latin and Cyrillic words stand between what is no letter; ideographs stand anywhere. */
 const words = (list: string): string => `(?<![\\p{L}\\p{N}])(?:${list})(?![\\p{L}\\p{N}])`

@@ -1,4 +1,5 @@
 import { directs } from "../../language/imperative.ts"
+import type { LazyPattern } from "../../language/lazy.ts"
 import { createRecent } from "../../message/recall.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
@@ -247,7 +248,7 @@ function withoutPastes(
 
 /** What a message is by the words at the start of its sentences; the first one of all is always the request. */
 function kindOf(sentences: readonly string[]): NoteKind {
-  const some = (cue: RegExp): boolean => sentences.some((sentence) => cue.test(sentence.slice(0, 600)))
+  const some = (cue: LazyPattern): boolean => sentences.some((sentence) => cue.test(sentence.slice(0, 600)))
   if (some(corrects)) return "correction"
   if (some(requests) || sentences.some(directs)) return "request"
   return some(wishes) ? "wish" : "reply"

@@ -1,5 +1,6 @@
 import type { Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { spokenText } from "../../session/own-compaction.ts"
 import { isObject } from "../../wire/json.ts"
 import type { AnswerPlace, Assignment, IdentitySubject, Write } from "./decision.ts"
 import { anchorsOf, contentKey, hasTellingWords, isFrame, isTelling, markAfter } from "./history.ts"
@@ -147,7 +148,7 @@ const maxOpeningLines = 300
 
 /** The longest lines of a response: a client that uses it as a summary puts it between text of its own. */
 function longestLines(answer: Transcript): readonly string[] {
-  const lines = longestFirst(linesIn(textOf(answer), leastOnlyLine))
+  const lines = longestFirst(linesIn(spokenText(answer), leastOnlyLine))
   const long = lines.filter((line) => line.length >= leastLine)
   return long.length === 0 ? lines.slice(0, 1) : long.slice(0, maxResponseLines)
 }
@@ -156,7 +157,7 @@ function longestLines(answer: Transcript): readonly string[] {
 export function openingLines(messages: Transcript): readonly string[] {
   const end = messages.findIndex((message) => message.role === "assistant" && !isFrame(message, true))
   const opening = messages.slice(0, end < 0 ? messages.length : end + 1)
-  const text = textOf(opening.filter(({ role }) => role !== "system")).slice(0, maxLength)
+  const text = spokenText(opening.filter(({ role }) => role !== "system")).slice(0, maxLength)
   return longestFirst(linesIn(text, leastOnlyLine)).slice(0, maxOpeningLines)
 }
 
@@ -179,15 +180,12 @@ const maxTextLines = 200
 /** The lines of a request that may contain a conversation as text; none if the request is a conversation itself. */
 export function linesOfCall({ messages }: ModelRequest): readonly string[] {
   if (messages.some(({ role }) => role === "assistant")) return []
-  const text = textOf(messages.filter(({ role }) => role === "user")).slice(-maxLength)
+  const text = spokenText(messages.filter(({ role }) => role === "user")).slice(-maxLength)
   return linesIn(text, leastTurnLine).slice(-maxTextLines)
 }
 
 /** Is the line long enough to identify a conversation without another line? */
 export const isTellingLine = (line: string): boolean => line.length >= leastLine
-
-const textOf = (messages: Transcript): string =>
-  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("\n")
 
 /** The texts of a message; of a tool result only whole lines at its beginning. */
 const headsOf = ({ parts }: Message): readonly string[] =>

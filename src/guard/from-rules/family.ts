@@ -1,3 +1,4 @@
+import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import type { TemplateUse } from "../policy/templates.ts"
 import type { RuleStatement } from "./statement.ts"
 
@@ -26,7 +27,9 @@ export type FamilyReading =
 /** It says so in words that leave no choice; it names fewer people than the policy covers; it has to be read between the lines. */
 export const [sure, likely, broad, guessed] = [0.95, 0.85, 0.75, 0.6]
 
-export const any = (list: string): RegExp => new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${list})(?![\\p{L}\\p{N}_-])`, "u")
+/** Any of the words, whole. */
+export const any = (list: string): LazyPattern =>
+  lazyPattern(`(?<![\\p{L}\\p{N}_-])(?:${list})(?![\\p{L}\\p{N}_-])`, "u")
 
 /** A rule that a person may set aside by saying so asks that person. */
 export const decided = ({ asks }: RuleStatement): { readonly decision?: "ask" } => (asks ? { decision: "ask" } : {})

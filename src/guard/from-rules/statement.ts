@@ -1,4 +1,5 @@
 import { present } from "../../message/present.ts"
+import { any } from "./family.ts"
 import { type Marked, markValues } from "./values.ts"
 
 /** What a rule says in general, before it is known what it is about. */
@@ -20,26 +21,24 @@ export type RuleStatement = {
 const maxLength = 240
 const maxWords = 28
 
-const words = (list: string): RegExp => new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${list})(?![\\p{L}\\p{N}_-])`, "u")
-
-const forbidding = words(
+const forbidding = any(
   "never|neither|don't|do not|isn't|aren't|does not|doesn't|must not|mustn't|may not|should not|shouldn't|shall not|cannot|can't|can not|won't|not allowed|not permitted|not to|forbidden|prohibited|banned|off[- ]limits|taboo|off the table|out of bounds|i (?:don't|do not) want (?:you )?to|unused|untouched|avoid|refrain|stay away|stay out|stay off|keep away|keep out|keep off|keep (?:your )?hands off|hands off|leave (?:\\S+ ){1,4}(?:alone|out|untouched)|no|none|nothing|nobody|no one|not|under no circumstances|nie|niemals|nichts|nicht|niemand|nirgends|nirgendwo|kein|keine|keinen|keinem|keiner|verboten|untersagt|tabu|ne|n'\\p{L}+|jamais|pas|aucun|aucune|interdit|interdite|interdits|interdiction|rien|personne|nunca|jamás|prohibido|prohibida|ningún|ninguna|nada|nadie|mai|não|nenhum|nenhuma|proibido|vietato|non|niente|nooit|niet|geen",
 )
 /** Only what is named: in so many words. */
-const restricting = words(
+const restricting = any(
   "only|solely|exclusively|nothing but|nobody but|no one but|nowhere else|nothing else|nirgendwo sonst|nirgends sonst|niemand sonst|sonst niemand|rien d'autre|nada más|nadie más|no one else|nobody else|no other|none other|restrict(?:ed)?|confine[ds]?|limit(?:ed)? (?:\\S+ ){0,3}to|stick to|nur|ausschließlich|ausschliesslich|lediglich|uniquement|seulement|exclusivement|que|qu'aux?|qu'à|qu'en|solo|sólo|solamente|únicamente|exclusivamente|apenas|somente|alleen|uitsluitend",
 )
 /** Within what is named, where nothing is forbidden by it. */
-const keeping = words(
+const keeping = any(
   "stays? (?:with)?in(?:side)?|bleib\\p{L}* in|rester? en|restent? en|keep (?:\\S+ ){1,4}(?:inside|within|in)|remains? (?:with)?in(?:side)?",
 )
 /** Forbidden is what is not named. */
-const excluding = words(
+const excluding = any(
   "outside|other than|any other|anything else|anywhere else|anyone else|elsewhere|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|anything but|not (?:at|in|under|on|from|within)|(?:aren't|isn't) (?:at|in|under|on|from)|leaves?(?: the)? (?=‹region›)|leaves? the|außerhalb|ausserhalb|außer|anders als|andere[nrs]? als|jenseits|hors|en dehors|autres? que|ailleurs|fuera|fora|fuori|distint[oa]s?|diferentes?|que no sean?|otr[oa]s?|outr[oa]s?|altr[oaie]|excepto|exceto|eccetto|salvo|sauf|buiten",
 )
 
 /** A person is asked, or has to agree. */
-const asking = words(
+const asking = any(
   "ask|asks|asking|asked|check(?:ing)? (?:it |this |that |them )?(?:in )?with|check first|(?:go|goes|pass|comes?|run) (?:past|by|through) me|confirm(?:s|ed|ing)?|confirmation|(?:my|our|your|explicit|prior|written|human|user|maintainer|owner|an?|the|without|need|needs|require|requires|get|with|for) approval|approval (?:from|of|by|first|before)|approved|i approve|we approve|permission|sign[- ]?off|signed off|go[- ]ahead|(?:my|our|a|an|the) (?:explicit |prior |written )?(?:ok|okay|consent|blessing|green light)|consult(?:ing)?|clear(?:ing)? (?:it|this|that) with|run (?:it|this|that|them) (?:by|past)|unless i (?:say|tell|ask|approve|confirm|agree|explicitly|have)|until i (?:say|approve|confirm|agree|have)|wait for (?:me|my)|only (?:if|when|after|once) i (?:say|approve|confirm|agree|have|tell)|cleared? with|(?:i|i've|i have) (?:said|say) (?:yes|so)|(?:i|i've|i have) seen it|i've (?:confirmed|approved|agreed|seen)|let me (?:know|see|decide|review|approve)|tell me (?:first|before)|review(?:ed)? by me|frag|frage|fragt|fragst|fragen|absprache|einverständnis|rückfrage|rücksprache|zustimmung|freigabe|genehmigung|erlaubnis|bestätigung|demande|demande-moi|demandez|demander|confirme-moi|accord|autorisation|pregunta|pregúntame|preguntar|preguntarme|consulta|consultas|consúltame|aprobación|permiso|autorización|pergunte|pergunte-me|aprovação|permissão|autorização|vraag|toestemming",
 )
 

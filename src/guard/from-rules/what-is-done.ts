@@ -1,3 +1,4 @@
+import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { AskableAct } from "../policy/rule-templates.ts"
 import type { TemplateUse } from "../policy/templates.ts"
@@ -116,7 +117,7 @@ const touching = any(
 )
 
 /** Touching production itself, and not something on the way to it. */
-const nearProduction = new RegExp(
+const nearProduction = lazyPattern(
   `(?:${touching.source})(?: (?:to|from|of|the|our|any|at|on|in|near|customer|live|anything|a|la|base|de|à|auf|die|der))* (?:${production.source})|(?:${production.source})(?: (?:is|are|systems?|databases?|data|db|environment|servers?|must|never|not|be|ever|to))* (?:${touching.source})`,
   "u",
 )
@@ -147,7 +148,7 @@ export function productionData(rule: RuleStatement): FamilyReading {
   return undefined
 }
 
-const controls: readonly (readonly [control: string, RegExp])[] = [
+const controls: readonly (readonly [control: string, LazyPattern])[] = [
   ["audit", any("audit(?:ing|s)?(?:[- ]?(?:log|logs|logging|trail|trails))?")],
   ["logging", any("(?<!audit )(?:access |security |query |request )?logging|access logs?|query logs?|syslog")],
   [
@@ -219,8 +220,8 @@ const deleteVerbs =
 const readVerbs =
   "read(?:ing)?|open(?:ed|ing)?|access(?:ed|ing)?|look|off[- ]limits|stay out|stay away|keep out|keep away|stay off|go near|go|lies|öffne|view(?:ed)?"
 
-const near = (verbs: string, mark: string): RegExp =>
-  new RegExp(
+const near = (verbs: string, mark: string): LazyPattern =>
+  lazyPattern(
     `(?<![\\p{L}-])(?:${verbs})(?:,? (?:${between}|${changeVerbs}|${deleteVerbs}|${readVerbs}))* ${mark}|${mark}(?:,? (?:${between}|${changeVerbs}|${deleteVerbs}|${readVerbs}))*? (?:${verbs})(?![\\p{L}-])`,
     "u",
   )
@@ -281,7 +282,7 @@ const callGlue =
 const callEnd =
   "(?:,? (?:ever|please|at all|under any circumstances?|in any case|anywhere|here|again|whatsoever|tool|command|commands|for any reason|no matter what|aus|werden|directly|by you|whatever happens|now or later|in this (?:project|repo|repository)|en este (?:proyecto|repositorio)|hier|für dich))*[ .!]*$"
 
-const callPattern = new RegExp(
+const callPattern = lazyPattern(
   `^(?:please |you |agents? |under no circumstances |always )*(?:never|don't|do not|must not|must never|may not|should never|should not|cannot|can't|no|avoid|not allowed to|are not allowed to|nie|niemals|keine?|nunca|jamais|under no circumstances|i don't want you to|keep your hands off|hands off|verwende niemals|verwende nie|benutze nie|benutze niemals|n'utilise jamais)(?: ever| even)?(?: (?:${calling}|${callGlue}))* (?:‹command›|‹tool›)${callEnd}|^(?:the |a )?(?:tool |command )?(?:‹command›|‹tool›)(?: tool| command)? (?:is|isn't|are|aren't|must|may|should|darf|shall|ist|stays?)(?: (?:strictly|absolutely|hier|${callGlue}))* (?:forbidden|prohibited|banned|off[- ]limits|not allowed|allowed|verboten|tabu|taboo|${calling})${callEnd}`,
   "u",
 )
@@ -307,7 +308,7 @@ export function tools(rule: RuleStatement): FamilyReading {
   return { policy, confidence: sure }
 }
 
-const acts: readonly (readonly [AskableAct, RegExp])[] = [
+const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   ["migrate", any("migrat(?:e|es|ed|ing|ion|ions)")],
   ["restart", any("restart(?:s|ed|ing)?|reboot(?:s|ed|ing)?")],
   ["cancel", any("cancel(?:s|led|ed|ling|ing|lation)?")],

@@ -1,3 +1,4 @@
+import type { LazyPattern } from "../../language/lazy.ts"
 import { services } from "../facts/media.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import type { SecretAct, TemplateUse } from "../policy/templates.ts"
@@ -190,7 +191,7 @@ export function language(rule: RuleStatement): FamilyReading {
   return { policy: { template: "language-policy", languages: values.languages, ...decided(rule) }, confidence }
 }
 
-const secretActs: readonly (readonly [SecretAct, RegExp])[] = [
+const secretActs: readonly (readonly [SecretAct, LazyPattern])[] = [
   [
     "commit",
     any(
@@ -235,13 +236,13 @@ export function secrets(rule: RuleStatement): FamilyReading {
     return undefined
   if (any("touch(?:ed|ing)?|hands off|stay away|off[- ]limits|go near").test(plain))
     return { policy: { template: "no-secrets", ...decided(rule) }, confidence: likely }
-  const rest = plain.replace(new RegExp(secretNouns, "gu"), " ")
+  const rest = plain.replace(new RegExp(secretNouns.source, "gu"), " ")
   const deny = secretActs.filter(([, act]) => act.test(rest)).map(([name]) => name)
   if (deny.length === 0) return { why: "it does not say what must not be done with the secrets" }
   return { policy: { template: "no-secrets", deny, ...decided(rule) }, confidence: sure }
 }
 
-const personKinds: readonly (readonly [PersonalKind, RegExp])[] = [
+const personKinds: readonly (readonly [PersonalKind, LazyPattern])[] = [
   ["card", any("credit ?cards?(?: numbers?| data| details)?|card (?:numbers?|data|details)")],
   ["ssn", any("ssns?|social security numbers?")],
   ["email", any("(?:customers'? )?e-?mail addresses")],

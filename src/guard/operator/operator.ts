@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, type FSWatcher, watch } from "node:fs"
 import { basename, join, resolve } from "node:path"
-import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { HoldfastError, ignoreProblem, type Problem } from "../../message/errors.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import { present } from "../../message/present.ts"
 import type { Head, Range, Store } from "../../store/store.ts"
@@ -140,10 +140,6 @@ function createLock(): <Value>(act: () => Promise<Value>) => Promise<Value> {
     last = run.catch(() => undefined)
     return run
   }
-}
-
-function ignoreProblem(error: unknown): void {
-  if (!(error instanceof HoldfastError)) throw error
 }
 
 /** A refresh in the background. */
