@@ -1,5 +1,6 @@
-import { toolNature } from "../compact/stages/tool-kind.ts"
+import { callNature } from "../compact/stages/tool-kind.ts"
 import { type CallId, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
+import { createPerObject } from "../message/recall.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import type { Live } from "./live.ts"
 import { entryId, type RemovedLookup } from "./log/entry.ts"
@@ -44,12 +45,13 @@ const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
 const lookupsIn = (messages: Transcript): readonly Lookup[] => callsIn(messages).flatMap((call) => lookupOf(call) ?? [])
 
 /** A call that only looks something up. Tests and commands are run again because something changed. */
-function lookupOf({ tool, input, callId }: ToolCallPart): Lookup | undefined {
-  const { kind, writes } = toolNature(tool, input)
+const lookupOf = createPerObject((call: ToolCallPart): Lookup | undefined => {
+  const { tool, input, callId } = call
+  const { kind, writes } = callNature(call)
   if (writes || kind === "shell" || kind === "test") return undefined
   const written = JSON.stringify(sorted(input)) ?? ""
   return { key: sha256Hex(`${tool}\n${written}`).slice(0, 16), tool, target: written.slice(0, maxTarget), callId }
-}
+})
 
 /** The same arguments in any order are the same lookup. */
 function sorted(value: unknown): unknown {

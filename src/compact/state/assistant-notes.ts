@@ -1,5 +1,5 @@
 import { cutMiddle } from "../../language/cut-text.ts"
-import { createRecent } from "../../message/recall.ts"
+import { createPerObject, createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -236,16 +236,21 @@ const conclusionIn = createRecent((text): string => {
 export const isShort = ({ text }: AssistantStatement): boolean => text.length <= maxLineLength
 
 /** What an answer tells, without what it asks, what it only leads up to, and courtesies. */
-const shortAnswer = ({ sentences }: AssistantStatement): string =>
-  sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" ")
+const shortAnswer = ({ sentences }: AssistantStatement): string => tellingIn(sentences)
+
+const tellingIn = createPerObject((sentences: readonly string[]): string =>
+  sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" "),
+)
 
 const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence)
 
 /** The question that an answer ends with, if it asks one. */
-export function questionIn({ sentences }: AssistantStatement): string | undefined {
+export const questionIn = ({ sentences }: AssistantStatement): string | undefined => lastQuestion(sentences)
+
+const lastQuestion = createPerObject((sentences: readonly string[]): string | undefined => {
   const found = sentences.findLast((sentence) => isQuestion(sentence) && !courteous.test(sentence))
   return found === undefined ? undefined : oneLine(found, maxLineLength / 2)
-}
+})
 
 /** An offer or a question that the user's latest words answer: a "yes" says nothing to whoever does not know to what. */
 export function answeredDraft(answer: AssistantStatement): NoteDraft {
@@ -282,7 +287,9 @@ const shortQuestion = 100
 
 /** Does an answer wait for the user, with or without a question? */
 export const waitsForUser = (answer: AssistantStatement): boolean =>
-  questionIn(answer) !== undefined || asksUser.test(answer.text.slice(-maxAsked))
+  questionIn(answer) !== undefined || asksAtEnd(answer.text)
+
+const asksAtEnd = createRecent((text) => asksUser.test(text.slice(-maxAsked)), maxKept)
 
 /** What is to be done: with a thing that it is done to, and no offer, condition or question. */
 const isStep = (sentence: string): boolean =>
