@@ -21,19 +21,31 @@ const maxTarget = 120
 
 /** The lookups whose results a compaction shows shortened or not at all, newest last. */
 export function removedLookups(before: Transcript, after: Transcript): readonly RemovedLookup[] {
-  const shown = new Map(resultsIn(after))
-  const whole = new Map(resultsIn(before))
-  const removed = lookupsIn(before)
-    .slice(-maxBefore)
+  const last = lastLookups(before)
+  const calls = new Set(last.map(({ callId }) => callId))
+  const shown = new Map(resultsIn(after, calls))
+  const whole = new Map(resultsIn(before, calls))
+  const removed = last
     .filter(({ callId }) => whole.has(callId) && shown.get(callId) !== whole.get(callId))
     .map(({ key, tool, target }) => ({ key, tool, target }))
   return [...new Map(removed.map((lookup) => [lookup.key, lookup])).values()]
 }
 
-const resultsIn = (messages: Transcript): readonly (readonly [CallId, string])[] =>
+function lastLookups(messages: Transcript): readonly Lookup[] {
+  const found: Lookup[] = []
+  for (const call of callsIn(messages).toReversed()) {
+    const lookup = found.length < maxBefore ? lookupOf(call) : undefined
+    if (lookup !== undefined) found.push(lookup)
+  }
+  return found.reverse()
+}
+
+const resultsIn = (messages: Transcript, calls: ReadonlySet<CallId>): readonly (readonly [CallId, string])[] =>
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
-      part.type === "tool-result" ? [[part.callId, part.content.map(textOf).join("\n")] as const] : [],
+      part.type === "tool-result" && calls.has(part.callId)
+        ? [[part.callId, part.content.map(textOf).join("\n")] as const]
+        : [],
     ),
   )
 
