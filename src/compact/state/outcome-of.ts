@@ -292,7 +292,7 @@ const nonEmpty = (items: readonly unknown[]): unknown => (items.length === 0 ? u
 const edge = 4_000
 
 /** The two ends of what a tool answered. `whole` is there only if nothing was left out. */
-export type ResultText = {
+type ResultText = {
   readonly head: string
   readonly tail: string
   readonly whole?: string
