@@ -1,4 +1,4 @@
-import { createHoldfast } from "../src/session/holdfast.ts"
+import { createHoldfast, type Holdfast } from "../src/session/holdfast.ts"
 import type { Session } from "../src/session/session.ts"
 import { countO200k } from "../src/tokens/o200k.ts"
 import { type ChatMessage, countMessages } from "./chat.ts"
@@ -7,13 +7,16 @@ import { createRandom, pick, type Random, writers } from "./texts.ts"
 
 /**
  * CPU time of a compaction of 150,000 tokens: `node bench/compact-cost.ts [coding|service|prose]`. Cold is the first compaction of a
- * session whose history the process has not seen, in a process that has compacted others; warm is the next one of that session, when it
- * has grown to the same size again.
+ * session whose history the process has not seen, in a process that has compacted others. Warm is the next one of that session: when it
+ * has grown to the same size again in one piece, which the process has not seen either, and then when it has grown turn by turn, with a
+ * call of the model after each, as sessions do. Background work is waited for before each, and counted with the call that starts it.
  */
 
 const historyTokens = 150_000
 /** A history of that size is over its high-water mark. */
 const windowTokens = 165_000
+/** What a turn adds. */
+const turnTokens = 1_200
 const sessions = 5
 const warmUps = 1
 
@@ -61,18 +64,41 @@ function makeHistory(work: Work, random: Random, nextId: () => string, tokens: n
   return [...messages, { role: "user", content: makeAsk(random, 200) }]
 }
 
-type Measured = { readonly appendMs: number; readonly compactMs: number; readonly leftTokens: number }
+type Measured = {
+  readonly compactMs: number
+  readonly afterMs: number
+  readonly compacted: boolean
+  readonly leftTokens: number
+}
 
-/** CPU time of storing what is new and of the call that compacts. */
-async function measure(session: Session, history: readonly ChatMessage[]): Promise<Measured> {
+/** CPU time of the call after these messages, and of the background work that it starts. */
+async function measure(holdfast: Holdfast, session: Session, messages: readonly ChatMessage[]): Promise<Measured> {
+  await session.append(messages)
+  await holdfast.idle()
   const start = process.cpuUsage()
-  await session.append(history)
-  const appendMs = cpuMs(start)
-  const before = process.cpuUsage()
   const { trace, receipt } = await session.prepare()
-  const compactMs = cpuMs(before)
-  if (!trace.some(({ type }) => type === "checkpoint-installed")) throw new Error("The call did not compact.")
-  return { appendMs, compactMs, leftTokens: receipt.contextTokens }
+  const compactMs = cpuMs(start)
+  const after = process.cpuUsage()
+  await holdfast.idle()
+  const compacted = trace.some(({ type }) => type === "checkpoint-installed")
+  return { compactMs, afterMs: cpuMs(after), compacted, leftTokens: receipt.contextTokens }
+}
+
+/** More turns than it takes to fill the window. */
+const maxTurns = 2_000
+
+/** The compaction that comes when the session grows by one piece of work at a time. */
+async function growByTurns(holdfast: Holdfast, session: Session, nextTurn: () => readonly ChatMessage[]) {
+  for (let turns = 0; turns < maxTurns; turns++) {
+    const found = await measure(holdfast, session, nextTurn())
+    if (found.compacted) return found
+  }
+  throw new Error("No call compacted.")
+}
+
+function requireCompacted(found: Measured): Measured {
+  if (!found.compacted) throw new Error("The call did not compact.")
+  return found
 }
 
 const cpuMs = (since: NodeJS.CpuUsage): number => {
@@ -84,25 +110,28 @@ const median = (times: readonly number[]): number => times.toSorted((one, two) =
 
 const shown = (name: string, found: readonly Measured[]): string => {
   const times = found.map(({ compactMs }) => compactMs)
-  const appended = median(found.map(({ appendMs }) => appendMs))
-  return `${name} best ${Math.min(...times).toFixed(0)}, median ${median(times).toFixed(0)} (append ${appended.toFixed(0)})`
+  const after = median(found.map(({ afterMs }) => afterMs))
+  return `${name} best ${Math.min(...times).toFixed(0)}, median ${median(times).toFixed(0)} (after it ${after.toFixed(0)})`
 }
 
 const asked = process.argv[2]
 for (const [kind, work] of Object.entries(kinds)) {
   if (asked !== undefined && asked !== kind) continue
-  const [cold, warm]: [Measured[], Measured[]] = [[], []]
+  const [cold, warm, byTurns]: [Measured[], Measured[], Measured[]] = [[], [], []]
   for (let n = 0; n < sessions + warmUps; n++) {
     const random = createRandom(n + 1)
     const nextId = createIds(random)
     const holdfast = createHoldfast({ store: "memory", windowTokens, format: "openai-chat", model: "gpt-5" })
     const session = holdfast.session(`${kind}-${n}`)
-    const first = await measure(session, makeHistory(work, random, nextId, historyTokens))
-    const next = await measure(session, makeHistory(work, random, nextId, historyTokens - first.leftTokens))
+    const grown = (tokens: number): readonly ChatMessage[] => makeHistory(work, random, nextId, tokens)
+    const first = requireCompacted(await measure(holdfast, session, grown(historyTokens)))
+    const next = requireCompacted(await measure(holdfast, session, grown(historyTokens - first.leftTokens)))
+    const last = await growByTurns(holdfast, session, () => grown(turnTokens))
+    await holdfast.close()
     if (n < warmUps) continue
     cold.push(first)
     warm.push(next)
-    await holdfast.close()
+    byTurns.push(last)
   }
-  console.log(`${kind}, CPU ms: ${shown("cold", cold)}; ${shown("warm", warm)}`)
+  console.log(`${kind}, CPU ms: ${shown("cold", cold)}; ${shown("warm", warm)}; ${shown("warm, by turns", byTurns)}`)
 }

@@ -55,7 +55,7 @@ export async function install(
   await task.pause?.()
   const context = outgoingContext(task, scene, wire)
   await task.pause?.()
-  const before: VerifiedContext = { ...scene.separation, messages: task.messages }
+  const before = incomingContext(task, scene)
   const failures = verify(before, context, {
     format: task.format,
     meter: task.meter,
@@ -113,6 +113,11 @@ export function writeEdits(
   const { messages } = rejoin(separation, applyEdits(separation.conversation, edits))
   return encodeRequest(request, { messages })
 }
+
+export const incomingContext = (
+  { messages }: CompactTask,
+  { separation: { infrastructure, conversation } }: Scene,
+): VerifiedContext => ({ messages, infrastructure, conversation })
 
 export function outgoingContext({ format }: CompactTask, { separation }: Scene, wire: Wire): VerifiedContext {
   const sent = decodeRequest(format, wire)

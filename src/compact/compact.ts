@@ -89,7 +89,7 @@ async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Com
   const { task, scene } = attempt
   const { targetTokens } = task.limits
   if (!isEasy(scene, targetTokens) || !microMayDo(scene, targetTokens)) return undefined
-  const all = await pressed(attempt, targetTokens)
+  const all = await pressed(attempt, targetTokens, "all")
   const pins = pinEdits(task, scene)
   const unused = targetTokens - scene.outsideTokens - addedTokens(pins, task.meter) + savedBy(all)
   if (all.length === 0 || unused < 0) return undefined
@@ -112,9 +112,9 @@ function losesFacts({ conversation }: Scene, { notes }: Knowledge, micro: readon
 const valuesOf = (piece: string): readonly string[] => [piece, ...piece.split(/[\s(),]+/).filter((word) => word !== "")]
 
 /** Older results shortened as far as the limit asks for. */
-function pressed({ task, scene }: Attempt, limitTokens: number): Promise<readonly Edit[]> {
+function pressed({ task, scene }: Attempt, limitTokens: number, shows: "all" | "newest"): Promise<readonly Edit[]> {
   const pressure = usualPressure(scene, task.choices.strategyOptions.keepRounds)
-  return runInSteps(microEditSteps(task, scene, pressure, limitTokens), task.pause)
+  return runInSteps(microEditSteps(task, scene, pressure, limitTokens, shows), task.pause)
 }
 
 /**
@@ -148,7 +148,7 @@ async function installDigest(
   const { task, scene, events } = attempt
   const { choices } = task
   const known = choices.digest === "none" ? withoutContent(knowledge) : knowledge
-  const usual = await pressed(attempt, limitTokens)
+  const usual = await pressed(attempt, limitTokens, "newest")
   const least = leastTokens(task, limitTokens)
   const micro = fitMandatory(task, scene, usual, least - freeTokens(attempt, limitTokens, [...usual, ...unread]))
   const plan = {

@@ -74,14 +74,16 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text } = line
       const key = `${name}\n${text}`
-      const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
-      if (said.has(key) || (name === rulesSection && !isRule)) return []
+      if (said.has(key) || (name === rulesSection && !isRule(text, rules))) return []
       said.add(key)
       const tier = tierAmong(name, line, told)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
     }),
   )
 }
+
+const isRule = (text: string, rules: readonly string[] | undefined): boolean =>
+  rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
 
 export const isUsersWords = ({ tier, line }: Candidate): boolean =>
   line.channel === "user" && (tier === "stop" || tier === "words")

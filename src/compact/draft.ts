@@ -1,5 +1,6 @@
 import { type Format, type Message, messageId, type Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { createPerObject } from "../message/recall.ts"
 import { createFreshIds } from "../message/repair.ts"
 import { runInSteps, type Steps } from "../message/steps.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -270,9 +271,19 @@ function wallsIn({ task, scene, sized }: Choosing): readonly number[] {
 
 /** The shortenings of these groups' results. */
 function editsOn({ scene, plan }: Choosing, kept: ReadonlySet<number>): readonly Edit[] {
-  const shown = new Set(messagesOf(scene, scene.conversation, kept).map(({ id }) => id))
-  return plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
+  const groupOf = groupsById(scene)
+  return plan.micro.filter((edit) => !("messageId" in edit) || kept.has(groupOf.get(edit.messageId) ?? -1))
 }
+
+/** The group of each message that is no digest of ours. */
+const groupsById = createPerObject(
+  ({ groups, digests, conversation }: Scene): ReadonlyMap<string, number> =>
+    new Map(
+      groups.flatMap(({ start, end }, at) =>
+        digests[at] === true ? [] : conversation.slice(start, end).map(({ id }) => [id, at] as const),
+      ),
+    ),
+)
 
 /** These groups, with the shortenings that are not to be taken back. */
 function tailOf(choosing: Choosing, kept: ReadonlySet<number>, whole: readonly Edit[] = []): Tail {

@@ -2,7 +2,15 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { runInSteps } from "../message/steps.ts"
-import { type Attempt, type CompactEvent, type Compacted, install, outgoingContext, writeEdits } from "./attempt.ts"
+import {
+  type Attempt,
+  type CompactEvent,
+  type Compacted,
+  incomingContext,
+  install,
+  outgoingContext,
+  writeEdits,
+} from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
 import { type Knowledge, readingSteps, withoutContent } from "./knowledge.ts"
 import { leastDigestTokens, leastRecordTokens } from "./plan/share.ts"
@@ -22,7 +30,7 @@ import { leftOut } from "./stages/marker.ts"
 import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
 import { pinsDuty } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
-import { tokensBeside, type VerifiedContext } from "./verify.ts"
+import { tokensBeside } from "./verify.ts"
 
 /** A digest that says no more than what it stands for, and what it was all for. */
 export const barestDigestTokens = 60
@@ -215,7 +223,7 @@ async function smallestBudget(attempt: Attempt): Promise<number> {
 
 /** What everything takes, with the rules that are to be added, as it is sent. */
 function wholeTokens({ task, scene }: Attempt): number {
-  const before: VerifiedContext = { ...scene.separation, messages: task.messages }
+  const before = incomingContext(task, scene)
   return tokensBeside(before, outgoingContext(task, scene, writeEdits(task, scene, pinEdits(task, scene))), task.meter)
 }
 
@@ -225,7 +233,7 @@ function untouchedTokens({ task, scene }: Attempt): number {
   const { messages } = task.request
   const isWhole = messages.length > 0 && messages.every(({ id }) => ids.has(id))
   if (!isWhole || scene.pins.length > 0) return Number.POSITIVE_INFINITY
-  const before: VerifiedContext = { ...scene.separation, messages: task.messages }
+  const before = incomingContext(task, scene)
   return tokensBeside(before, { ...before, messages }, task.meter)
 }
 

@@ -1,11 +1,10 @@
-import { type Message, type Transcript, textOf } from "../message/message.ts"
+import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
-import { ownMessage } from "./standing.ts"
+import { digestOf, ownMessage } from "./standing.ts"
 import { writeExtractive } from "./state/extractive.ts"
 import { noteSteps } from "./state/notes.ts"
-import { parseDigest } from "./summary/digest-text.ts"
-import type { Digest, Note, Summary, SummaryLine } from "./summary/summary.ts"
+import type { Note, Summary, SummaryLine } from "./summary/summary.ts"
 import type { CompactChoices } from "./task.ts"
 
 /** What is worth keeping of a conversation, however much of it will still be shown. Made without a model, in one pass. */
@@ -26,7 +25,7 @@ export const readConversation = (conversation: Transcript, choices: LearnChoices
 
 /** The same, some messages at a time. */
 export function* readingSteps(conversation: Transcript, { schema, focus, earlier }: LearnChoices): Steps<Knowledge> {
-  const digests = conversation.flatMap(digestOf)
+  const digests = conversation.flatMap((message) => digestOf(message) ?? [])
   const spoken = conversation.filter((message) => ownMessage(message) === undefined)
   const told = [...(earlier === undefined ? [] : [earlier]), ...digests.map(({ summary }) => summary)]
   const carried = told.length === 0 ? undefined : joined(told, schema)
@@ -52,12 +51,6 @@ export function withoutContent(knowledge: Knowledge): Knowledge {
 }
 
 const isOpen = ({ state }: SummaryLine): boolean => state === "open" || state === "pending"
-
-function digestOf(message: Message): readonly Digest[] {
-  if (ownMessage(message) !== "digest") return []
-  const digest = parseDigest(message.parts.map(textOf).join(""))
-  return digest === undefined ? [] : [digest]
-}
 
 function joined(summaries: readonly Summary[], schema: Summary["schema"]): Summary {
   const names = [...new Set(summaries.flatMap(({ sections }) => sections.map(({ name }) => name)))]

@@ -8,6 +8,7 @@ import { shareOut } from "./stages/marker.ts"
 import {
   fitResults,
   fitTexts,
+  type MicroOptions,
   microSteps,
   type ResultBudget,
   type TextBudget,
@@ -54,17 +55,39 @@ function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["
   return groups.slice(first)
 }
 
+/**
+ * May a message be among what stays, where the newest groups do as far as they fit? What is newer takes its tokens less what was left out
+ * of it. Results that have to stay are reached in any case, and with them all that are newer.
+ */
+function reachOf({ meter }: CompactTask, scene: Scene, limitTokens: number): MicroOptions["isReached"] {
+  const { groups, conversation, digests, duties, favored } = scene
+  const newerTokens = new Float64Array(conversation.length)
+  let tokens = 0
+  let stays = conversation.length
+  for (const [at, { start, end, calls }] of [...groups.entries()].reverse()) {
+    newerTokens.fill(tokens, start, end)
+    const own = conversation.slice(start, end)
+    if (digests[at] !== true) tokens += sumOf(own.map(meter.message))
+    const isMandatory = duties[at] !== undefined || calls.some((call) => favored.has(call))
+    if (isMandatory && resultsIn(own).length > 0) stays = start
+  }
+  return (at, savedTokens) => at >= stays || (newerTokens[at] ?? 0) - savedTokens <= limitTokens
+}
+
 /** Nothing, one press for all that may stay, or a harder one for the older half of it. Results that the model has not read stay whole. */
 export const microEdits = (...given: Parameters<typeof microEditSteps>): readonly Edit[] =>
   runSteps(microEditSteps(...given))
 
-/** The same, result by result. */
+/** The same, result by result. `shows`: are those looked at that cannot stay, because what is newer does not fit? */
 export function* microEditSteps(
-  { meter, choices }: CompactTask,
+  task: CompactTask,
   scene: Scene,
   pressure: Pressure,
   limitTokens: number,
+  shows: "all" | "newest" = "all",
 ): Steps<readonly Edit[]> {
+  const { meter, choices } = task
+  const isStretch = shows === "newest" && choices.entry.showsPart === true && choices.entry.micro === "even"
   const press = (groups: Scene["groups"], { scale, keepRounds, largest }: Pressure): Steps<readonly Edit[]> =>
     microSteps(scene.conversation, {
       groups,
@@ -79,6 +102,7 @@ export function* microEditSteps(
         documents: choices.documents,
         focus: choices.focus,
         handleOf: choices.handleOf,
+        isReached: isStretch ? reachOf(task, scene, limitTokens) : undefined,
       }),
     })
   if (choices.entry.micro === "none" && pressure !== fullPressure) return []

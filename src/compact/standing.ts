@@ -1,14 +1,27 @@
 import { ownText } from "../message/fence.ts"
 import type { Group } from "../message/group.ts"
-import type { CallId, Message, Transcript } from "../message/message.ts"
+import type { CallId, Message, Part, Transcript } from "../message/message.ts"
+import { createPerObject } from "../message/recall.ts"
 import { parseDigest } from "./summary/digest-text.ts"
+import type { Digest } from "./summary/summary.ts"
 
 /** The digest or pins that this message is, if it is one of ours. A digest that was cut, edited or made up is a message like any other. */
 export function ownMessage({ role, parts }: Message): ReturnType<typeof ownText> {
   const [only] = parts
   if (role !== "user" || parts.length !== 1 || only?.type !== "text") return undefined
   const own = ownText(only.text)
-  return own === "digest" && parseDigest(only.text) === undefined ? undefined : own
+  return own === "digest" && digestIn(only) === undefined ? undefined : own
+}
+
+/** The digest that a part is, read once. */
+const digestIn = createPerObject((part: Part): Digest | undefined =>
+  part.type === "text" ? parseDigest(part.text) : undefined,
+)
+
+/** The digest that a message is, if it is one. */
+export function digestOf(message: Message): Digest | undefined {
+  const [only] = message.parts
+  return only !== undefined && ownMessage(message) === "digest" ? digestIn(only) : undefined
 }
 
 /** Asks for a compaction rather than being one: what stands before it is still seen. */

@@ -15,8 +15,7 @@ import { adjacencyOf } from "../wire/order.ts"
 import { rulePresence } from "./pins.ts"
 import type { Infrastructure } from "./stack/separate.ts"
 import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
-import { ownMessage } from "./standing.ts"
-import { parseDigest } from "./summary/digest-text.ts"
+import { digestOf, ownMessage } from "./standing.ts"
 
 /** Why a compacted context may not be sent. */
 export type VerifyFailure =
@@ -261,6 +260,8 @@ function digestFailures({ conversation }: VerifiedContext, { lines }: Acceptance
   if (lines.length === 0 && digest === undefined) return []
   const inner = unfence(digestTag, text)
   if (inner === undefined) return [{ code: "fence-broken" }]
-  const told = new Set(parseDigest(text)?.summary.sections.flatMap((section) => section.lines.map((line) => line.text)))
+  const told = new Set(
+    (digest && digestOf(digest))?.summary.sections.flatMap((section) => section.lines.map((line) => line.text)),
+  )
   return lines.flatMap((line): readonly VerifyFailure[] => (told.has(line) ? [] : [{ code: "line-missing", line }]))
 }

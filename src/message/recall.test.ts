@@ -4,7 +4,7 @@ import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, text } from "../../test/support/transcripts.ts"
 import { checkTranscript } from "./check.ts"
 import { groupTurns } from "./group.ts"
-import { commonLength, createRecall } from "./recall.ts"
+import { commonLength, createPerObject, createRecall } from "./recall.ts"
 
 const any = histories(fc.oneof(goodTranscript, brokenTranscript))
 
@@ -63,4 +63,23 @@ test("a list that its owner goes on with is kept as it was", () => {
 test("objects are compared, not what they say", () => {
   expect(commonLength(list, unseen(list))).toBe(0)
   expect(commonLength(list, [...list, "more"])).toBe(3)
+})
+
+test("what is made of an object is made once, and again where what is given beside it is another", () => {
+  let made = 0
+  const lengthOf = createPerObject((item: readonly string[], beside: string): string | undefined => {
+    made++
+    return item.length === 0 ? undefined : `${item.length} ${beside}`
+  })
+  const [some, none]: readonly (readonly string[])[] = [["a"], []]
+  if (some === undefined || none === undefined) throw new Error("two lists")
+  expect([lengthOf(some, "x"), lengthOf(some, "x"), lengthOf(none, "x"), lengthOf(none, "x")]).toEqual([
+    "1 x",
+    "1 x",
+    undefined,
+    undefined,
+  ])
+  expect(made).toBe(2)
+  expect(lengthOf(some, "y")).toBe("1 y")
+  expect(made).toBe(3)
 })

@@ -45,6 +45,20 @@ export function commonLength(one: readonly unknown[], other: readonly unknown[])
   return at
 }
 
+/** Makes something of an object once, and keeps it as long as the object lives. It is made again where what is given beside it is another. */
+export function createPerObject<Key extends object, Made, Beside = void>(
+  make: (key: Key, beside: Beside) => Made,
+): (key: Key, beside: Beside) => Made {
+  const kept = new WeakMap<Key, { readonly made: Made; readonly beside: Beside }>()
+  return (key, beside) => {
+    const known = kept.get(key)
+    if (known !== undefined && known.beside === beside) return known.made
+    const made = make(key, beside)
+    kept.set(key, { made, beside })
+    return made
+  }
+}
+
 /** Remembers what was made of the newest texts, for a reading that is asked for again and costs more than looking it up. */
 export function createRecent<Made>(make: (text: string) => Made, maxTexts: number): (text: string) => Made {
   const kept = new Map<string, Made>()

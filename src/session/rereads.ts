@@ -1,5 +1,6 @@
-import { toolNature } from "../compact/stages/tool-kind.ts"
+import { callNature } from "../compact/stages/tool-kind.ts"
 import { type CallId, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
+import { createPerObject } from "../message/recall.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import type { Live } from "./live.ts"
 import { entryId, type RemovedLookup } from "./log/entry.ts"
@@ -20,19 +21,31 @@ const maxTarget = 120
 
 /** The lookups whose results a compaction shows shortened or not at all, newest last. */
 export function removedLookups(before: Transcript, after: Transcript): readonly RemovedLookup[] {
-  const shown = new Map(resultsIn(after))
-  const whole = new Map(resultsIn(before))
-  const removed = lookupsIn(before)
-    .slice(-maxBefore)
+  const last = lastLookups(before)
+  const calls = new Set(last.map(({ callId }) => callId))
+  const shown = new Map(resultsIn(after, calls))
+  const whole = new Map(resultsIn(before, calls))
+  const removed = last
     .filter(({ callId }) => whole.has(callId) && shown.get(callId) !== whole.get(callId))
     .map(({ key, tool, target }) => ({ key, tool, target }))
   return [...new Map(removed.map((lookup) => [lookup.key, lookup])).values()]
 }
 
-const resultsIn = (messages: Transcript): readonly (readonly [CallId, string])[] =>
+function lastLookups(messages: Transcript): readonly Lookup[] {
+  const found: Lookup[] = []
+  for (const call of callsIn(messages).toReversed()) {
+    const lookup = found.length < maxBefore ? lookupOf(call) : undefined
+    if (lookup !== undefined) found.push(lookup)
+  }
+  return found.reverse()
+}
+
+const resultsIn = (messages: Transcript, calls: ReadonlySet<CallId>): readonly (readonly [CallId, string])[] =>
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
-      part.type === "tool-result" ? [[part.callId, part.content.map(textOf).join("\n")] as const] : [],
+      part.type === "tool-result" && calls.has(part.callId)
+        ? [[part.callId, part.content.map(textOf).join("\n")] as const]
+        : [],
     ),
   )
 
@@ -44,12 +57,13 @@ const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
 const lookupsIn = (messages: Transcript): readonly Lookup[] => callsIn(messages).flatMap((call) => lookupOf(call) ?? [])
 
 /** A call that only looks something up. Tests and commands are run again because something changed. */
-function lookupOf({ tool, input, callId }: ToolCallPart): Lookup | undefined {
-  const { kind, writes } = toolNature(tool, input)
+const lookupOf = createPerObject((call: ToolCallPart): Lookup | undefined => {
+  const { tool, input, callId } = call
+  const { kind, writes } = callNature(call)
   if (writes || kind === "shell" || kind === "test") return undefined
   const written = JSON.stringify(sorted(input)) ?? ""
   return { key: sha256Hex(`${tool}\n${written}`).slice(0, 16), tool, target: written.slice(0, maxTarget), callId }
-}
+})
 
 /** The same arguments in any order are the same lookup. */
 function sorted(value: unknown): unknown {

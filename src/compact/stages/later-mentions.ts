@@ -23,8 +23,23 @@ const maxRange = 60
 export const minQuotedLength = 10
 const maxQuotedLength = 300
 
-/** Note everything that the transcript refers to from a place on, with the last place where it does. One pass, newest first. */
+/** What was noted of a transcript, and from which place on. */
+const known = new WeakMap<Transcript, { readonly mentions: Mentions; readonly from: number; readonly length: number }>()
+
+/**
+ * Everything that the transcript refers to from a place on, with the last place where it does. What was noted from an earlier place on
+ * says the same of every place behind this one.
+ */
 export function mentionsIn(messages: Transcript, from = 0): Mentions {
+  const before = known.get(messages)
+  if (before !== undefined && before.from <= from && before.length === messages.length) return before.mentions
+  const mentions = noteMentions(messages, from)
+  known.set(messages, { mentions, from, length: messages.length })
+  return mentions
+}
+
+/** One pass, newest first. */
+function noteMentions(messages: Transcript, from: number): Mentions {
   const words = new Map<string, number>()
   const lines = new Map<string, number>()
   const numbers = new Map<number, number>()

@@ -2,9 +2,10 @@ import type { Group } from "../../message/group.ts"
 import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
 import { pairCalls } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
+import { createPerObject } from "../../message/recall.ts"
 import { hasFailed, looksLikeJson } from "./failure.ts"
 import { isMarker, quoteInMarker } from "./marker.ts"
-import { commandOf, type ToolNature, toolNature } from "./tool-kind.ts"
+import { callNature, commandOf, type ToolNature } from "./tool-kind.ts"
 
 /** A result with all that is decided from: its call, what its tool does, and how many rounds came after. */
 export type MicroResult = {
@@ -21,7 +22,10 @@ export type MicroResult = {
 }
 
 /** The results that we may shorten, newest first: those of tools that the client runs, each alone under its id in its message. */
-export function microResults(messages: Transcript, groups: readonly Group[]): readonly MicroResult[] {
+export const microResults: (messages: Transcript, groups: readonly Group[]) => readonly MicroResult[] =
+  createPerObject(findResults)
+
+function findResults(messages: Transcript, groups: readonly Group[]): readonly MicroResult[] {
   const ages = agesOf(messages.length, groups)
   const found: MicroResult[] = []
   const shared = sharedIds(messages)
@@ -85,7 +89,7 @@ export function textAlone(content: readonly Part[]): string | undefined {
 
 /** A search, a list or an unknown tool that answers with one JSON text gives records. */
 function natureOf(call: ToolCallPart, text: string): ToolNature {
-  const nature = toolNature(call.tool, call.input)
+  const nature = callNature(call)
   const vague = nature.kind === "search" || nature.kind === "list" || nature.kind === "other"
   return vague && looksLikeJson(text) ? { ...nature, kind: "json" } : nature
 }

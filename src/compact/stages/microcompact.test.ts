@@ -235,3 +235,22 @@ test("a shortened text keeps its breakpoint and channel and drops its wire; the 
   ])
   expect(after[0]).toBe(messages[0])
 })
+
+test("where older results are out of reach, the newer ones are shown as they are otherwise, and what they save is told", () => {
+  const rounds = ["a", "b", "a", "c", "b"].map((name, n) =>
+    round(String(n), "read", { path: `${name}${n}` }, long(name)),
+  )
+  const messages = transcript(...rounds.flat(), ...last)
+  const all = compact(messages)
+  const saved: number[] = []
+  const some = compact(messages, {
+    isReached: (at, savedTokens) => {
+      saved.push(savedTokens)
+      return at > 6
+    },
+  })
+  expect(all).toHaveLength(5)
+  expect(some).toEqual(all.filter((edit) => shownOf([edit], "3") !== undefined || shownOf([edit], "4") !== undefined))
+  const [oldest, newest] = some.map((edit) => ("beforeTokens" in edit ? edit.beforeTokens - edit.afterTokens : 0))
+  expect(saved).toEqual([0, 0, newest, (newest ?? 0) + (oldest ?? 0)])
+})

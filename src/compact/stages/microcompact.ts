@@ -122,6 +122,8 @@ export type MicroOptions = BudgetOptions & {
   readonly keepRounds: number
   /** Tokens; a single output over this is shortened even in the newest rounds. */
   readonly largest: number
+  /** May the message at this place still be shown, once so much is left out of what is newer? Otherwise its results are not looked at. */
+  readonly isReached?: (at: number, savedTokens: number) => boolean
   /** Calls whose results the model has not read yet: nothing is left out of these. */
   readonly unread?: ReadonlySet<CallId>
   /** Documents that stand in the system part of every call: a result that repeats one only names it. */
@@ -172,15 +174,24 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
     const first = gone !== undefined && smaller === true ? gone : contentOf(result)
     return settle(result, first, contentOf, options.partTokens)
   }
-  const each: Shown[] = []
+  const pictures = imageEdits(messages, options.partTokens)
+  const edits: Shortening[] = []
+  const joinRepeat = repeatJoiner(options)
+  let saved = savedBy(pictures)
   for (const result of results) {
-    each.push(settled(result))
+    if (options.isReached?.(result.at, saved) === false) break
+    const edit = resultEdit(result, joinRepeat(result, settled(result)), options)
+    edits.push(...edit)
+    saved += savedBy(edit)
     yield
   }
-  const shown = joinRepeats(results, each, options)
-  const edits = results.flatMap((result, n) => resultEdit(result, shown[n], options))
-  return [...imageEdits(messages, options.partTokens), ...edits.toReversed()]
+  return [...pictures, ...edits.toReversed()]
 }
+
+type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
+
+const savedBy = (edits: readonly Shortening[]): number =>
+  edits.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
 
 /** A result that says what a document of the stack says: that one is in sight as long as the session lasts. */
 function inStack({ text, failed }: MicroResult, documents: readonly StackDocument[] = []): Superseded | undefined {
@@ -333,14 +344,14 @@ function settle(
 }
 
 /** Results that became the same verbatim, as JSON does without its blanks, are repetitions like those that were so from the start. */
-function joinRepeats(
-  results: readonly MicroResult[],
-  shown: readonly Shown[],
-  { keepRounds, partTokens, handleOf, unread }: MicroOptions,
-): readonly Shown[] {
+function repeatJoiner({
+  keepRounds,
+  partTokens,
+  handleOf,
+  unread,
+}: MicroOptions): (result: MicroResult, now: Shown) => Shown {
   const printed = new Map<string, MicroResult>()
-  return results.map((result, n) => {
-    const now = shown[n] ?? { content: result.part.content, reason: "over-budget" }
+  return (result, now) => {
     const text = textAlone(now.content)
     const later = text === undefined ? undefined : printed.get(text)
     if (later !== undefined && result.age >= keepRounds && unread?.has(result.part.callId) !== true)
@@ -348,7 +359,7 @@ function joinRepeats(
     const isWhole = text !== undefined && isComparable(text, partTokens({ ...result.part, content: now.content }))
     if (isWhole && later === undefined) printed.set(text, result)
     return now
-  })
+  }
 }
 
 type Shown = { readonly content: readonly Part[]; readonly reason: ShortenReason }
@@ -369,10 +380,10 @@ function focusWords(focus: string): ReadonlySet<string> {
 /** The edit, unless it changes nothing or saves nothing. */
 function resultEdit(
   { message, part }: MicroResult,
-  shown: Shown | undefined,
+  shown: Shown,
   { partTokens }: Pick<MicroOptions, "partTokens">,
-): readonly Edit[] {
-  if (shown === undefined || shown.content.every((item, n) => item === part.content[n])) return []
+): readonly Shortening[] {
+  if (shown.content.every((item, n) => item === part.content[n])) return []
   const { content, reason } = shown
   const beforeTokens = partTokens(part)
   const afterTokens = partTokens({ ...part, content })
@@ -391,11 +402,11 @@ function resultEdit(
 }
 
 /** Pictures that the user showed before the latest message of theirs: by then they have been looked at. */
-function imageEdits(messages: Transcript, partTokens: (part: Part) => number): readonly Edit[] {
+function imageEdits(messages: Transcript, partTokens: (part: Part) => number): readonly Shortening[] {
   return messages.slice(0, latestSpoken(messages) ?? 0).flatMap((message) =>
     message.role !== "user"
       ? []
-      : message.parts.flatMap((part, n): readonly Edit[] => {
+      : message.parts.flatMap((part, n): readonly Shortening[] => {
           if (part.type !== "image") return []
           const by = mediaHandle(part)
           const beforeTokens = partTokens(part)

@@ -175,8 +175,19 @@ export function shortenText(
 
 type Prepared = { readonly shorten: (maxLength: number) => string; readonly handle: string | undefined }
 
+/** A text is shortened again for a little less where it came out too large. */
+const prepared = new WeakMap<TextSource, { readonly text: string; readonly made: Prepared }>()
+
 /** Look at a text once; then it can be shortened to any length. Inside JSON a handle is written as JSON writes it. */
 function prepareText(text: string, source: TextSource): Prepared {
+  const known = prepared.get(source)
+  if (known?.text === text) return known.made
+  const made = readText(text, source)
+  prepared.set(source, { text, made })
+  return made
+}
+
+function readText(text: string, source: TextSource): Prepared {
   const { handle } = source
   const tree = readJsonTree(text)
   if (tree === undefined) return { shorten: prepareLines(escapeMarkers(text), source), handle }

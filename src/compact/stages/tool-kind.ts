@@ -1,3 +1,6 @@
+import type { ToolCallPart } from "../../message/message.ts"
+import { createPerObject } from "../../message/recall.ts"
+
 /** What sort of output a tool gives, and so how much of it is worth keeping and which of its lines. */
 export type ToolKind = "read" | "search" | "shell" | "test" | "web" | "json" | "diff" | "list" | "other"
 
@@ -79,6 +82,9 @@ export function toolNature(tool: string, input: unknown): ToolNature {
   }
   return { kind, writes: false }
 }
+
+/** The same of a call, read once. */
+export const callNature = createPerObject(({ tool, input }: ToolCallPart): ToolNature => toolNature(tool, input))
 
 /** A command says what it does in its first words; a longer one is a script, and scripts may do anything. */
 const maxSeen = 2_000

@@ -1,5 +1,5 @@
 import { cutMiddle } from "../../language/cut-text.ts"
-import { createRecent } from "../../message/recall.ts"
+import { createPerObject, createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -237,8 +237,11 @@ const conclusionIn = createRecent((text): string => {
 export const isShort = ({ text }: AssistantStatement): boolean => text.length <= maxLineLength
 
 /** What an answer tells, without what it asks, what it only leads up to, and courtesies. */
-const shortAnswer = ({ sentences }: AssistantStatement): string =>
-  sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" ")
+const shortAnswer = ({ sentences }: AssistantStatement): string => tellingIn(sentences)
+
+const tellingIn = createPerObject((sentences: readonly string[]): string =>
+  sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" "),
+)
 
 const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence)
 
@@ -246,7 +249,9 @@ const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hol
  * The question that an answer ends with, if it asks one: with what is proposed behind it, and with the sentence before it where it says
  * little alone.
  */
-export function questionIn({ sentences }: AssistantStatement): string | undefined {
+export const questionIn = ({ sentences }: AssistantStatement): string | undefined => lastQuestion(sentences)
+
+const lastQuestion = createPerObject((sentences: readonly string[]): string | undefined => {
   const at = sentences.findLastIndex((sentence) => isQuestion(sentence) && !courteous.test(sentence))
   const question = sentences[at]
   if (question === undefined) return undefined
@@ -254,7 +259,7 @@ export function questionIn({ sentences }: AssistantStatement): string | undefine
   const around = [before, question, sentences[at + 1]].filter((sentence) => sentence !== undefined)
   const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
   return oneLine(told.length <= maxQuestion ? told : question, maxQuestion)
-}
+})
 
 /** Characters of a question with what is said around it. */
 const maxQuestion = 200
@@ -296,7 +301,9 @@ const shortQuestion = 100
 
 /** Does an answer wait for the user, with or without a question? */
 export const waitsForUser = (answer: AssistantStatement): boolean =>
-  questionIn(answer) !== undefined || asksUser.test(answer.text.slice(-maxAsked))
+  questionIn(answer) !== undefined || asksAtEnd(answer.text)
+
+const asksAtEnd = createRecent((text) => asksUser.test(text.slice(-maxAsked)), maxKept)
 
 /** What is to be done: with a thing that it is done to, and no offer, condition or question. */
 const isStep = (sentence: string): boolean =>

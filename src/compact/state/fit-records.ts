@@ -266,6 +266,7 @@ function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): R
   const told = new Set<string>()
   const taken = fillings.map((): Taken => new Map())
   const next = fillings.map(() => 0)
+  const late = fillings.map(({ line }) => waits?.(line) === true)
   const turnOf = (at: number): Turn | undefined => {
     const filling = fillings[at]
     const own = taken[at]
@@ -277,7 +278,7 @@ function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): R
     // Its name is paid for once: where more values are worth telling, each bears a part of that.
     const shared = own.size === 0 ? filling.headCost * (1 - 1 / filling.worthy) : 0
     const rank = (filling.line.worth * weight) / (priceOf(filling, own, atom, count) - shared) ** thrift
-    return { filling: at, rank: waits?.(filling.line) === true ? rank - waiting : rank }
+    return { filling: at, rank: late[at] === true ? rank - waiting : rank }
   }
   const order: { readonly filling: number; readonly atom: Atom }[] = []
   const turns = createTurns(fillings.flatMap((_, at) => turnOf(at) ?? []))

@@ -2,7 +2,7 @@ import { channelOf, digestHeading } from "../../message/fence.ts"
 import { type Message, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
 import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
-import { createRecall } from "../../message/recall.ts"
+import { createPerObject, createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { asidesIn } from "../../rules/own-words.ts"
 import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf, withoutLineStart } from "../summary/summary.ts"
@@ -231,14 +231,17 @@ function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[
   })
 }
 
-const userText = ({ role, parts }: Message): string =>
+const userText = createPerObject(({ role, parts }: Message): string =>
   parts
     .flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [spokenBy(part.text)] : []))
     .filter((text) => text.trim() !== "")
-    .join("\n")
+    .join("\n"),
+)
+
+const callDeed = createPerObject((call: ToolCallPart): CallDeed => deedOf(call))
 
 function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
-  const deed = withElement(deedOf(call), call.input, reading.page)
+  const deed = withElement(callDeed(call), call.input, reading.page)
   reading.worked = true
   if (deed.type === "said") {
     reading.answer = answerOf(deed.text, doing)
@@ -255,8 +258,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   const open = reading.open.get(pairKey(result))
   if (open === undefined) return
   reading.open.delete(pairKey(result))
-  const text = resultText(result)
-  const read = endOf(open.deed, text, result.failed)
+  const read = endOf(result, open.deed)
   if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
@@ -277,9 +279,10 @@ const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.chang
 const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.changes !== "yes"
 
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
-function endOf(deed: CallDeed, text: ResultText, failed: boolean | undefined): Outcome {
+const endOf = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
+  const text = resultText(result)
   const prints = deed.type === "command" && isPrinting(deed.command)
-  const found = outcomeOf(text, deed.type === "command", failed, prints)
+  const found = outcomeOf(text, deed.type === "command", result.failed, prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
@@ -287,7 +290,7 @@ function endOf(deed: CallDeed, text: ResultText, failed: boolean | undefined): O
   if (deed.type !== "call" || deed.changes === "no" || outcome.failed) return outcome
   const { sure, says, line } = outcome
   return { failed: false, ...present({ sure, says, value: madeBy(text, deed.text), line }) }
-}
+})
 
 /** A search that found nothing did not fail. */
 const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
@@ -419,9 +422,11 @@ const elementId = /^[\w-]{1,16}$/
 const maxPage = 400_000
 const maxName = 80
 
-/** A page that gives its elements ids: the same mark before many of its lines. */
+/** A page that gives its elements ids: the same mark before many of its lines, or within them. */
 const marked =
   /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16}|[^\n]{1,160}\[ref=[\w-]{1,16}\])/gi
+const markedBefore = /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16})/gi
+const markedWithin = /\[ref=/i
 const leastMarked = 5
 /** A page has such marks from its beginning. */
 const maxLooked = 8_000
@@ -430,11 +435,13 @@ const screenText = ({ content }: ToolResultPart): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
 
 /** Is a result such a page? */
-function isScreen(result: ToolResultPart): boolean {
+const isScreen = createPerObject((result: ToolResultPart): boolean => {
+  const text = screenText(result).slice(0, maxLooked)
   let found = 0
-  for (const _ of screenText(result).slice(0, maxLooked).matchAll(marked)) if (++found >= leastMarked) return true
+  for (const _ of text.matchAll(markedWithin.test(text) ? marked : markedBefore))
+    if (++found >= leastMarked) return true
   return false
-}
+})
 
 /** The call with the name of each element behind its id, where the page that was shown says one. */
 function withElement(deed: CallDeed, input: unknown, page: string): CallDeed {

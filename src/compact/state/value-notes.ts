@@ -1,8 +1,8 @@
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { createRecent } from "../../message/recall.ts"
+import { createPerObject, createRecent } from "../../message/recall.ts"
 import { scan } from "../gate/scan.ts"
-import { toolNature } from "../stages/tool-kind.ts"
+import { callNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-notes.ts"
 import { type CallDeed, isShell } from "./call-deed.ts"
@@ -87,23 +87,17 @@ const namesIn = createRecent((text): readonly string[] => {
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
   if (deed.type === "call") mention(values, deed.text, doing.at, "other")
   // How something is looked for says nothing of the work.
-  if (deed.type === "command" || !looking.has(toolNature(call.tool, call.input).kind))
-    noteArguments(values.habits, call, doing)
+  if (deed.type === "command" || !looking.has(callNature(call).kind)) noteArguments(values.habits, call, doing)
   noteSource(values.inSource, call, deed, doing)
 }
 
 /** Values in what was written go to the file, those of a program to the tool that ran it. */
-function noteSource(
-  states: Map<string, SourceState>,
-  { tool, input }: ToolCallPart,
-  deed: CallDeed,
-  doing: Doing,
-): void {
+function noteSource(states: Map<string, SourceState>, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
+  const { tool } = call
   const [file] =
     deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
-  const texts = sourceTexts(input).filter((text) => deed.type !== "call" || text.includes("\n"))
-  const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
+  const values = valuesInCall(call, deed.type)
   const named = isShell(tool) ? "named in commands" : `programs given to ${oneLine(tool, maxHabitLength * 2)}`
   const name = file === undefined ? named : file.path
   if (values.length === 0 || name === "") return
@@ -113,6 +107,11 @@ function noteSource(
   state.sources.push(doing.source)
   addValues(state, values)
 }
+
+const valuesInCall = createPerObject(({ input }: ToolCallPart, kind: CallDeed["type"]) => {
+  const texts = sourceTexts(input).filter((text) => kind !== "call" || text.includes("\n"))
+  return texts.flatMap(kind === "files" ? settingsIn : programValues)
+})
 
 const sourceWorth = 2
 
@@ -167,23 +166,14 @@ function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
 /** Longer arguments are content, and name no record. */
 const maxNamed = 80
 
-const steering = new WeakMap<ToolResultPart, boolean>()
-
 /** Does something in a result try to steer whoever reads it? Then none of its values is worth repeating as a fact. Looked at once. */
-export function holdsSteering(result: ToolResultPart): boolean {
-  const known = steering.get(result)
-  if (known !== undefined) return known
-  const found = result.content.some(
-    (part) => part.type === "text" && scan(part.text, { channel: "tool" }).findings.length > 0,
-  )
-  steering.set(result, found)
-  return found
-}
+export const holdsSteering = createPerObject(({ content }: ToolResultPart): boolean =>
+  content.some((part) => part.type === "text" && scan(part.text, { channel: "tool" }).findings.length > 0),
+)
 
 /** The values that a result says, as records of what was asked for and as sentences; whether there is any record. */
 export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: Doing): boolean {
-  const records = recordsOf(open, result)
-  const printed = printedOf(open, result)
+  const { records, printed } = saidIn(open, result)
   if (records.length + printed.length === 0) {
     if (isChange(open.deed)) markChanged(values.records, open.call)
     return false
@@ -191,6 +181,19 @@ export function readValues(values: Values, open: OpenCall, result: ToolResultPar
   const isTrusted = !holdsSteering(result)
   if (isTrusted) for (const statement of printed) remember(values, "tool", speakerOf(open), statement, doing)
   return readRecords(values, open, isTrusted ? records : [], doing)
+}
+
+type SaidInResult = { readonly records: readonly FactRecord[]; readonly printed: readonly ValueStatement[] }
+
+/** What each result was found to say, as the result of a call that was read as this deed. */
+const saidBefore = new WeakMap<ToolResultPart, SaidInResult & { readonly deed: CallDeed }>()
+
+function saidIn(open: OpenCall, result: ToolResultPart): SaidInResult {
+  const before = saidBefore.get(result)
+  if (before?.deed === open.deed) return before
+  const said = { records: recordsOf(open, result), printed: printedOf(open, result), deed: open.deed }
+  saidBefore.set(result, said)
+  return said
 }
 
 /** Who a printed line is quoted from: the page or file that was read, and otherwise the tool. */
@@ -251,7 +254,7 @@ const restates = (older: FactRecord, newer: FactRecord): boolean =>
   older.fields.every(({ key }) => newer.fields.some((field) => field.key === key))
 
 /** Pages, listings and files are full of pairs that are nobody's record. */
-const isPage = ({ tool, input }: ToolCallPart): boolean => !recordKinds.has(toolNature(tool, input).kind)
+const isPage = (call: ToolCallPart): boolean => !recordKinds.has(callNature(call).kind)
 const recordKinds: ReadonlySet<string> = new Set(["json", "other", "list"])
 const looking: ReadonlySet<string> = new Set(["search", "read", "list", "web"])
 
@@ -311,9 +314,13 @@ const statedWorth = { assistant: 3, tool: 2.5 } as const
 
 /** What the assistant says with an exact value in it. */
 export function readStatements(values: Values, text: string, doing: Doing): void {
-  for (const statement of toldIn(text.replace(partLabels, "")))
-    if (!isAnnouncement(statement.text)) remember(values, "assistant", "assistant", statement, doing)
+  for (const statement of statedBy(text)) remember(values, "assistant", "assistant", statement, doing)
 }
+
+const statedBy = createRecent(
+  (text) => toldIn(text.replace(partLabels, "")).filter((statement) => !isAnnouncement(statement.text)),
+  maxKept,
+)
 
 /** What lines of a tool's output say in words, with an exact value in them. */
 function printedOf({ call, deed }: OpenCall, { content }: ToolResultPart): readonly ValueStatement[] {

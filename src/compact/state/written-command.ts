@@ -1,5 +1,6 @@
 import { channelOf } from "../../message/fence.ts"
 import type { Message, Transcript } from "../../message/message.ts"
+import { createPerObject } from "../../message/recall.ts"
 import { type CallDeed, commandDeed } from "./call-deed.ts"
 import { changeOf, type FileDeed } from "./file-change.ts"
 
@@ -29,8 +30,9 @@ export function writtenCommand(text: string): string | undefined {
 const content = (block: string): string | undefined => (block.trim() === "" ? undefined : block.trim())
 
 /** The text that a message says, without calls and results. */
-export const saidBy = ({ role, parts }: Message): string =>
-  parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === role ? [part.text] : [])).join("\n")
+export const saidBy = createPerObject(({ role, parts }: Message): string =>
+  parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === role ? [part.text] : [])).join("\n"),
+)
 
 /** Answers that must end with a command, of those that were answered, before the transcript is taken for one of written commands. */
 const minWritten = 2

@@ -180,14 +180,22 @@ const lone = /[\ud800-\udfff]/gu
 /** What has no place in a text that is shown as it was written: controls but for line ends and tabs, overrides of direction. */
 const unprintable = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
+/** Most texts hold none of what is replaced below, and are read once to see that. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
+const isUnusual = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
+const hasBreak = /[^\S ]| {2}/
+
 /** The user's words as they stand in a record: line ends of one kind, no control characters, nothing before or behind them. */
-export const plainWords = (text: string): string =>
+export function plainWords(text: string): string {
+  const read = text.slice(0, maxUserTextLength)
+  return (isUnusual.test(read) ? withoutUnusual(read) : read).trim()
+}
+
+const withoutUnusual = (text: string): string =>
   text
-    .slice(0, maxUserTextLength)
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(unprintable, (sign) => (sign === "\n" || sign === "\t" ? sign : ""))
     .replace(lone, "\ufffd")
-    .trim()
 
 /** How much longer than its limit a text may be before it is cut unread: blanks fold to one. */
 const slack = 4
@@ -195,7 +203,8 @@ const slack = 4
 /** The text on one line, each run of blanks and breaks as one blank, at most `max` characters, `…` at the end where it was cut. */
 export function oneLine(text: string, max: number): string {
   const read = text.slice(0, slack * max)
-  const line = read.replace(breaking, " ").replace(lone, "\ufffd").trim()
+  const isPlain = !hasBreak.test(read) && !isUnusual.test(read)
+  const line = (isPlain ? read : read.replace(breaking, " ").replace(lone, "\ufffd")).trim()
   return line.length <= max && read.length === text.length ? line : shortenLine(line, max)
 }
 
