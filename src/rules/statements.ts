@@ -4,7 +4,7 @@ import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import type { StatementView } from "./rule-model.ts"
-import { hasClass, tailOf } from "./word-classes.ts"
+import { hasClass, noReading, type Reading, readWords } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -16,9 +16,8 @@ export type Statement = Span & {
   readonly over?: Span
 }
 
-/** Does a text end in a colon, or in signs behind one? */
-export const endsInColon = (text: string): boolean => colon.test(tailOf(text))
-const colon = /[:：]/
+/** Does a sentence end in a colon, or in signs behind one? */
+export const endsInColon = ({ tail }: Reading): boolean => tail.includes(":") || tail.includes("：")
 
 const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
 const quoted =
@@ -180,8 +179,10 @@ const unevenBlanks = /[^\S ]|_| {2}/
 /** Characters of a sentence that are read: its point comes early or at its end. */
 const maxRead = 1200
 
-const readOf = (sentence: string): string =>
-  seenOf(sentence.length <= maxRead ? sentence : `${sentence.slice(0, maxRead / 2)} ${sentence.slice(-maxRead / 2)}`)
+const readOf = (sentence: string): Reading =>
+  readWords(
+    seenOf(sentence.length <= maxRead ? sentence : `${sentence.slice(0, maxRead / 2)} ${sentence.slice(-maxRead / 2)}`),
+  )
 
 /** Sentences read of one text: a page of rules has hundreds. */
 const maxStatements = 20_000
@@ -205,7 +206,7 @@ export function* statementsInSteps(text: string, page: Span, keyed: boolean): St
       if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
   }
   yield
-  const seen: string[] = []
+  const seen: Reading[] = []
   for (const { start, end } of found) {
     seen.push(readOf(text.slice(start, end)))
     if (seen.length % readAtOnce === 0) yield
@@ -213,28 +214,29 @@ export function* statementsInSteps(text: string, page: Span, keyed: boolean): St
   return withViews(found, seen)
 }
 
-function withViews(found: readonly Omit<Statement, "view">[], seen: readonly string[]): readonly Statement[] {
-  const headings = new Map<number, string>()
+function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Reading[]): readonly Statement[] {
+  const headings = new Map<number, Reading>()
   let lead: number | undefined
   return found.map((statement, n) => {
     const { block, at } = statement
-    const own = seen[n] ?? ""
+    const own = seen[n] ?? noReading
     if (block.kind === "heading") headings.set(block.start, own)
     const opened = lead === undefined ? undefined : found[lead]
     if (opened !== undefined && !leads(opened, statement)) lead = undefined
     const led = lead
-    const under = block.under === undefined ? "" : (headings.get(block.under.start) ?? "")
-    const over = led === undefined ? under : (seen[led] ?? "")
-    const before = found[n - 1]?.at === at || found[n - 1]?.at === at - 1 ? (seen[n - 1] ?? "") : ""
-    const after = found[n + 1]?.at === at ? (seen[n + 1] ?? "") : ""
+    const under = block.under === undefined ? noReading : (headings.get(block.under.start) ?? noReading)
+    const over = led === undefined ? under : (seen[led] ?? noReading)
+    const isBehind = n > 0 && (found[n - 1]?.at === at || found[n - 1]?.at === at - 1)
+    const before = isBehind && led !== n - 1 ? (seen[n - 1] ?? noReading) : noReading
+    const after = n + 1 < found.length && found[n + 1]?.at === at ? (seen[n + 1] ?? noReading) : noReading
     if (block.kind !== "heading" && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
     return {
       ...statement,
       view: {
-        text: own,
-        over: block.kind === "heading" ? "" : over,
-        before: led === n - 1 ? "" : before,
+        own,
+        over: block.kind === "heading" ? noReading : over,
+        before,
         after,
         isItem: block.kind === "item",
         isFirst: n === 0,

@@ -118,16 +118,24 @@ export const classNames: readonly string[] = [...new Set([...Object.keys(table),
 
 const placeOf = (name: string): number => classNames.indexOf(name)
 
-type Phrase = { readonly rest: readonly string[]; readonly place: number }
+/** A phrase that a word opens: the numbers of the words behind it, and its class. */
+type Phrase = { readonly rest: readonly number[]; readonly place: number }
 
 const words = new Map<string, number[]>()
 const phrases = new Map<string, Phrase[]>()
+/** The words that stand inside phrases, each with a number, so that a phrase is compared without reading letters. */
+const numbers = new Map<string, number>()
+const numberOf = (word: string): number => {
+  const known = numbers.get(word) ?? numbers.size + 1
+  numbers.set(word, known)
+  return known
+}
 for (const [name, entry] of Object.entries(table)) {
   const [single = "", ...longer] = entry.split("|")
   for (const word of single.trim().split(" ")) words.set(word, [...(words.get(word) ?? []), placeOf(name)])
   for (const phrase of longer) {
     const [first = "", ...rest] = phrase.trim().split(" ")
-    phrases.set(first, [...(phrases.get(first) ?? []), { rest, place: placeOf(name) }])
+    phrases.set(first, [...(phrases.get(first) ?? []), { rest: rest.map(numberOf), place: placeOf(name) }])
   }
 }
 
@@ -140,15 +148,51 @@ type Word = {
   readonly isJoint: boolean
   /** In a script that puts no blanks between words. */
   readonly isUnspaced: boolean
+  /** People start sentences with it, and it says nothing of them. */
+  readonly isOpener: boolean
   /** Its classes by their places in `classNames`. */
   readonly places: readonly number[]
-  readonly phrases: readonly Phrase[]
+  /** The phrases that it opens, each with the classes that the word then has. */
+  readonly phrases: readonly { readonly rest: readonly number[]; readonly places: readonly number[] }[]
+  /** Its number if it stands inside a phrase, or zero. */
+  readonly number: number
 }
 
 /** A folded sentence as its words and joints; `places` has the classes of each, a phrase's at its first word. */
-export type Reading = { readonly words: readonly Word[]; readonly places: readonly (readonly number[])[] }
-/** A reading with the names of its classes, once they were asked for. */
-type KeptReading = Reading & { names: ReadonlySet<string> | undefined }
+export type Reading = {
+  readonly text: string
+  readonly words: readonly Word[]
+  readonly places: readonly (readonly number[])[]
+  /** The classes of all words, each once, in the order of the text, and the same as a set. */
+  readonly classes: readonly number[]
+  readonly set: ClassSet
+  /** The signs behind its last letter or digit. */
+  readonly tail: string
+}
+
+/** Classes as bits by their places in `classNames`, of which there are no more than 64. */
+export type ClassSet = { readonly low: number; readonly high: number }
+
+export const classSet = (names: string): ClassSet => setOf(names.split(" ").map(placeOf))
+
+function setOf(places: readonly number[]): ClassSet {
+  let [low, high] = [0, 0]
+  for (const place of places)
+    if (place < 32) low |= 1 << place
+    else high |= 1 << (place - 32)
+  return { low, high }
+}
+
+/** Have two sets a class in common? */
+export const sharesClass = (one: ClassSet, two: ClassSet): boolean =>
+  ((one.low & two.low) | (one.high & two.high)) !== 0
+
+/** Words that people start sentences with and that say nothing of what the sentence is. */
+const openers: ReadonlySet<string> = new Set(
+  "please and but so also ok okay oh well then just yes no hey hi yeah btw y e und et bitte also aber mais pero mas kindly".split(
+    " ",
+  ),
+)
 
 /** The marks of Japanese sounds are taken off a folded text, so they are taken off the table as well. */
 const withoutMarks = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
@@ -230,13 +274,18 @@ function makeWord(text: string): Word {
   const isUnspaced = unspaced.test(text)
   const isSign = !/[\p{L}\p{N}]/u.test(text)
   const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
+  const places = isUnspaced ? wideClasses(text) : placesOfWord(text)
   return {
     text,
     hash: hashOf(isRead ? text : formOf(text)),
     isJoint: joint.test(text),
     isUnspaced,
-    places: isUnspaced ? wideClasses(text) : placesOfWord(text),
-    phrases: isUnspaced ? none : (phrases.get(text) ?? none),
+    isOpener: openers.has(text),
+    places,
+    phrases: isUnspaced
+      ? none
+      : (phrases.get(text) ?? none).map(({ rest, place }) => ({ rest, places: [place, ...places] })),
+    number: numbers.get(text) ?? 0,
   }
 }
 
@@ -339,47 +388,46 @@ function wordsOf(text: string): readonly Word[] {
   return scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
 }
 
-/** Readings of the newest sentences: each is read by itself, as the one before the next, and as the line over those that it leads into. */
-const maxRecent = 16
-const recentTexts: string[] = []
-const recentReadings: KeptReading[] = []
-let oldest = 0
-
-export const readWords = (text: string): Reading => readKept(text)
-
-function readKept(text: string): KeptReading {
-  // The newest first: it is the one that is asked for most.
-  for (let back = 1; back <= recentTexts.length; back++) {
-    const n = (oldest - back + maxRecent) % maxRecent
-    const known = recentTexts[n] === text ? recentReadings[n] : undefined
-    if (known !== undefined) return known
-  }
+/** A folded sentence, read once for all that is asked of it. */
+export function readWords(text: string): Reading {
   const read = wordsOf(text)
   const places: (readonly number[])[] = []
+  const classes: number[] = []
+  let [low, high] = [0, 0]
   for (let at = 0; at < read.length; at++) {
     const word = read[at]
-    if (word !== undefined) places.push(word.phrases.length === 0 ? word.places : placesAt(word, read, at))
+    if (word === undefined) break
+    const own = word.phrases.length === 0 ? word.places : placesAt(word, read, at)
+    places.push(own)
+    for (let n = 0; n < own.length; n++) {
+      const place = own[n] ?? 0
+      const bit = 1 << (place & 31)
+      if (((place < 32 ? low : high) & bit) !== 0) continue
+      if (place < 32) low |= bit
+      else high |= bit
+      classes.push(place)
+    }
   }
-  const made = { words: read, places, names: undefined }
-  recentTexts[oldest] = text
-  recentReadings[oldest] = made
-  oldest = (oldest + 1) % maxRecent
-  return made
+  return { text, words: read, places, classes, set: { low, high }, tail: tailOf(text) }
 }
 
+/** Where nothing stands. */
+export const noReading: Reading = readWords("")
+
 function placesAt(word: Word, all: readonly Word[], at: number): readonly number[] {
-  for (const { rest, place } of word.phrases) if (standsBehind(rest, all, at)) return [place, ...word.places]
+  for (let n = 0; n < word.phrases.length; n++) {
+    const phrase = word.phrases[n]
+    if (phrase !== undefined && standsBehind(phrase.rest, all, at)) return phrase.places
+  }
   return word.places
 }
 
-function standsBehind(rest: readonly string[], all: readonly Word[], at: number): boolean {
-  for (let n = 0; n < rest.length; n++) if (all[at + 1 + n]?.text !== rest[n]) return false
+function standsBehind(rest: readonly number[], all: readonly Word[], at: number): boolean {
+  if (at + rest.length >= all.length) return false
+  for (let n = 0; n < rest.length; n++) if (all[at + 1 + n]?.number !== rest[n]) return false
   return true
 }
 
 /** The names of the classes that the words of a folded text have. */
-export function classesIn(text: string): ReadonlySet<string> {
-  const reading = readKept(text)
-  reading.names ??= new Set(reading.places.flatMap((places) => places.map((place) => classNames[place] ?? "")))
-  return reading.names
-}
+export const classesIn = (text: string): ReadonlySet<string> =>
+  new Set(readWords(text).classes.map((place) => classNames[place] ?? ""))
