@@ -234,17 +234,16 @@ const token = new RegExp(
 )
 const unspaced = /^[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 
-/** The signs behind the last letter or digit of a text. */
-export function tailOf(text: string): string {
+/** The signs behind the last letter or digit of a text, which is given as signs as well. */
+function tailOf(text: string, signs: Uint16Array): string {
   let start = text.length
-  while (start > 0 && !isLetterAt(text, start - 1)) start--
+  while (start > 0 && !isLetter(signs[start - 1] ?? 0)) start--
   return start === text.length ? "" : text.slice(start)
 }
 
-function isLetterAt(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
+function isLetter(code: number): boolean {
   if (code < 128) return kindOfSign[code] === ofWord || kindOfSign[code] === ofNumber
-  return letterOrDigit.test(text.charAt(at))
+  return letterOrDigit.test(String.fromCharCode(code))
 }
 const letterOrDigit = /[\p{L}\p{N}]/u
 
@@ -301,31 +300,42 @@ function placesOfWord(text: string): readonly number[] {
   return plural.test(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept: each place by hash holds the newest. A long one is copied: it would keep the text alive that it was cut from. */
-const maxWords = 1 << 15
-const maxKept = 40
-const maxShared = 12
+/** Words that are kept: each place by hash holds the newest, with its letters apart, where they are compared fastest. */
+const maxWords = 1 << 14
+const maxKept = 20
 const keptWords: (Word | undefined)[] = Array.from({ length: maxWords })
+const keptLengths = new Uint8Array(maxWords)
+const keptLetters = new Uint16Array(maxWords * maxKept)
 
 /** The word that stands at a place of a text, known by the hash of its letters. */
-function wordAt(text: string, start: number, end: number, hash: number): Word {
+function wordAt(signs: Uint16Array, start: number, end: number, hash: number): Word {
   const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
-  const known = keptWords[place]
-  if (known !== undefined && known.text.length === end - start && standsAt(known.text, text, start)) return known
-  const made = makeWord(end - start > maxShared ? copied(text.slice(start, end)) : text.slice(start, end))
-  if (end - start <= maxKept) keptWords[place] = made
+  const length = end - start
+  const letters = place * maxKept
+  let same = keptLengths[place] === length ? 0 : -1
+  while (same >= 0 && same < length) same = keptLetters[letters + same] === signs[start + same] ? same + 1 : -1
+  const known = same === length ? keptWords[place] : undefined
+  if (known !== undefined) return known
+  const made = makeWord(String.fromCharCode(...signs.subarray(start, end)))
+  if (length > maxKept) return made
+  keptWords[place] = made
+  keptLengths[place] = length
+  for (let n = 0; n < length; n++) keptLetters[letters + n] = signs[start + n] ?? 0
   return made
 }
 
-/** As `text.startsWith(word, start)`, which costs more for a word of a few letters. */
-function standsAt(word: string, text: string, start: number): boolean {
-  for (let n = 0; n < word.length; n++) if (word.charCodeAt(n) !== text.charCodeAt(start + n)) return false
-  return true
+const wordOf = (text: string): Word => wordAt(signsOf(text, 0, text.length), 0, text.length, hashOf(text))
+
+/** The signs of what is being read: a part of a string is slow to go through sign by sign, and it is gone through several times. */
+let scratch = new Uint16Array(4096)
+
+/** The signs of a stretch of a text. The array is used again for the next one, and is longer than the stretch. */
+export function signsOf(text: string, start: number, end: number): Uint16Array {
+  if (scratch.length < end - start) scratch = new Uint16Array(2 * (end - start))
+  const signs = scratch
+  for (let at = start; at < end; at++) signs[at - start] = text.charCodeAt(at)
+  return signs
 }
-
-const copied = (text: string): string => Array.from(text).join("")
-
-const wordOf = (text: string): Word => wordAt(text, 0, text.length, hashOf(text))
 
 /** What the signs of ASCII are to the scanner: parts of words, digits, and signs that are a word of their own. */
 const [ofWord, ofNumber, alone, within, dash] = [1, 2, 3, 4, 5]
@@ -336,38 +346,41 @@ const kindOfSign: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   if (/[?!:;,(%$]/.test(sign)) return alone
   return sign === "'" ? within : sign === "-" ? dash : 0
 })
-/** A place behind the end is asked for once in every text: it must not be looked up as a sign that is no number. */
-const kindAt = (text: string, at: number): number => (at < text.length ? (kindOfSign[text.charCodeAt(at)] ?? 0) : 0)
 
 /** Where the word, number or sign ends that starts at a place. The same as `token` finds, for a text of ASCII. */
-function endOfToken(text: string, start: number): number {
-  const kind = kindAt(text, start)
+function endOfToken(signs: Uint16Array, length: number, start: number): number {
+  const kindAt = (at: number): number => (at < length ? (kindOfSign[signs[at] ?? 0] ?? 0) : 0)
+  const kind = kindAt(start)
   let at = start + 1
-  if (kind === ofNumber) while (kindAt(text, at) === ofNumber) at++
-  if (kind === dash && kindAt(text, at) === dash && /\s/.test(text.charAt(at + 1))) return at + 1
-  if (kind === dash) return /\s/.test(text.charAt(at)) ? at : start
+  if (kind === ofNumber) while (kindAt(at) === ofNumber) at++
+  if (kind === dash) {
+    const end = kindAt(at) === dash && at + 1 < length && isBlank(signs[at + 1] ?? 0) ? at + 1 : at
+    return end > at || (at < length && isBlank(signs[at] ?? 0)) ? end : start
+  }
   if (kind === ofWord)
     for (;;) {
-      while (kindAt(text, at) === ofWord) at++
-      const sign = kindAt(text, at)
-      if ((sign !== within && sign !== dash) || kindAt(text, at + 1) !== ofWord) break
+      while (kindAt(at) === ofWord) at++
+      const sign = kindAt(at)
+      if ((sign !== within && sign !== dash) || kindAt(at + 1) !== ofWord) break
       at++
     }
   return at
 }
 
+const isBlank = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
+
 /** The words of a text of ASCII, without a pattern; of another text none. */
-function scanWords(text: string): readonly Word[] | undefined {
+function scanWords(signs: Uint16Array, length: number): readonly Word[] | undefined {
   const found: Word[] = []
-  for (let at = 0; at < text.length; ) {
-    const code = text.charCodeAt(at)
+  for (let at = 0; at < length; ) {
+    const code = signs[at] ?? 0
     if (code >= 128) return undefined
     const kind = kindOfSign[code] ?? 0
-    const end = kind === 0 || kind === within ? at : endOfToken(text, at)
+    const end = kind === 0 || kind === within ? at : endOfToken(signs, length, at)
     if (end > at) {
       let hash = 0x811c9dc5
-      for (let n = at; n < end; n++) hash = Math.imul(hash ^ text.charCodeAt(n), 0x01000193)
-      found.push(wordAt(text, at, end, hash))
+      for (let n = at; n < end; n++) hash = Math.imul(hash ^ (signs[n] ?? 0), 0x01000193)
+      found.push(wordAt(signs, at, end, hash))
       at = end
     } else at++
   }
@@ -383,14 +396,14 @@ const bothEnds = <Token>(found: readonly Token[]): readonly Token[] =>
 /** The words and joints of a folded sentence. */
 export const tokensOf = (text: string): readonly string[] => bothEnds(text.match(token) ?? none)
 
-function wordsOf(text: string): readonly Word[] {
-  const scanned = scanWords(text)
-  return scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
-}
-
 /** A folded sentence, read once for all that is asked of it. */
-export function readWords(text: string): Reading {
-  const read = wordsOf(text)
+export const readWords = (text: string): Reading => readSigns(text, signsOf(text, 0, text.length))
+
+/** The same, given as signs as well. */
+export function readSigns(text: string, signs: Uint16Array): Reading {
+  const tail = tailOf(text, signs)
+  const scanned = scanWords(signs, text.length)
+  const read = scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
   const places: (readonly number[])[] = []
   const classes: number[] = []
   let [low, high] = [0, 0]
@@ -408,7 +421,7 @@ export function readWords(text: string): Reading {
       classes.push(place)
     }
   }
-  return { text, words: read, places, classes, set: { low, high }, tail: tailOf(text) }
+  return { text, words: read, places, classes, set: { low, high }, tail }
 }
 
 /** Where nothing stands. */
