@@ -107,6 +107,9 @@ const references = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,5});|\\u[\da-f]{4}/gi
 /** All but ASCII and Chinese characters, which are what they look like. */
 const foldable = /[^\0-\x7f\u4e00-\u9fff]/gu
 
+/** The text with each sign as the plain ones that it looks like, and nothing else undone. */
+export const foldSigns = (text: string): string => text.replace(foldable, fold)
+
 /** Folds a character, and remembers: texts repeat their characters. All are let go when there are so many. */
 function fold(sign: string): string {
   const known = folded.get(sign)

@@ -384,11 +384,16 @@ function orderOf({ words, places }: Reading): number | undefined {
   const length = opener.text === "do" || opener.text === "does" ? 2 : 1
   const verb = words[start + length]
   if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
-  if (noCommand.has(verb.text) || !/^\p{L}/u.test(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
+  if (noCommand.has(verb.text) || !startsWithLetter(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
   const isStanding = first.some((of) => of === never || of === always)
   if ((!isStanding && !first.some((of) => of === dont)) || hasAny(places[start + length], telling)) return undefined
   if (isStanding) return 0
   return hasAny(places[start + length + 1], definite) ? 1 : 2
+}
+
+const startsWithLetter = (word: string): boolean => {
+  const code = word.charCodeAt(0)
+  return code < 128 ? code >= 0x61 && code <= 0x7a : /^\p{L}/u.test(word)
 }
 
 /** Does a sentence start as a plain standing command: "never" or "always" before a verb? */

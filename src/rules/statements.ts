@@ -1,4 +1,4 @@
-import { normalizedText, survey } from "../language/normalize.ts"
+import { foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
@@ -192,10 +192,7 @@ function readFolded(
 
 /** The same for a sentence of which nothing is put aside. */
 function readPlain(sentence: string, signs: Uint16Array): Reading {
-  if (!isPlain(signs, sentence.length)) {
-    const seen = folded(sentence)
-    return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
-  }
+  if (!isPlain(signs, sentence.length)) return readUneven(sentence)
   const low = sentence.toLowerCase().trim()
   if (low.length !== sentence.length) return readWords(low)
   for (let at = 0; at < low.length; at++) {
@@ -203,6 +200,15 @@ function readPlain(sentence: string, signs: Uint16Array): Reading {
     if (code >= 0x41 && code <= 0x5a) signs[at] = code + 0x20
   }
   return readSigns(low, signs)
+}
+
+/** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
+function readUneven(sentence: string): Reading {
+  const bare = foldSigns(sentence)
+  const signs = signsOf(bare, 0, bare.length)
+  if (bare !== sentence && isPlain(signs, bare.length)) return readPlain(bare, signs)
+  const seen = folded(sentence)
+  return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
 const unevenBlanks = /[^\S ]|_| {2}/
 

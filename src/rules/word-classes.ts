@@ -271,7 +271,7 @@ function formOf(text: string): string {
 
 function makeWord(text: string): Word {
   const isUnspaced = unspaced.test(text)
-  const isSign = !/[\p{L}\p{N}]/u.test(text)
+  const isSign = !isLetter(text.charCodeAt(0)) && !letterOrDigit.test(text)
   const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
   const places = isUnspaced ? wideClasses(text) : placesOfWord(text)
   return {
