@@ -27,6 +27,32 @@ function textOfBytes(bytes: readonly number[]): string {
   return signs.join("")
 }
 
+/** Bytes of ASCII that prose or one more blob is made of. */
+const prosaic: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  Number(/[\w+/= \n.,!?:;'"-]/.test(String.fromCharCode(code))),
+)
+/** Of readable text no more than this share is anything else. */
+const maxOdd = 0.15
+
+/**
+ * Can what a stretch of base64 stands for be no text? Never wrong when it says so: names and paths in code look like base64, and are told
+ * without decoding them. Bytes beyond ASCII count as text.
+ */
+export function isNoise(blob: string): boolean {
+  let [held, bits, bytes, odd] = [0, 0, 0, 0]
+  for (let at = 0; at < blob.length; at++) {
+    const value = sextets[blob.charCodeAt(at)] ?? 255
+    if (value === 255) continue
+    held = ((held << 6) | value) & 0xffff
+    bits += 6
+    if (bits < 8) continue
+    bits -= 8
+    bytes++
+    if (prosaic[(held >> bits) & 0xff] === 0) odd++
+  }
+  return odd > bytes * maxOdd + 1e-9
+}
+
 export function decodeBase64(blob: string): string {
   const bytes: number[] = []
   let held = 0

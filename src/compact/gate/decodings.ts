@@ -1,4 +1,4 @@
-import { decodeBase64, decodeHex, decodeUrl, rotate } from "../../language/encoding.ts"
+import { decodeBase64, decodeHex, decodeUrl, isNoise, rotate } from "../../language/encoding.ts"
 import { type Survey, survey } from "../../language/normalize.ts"
 import type { Span } from "../../message/message.ts"
 
@@ -55,7 +55,8 @@ function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decod
   const hex = encoding === "base64" && isHex.test(written)
   const read = hex ? decodeHex : decode
   const sampled = encoding === "base64" || encoding === "hex"
-  if (sampled && !isReadable(read(written.slice(0, sampleLength)))) return undefined
+  const sample = written.slice(0, sampleLength)
+  if (sampled && ((read === decodeBase64 && isNoise(sample)) || !isReadable(read(sample)))) return undefined
   const text = read(written.slice(0, maxBlobLength))
   return text !== written && isReadable(text) ? { encoding: hex ? "hex" : encoding, text } : undefined
 }

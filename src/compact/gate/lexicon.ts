@@ -260,6 +260,29 @@ const lexicon: ReadonlyMap<string, number> = (() => {
 /** Every word that stands in the lexicon, alone or in a pair. */
 export const lexiconWords: readonly string[] = [...lexicon.keys()].flatMap((key) => key.split(" "))
 
+/** Sums are told apart by this many bits: some 4,000 words fill a hundredth of it. */
+const sumBits = 19
+
+/** The sum of a word, letter by letter. */
+export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0x01000193) + code) | 0
+
+const slot = (sum: number): number => (Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)) | 0
+
+function slotsOf(words: readonly string[]): Uint8Array {
+  const slots = new Uint8Array(1 << sumBits)
+  for (const word of words) {
+    let sum = 0
+    for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
+    slots[slot(sum)] = 1
+  }
+  return slots
+}
+
+const known = slotsOf(lexiconWords)
+
+/** Can a word of this sum mean anything? Never wrong when it says no, so most words need no look at the lexicon. */
+export const mayMean = (sum: number): boolean => known[slot(sum)] === 1
+
 const pairStarts: ReadonlySet<string> = new Set(
   [...lexicon.keys()].filter((key) => key.includes(" ")).map((key) => key.split(" ")[0] ?? key),
 )
@@ -278,13 +301,14 @@ const maxGluedLength = 400
 /** Share of a glued Latin run that must be words of the lexicon; an identifier in code has less. */
 const minCovered = 0.7
 
+/** Letters of the shortest word that is sought in a glued run. */
+const shortestGlued = { ideographic: 1, latin: 3 } as const
+
 const lexiconHasDigits = [...lexicon.keys()].some((key) => /^\d/.test(key))
 
-/** Letters of a word by which a glued run is searched: where none starts so, none stands. No longer than the shortest word sought. */
-const startLength = 3
-
-const starts: ReadonlySet<string> = new Set(
-  [...lexicon.keys()].flatMap((key) => Array.from({ length: startLength }, (_, n) => key.slice(0, n + 1))),
+/** The beginnings of words by which a glued run is searched: where none starts so, none stands. */
+const starts = slotsOf(
+  [...lexicon.keys()].flatMap((key) => [key.slice(0, shortestGlued.ideographic), key.slice(0, shortestGlued.latin)]),
 )
 
 /** What a word contributes, read as it stands and as the Latin word it may pass for. */
@@ -310,7 +334,11 @@ export const isGlued = (word: string): boolean =>
 export function unglue(run: string): readonly Piece[] {
   const ideographic = isIdeographic(run)
   if (!ideographic && tooFewLetters(run)) return []
-  const lengths = longestCover(run, ideographic ? 1 : 3, ideographic ? maxIdeographs : maxWordLength)
+  const lengths = longestCover(
+    run,
+    ideographic ? shortestGlued.ideographic : shortestGlued.latin,
+    ideographic ? maxIdeographs : maxWordLength,
+  )
   const pieces: Piece[] = []
   let covered = 0
   for (let at = 0; at < run.length; ) {
@@ -336,13 +364,17 @@ function tooFewLetters(run: string): boolean {
 /** For each place the length of the word to take there, or nothing, such that the words together cover the most. */
 function longestCover(run: string, shortest: number, longest: number): Uint8Array {
   const lengths = new Uint8Array(run.length)
+  const codes = Uint16Array.from({ length: run.length }, (_, at) => run.charCodeAt(at))
   const covered = new Uint32Array(run.length + 1)
   for (let at = run.length - 1; at >= 0; at--) {
     covered[at] = covered[at + 1] ?? 0
-    if (!starts.has(run.slice(at, at + shortest))) continue
-    for (let length = shortest; length <= longest && at + length <= run.length; length++) {
+    let sum = 0
+    for (let length = 1; length <= longest && at + length <= run.length; length++) {
+      sum = addToSum(sum, codes[at + length - 1] ?? 0)
+      if (length < shortest) continue
+      if (length === shortest && starts[slot(sum)] === 0) break
       const cover = length + (covered[at + length] ?? 0)
-      if (cover < (covered[at] ?? 0) || !lexicon.has(run.slice(at, at + length))) continue
+      if (cover < (covered[at] ?? 0) || !mayMean(sum) || !lexicon.has(run.slice(at, at + length))) continue
       covered[at] = cover
       lengths[at] = length
     }

@@ -1,5 +1,5 @@
 import { directs } from "../../language/imperative.ts"
-import { normalize, originalSpan, survey } from "../../language/normalize.ts"
+import { normalize, normalizedText, originalSpan, type Survey, survey } from "../../language/normalize.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
@@ -40,10 +40,7 @@ const maxDepth = 3
 /** Every attempt in a text, in the order of the text: in its words, its control tokens and its encoded blobs. */
 function sightingsIn(text: string, depth = 0): readonly Sighting[] {
   const seen = survey(text)
-  const view = normalize(text, seen)
-  const spoken = signalsIn(view.text).map(({ kind, strength, start, end }): Sighting => {
-    return { kind, strength, span: originalSpan(view, { start, end }) }
-  })
+  const spoken = spokenIn(text, seen)
   const encoded =
     depth >= maxDepth
       ? []
@@ -53,6 +50,15 @@ function sightingsIn(text: string, depth = 0): readonly Sighting[] {
             : [{ kind: "encoded-payload", strength: "strong", span }]
         })
   return [...spoken, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
+}
+
+/** Attempts in the words of a text. Where its characters came from is worked out only if there is one. */
+function spokenIn(text: string, seen: Survey): readonly Sighting[] {
+  if (!anyIn(normalizedText(text, seen))) return []
+  const view = normalize(text, seen)
+  return signalsOf(view.text).map(({ kind, strength, start, end }): Sighting => {
+    return { kind, strength, span: originalSpan(view, { start, end }) }
+  })
 }
 
 /** Tokens that chat templates reserve: in data they can only be an imitation, unless quoted as code. */
@@ -72,10 +78,13 @@ const isQuoted = (text: string, start: number, end: number): boolean =>
 /** Imitated control tokens and attempts to close a fence, found letter by letter in the text as it came. */
 function literalsIn(text: string): readonly Sighting[] {
   const sightings: Sighting[] = []
+  const hasTags = text.includes("<")
+  if (!hasTags && !text.includes("[") && !text.includes("###")) return sightings
   for (const { 0: token, index } of text.matchAll(reserved)) {
     const span = { start: index, end: index + token.length }
     if (!isQuoted(text, span.start, span.end)) sightings.push({ kind: "token-imitation", strength: "likely", span })
   }
+  if (!hasTags) return sightings
   const open = new Map<string, number>()
   for (const { 0: tag, 1: gap, 2: named, index } of text.matchAll(fenceTag)) {
     const name = (named ?? "").toLowerCase()
@@ -222,10 +231,6 @@ function anyIn(text: string): boolean {
 }
 
 /** The attempts that the words of a text make, each with the commands that follow on it. */
-function signalsIn(text: string): readonly Signal[] {
-  return anyIn(text) ? signalsOf(text) : []
-}
-
 function signalsOf(text: string): readonly Signal[] {
   const sentences = gateSentences(text)
   const signals: Signal[] = []

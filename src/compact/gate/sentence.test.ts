@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { normalize, survey } from "../../language/normalize.ts"
-import { lexiconWords } from "./lexicon.ts"
-import { addToSum, gateSentences, mayMean } from "./sentence.ts"
+import { addToSum, lexiconWords, mayMean } from "./lexicon.ts"
+import { gateSentences } from "./sentence.ts"
 
 const word = fc.oneof(fc.constantFrom(...lexiconWords), fc.string({ unit: "binary", maxLength: 8 }))
 const joint = fc.constantFrom(" ", ". ", "\n", "\n\n", ", ", '", "', " | ", ": ", "\t", "_", "\u200b", "&", "*")

@@ -1,27 +1,6 @@
 import type { Span } from "../../message/message.ts"
 import { concept } from "./finding.ts"
-import { conceptsOf, isGlued, lexiconWords, pairConcepts, unglue } from "./lexicon.ts"
-
-/** Sums are told apart by this many bits: some 4,000 words fill a hundredth of it. */
-const sumBits = 19
-
-/** The sum of a word, letter by letter. */
-export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0x01000193) + code) | 0
-
-const slot = (sum: number): number => (Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)) | 0
-
-const known: Uint8Array = (() => {
-  const slots = new Uint8Array(1 << sumBits)
-  for (const word of lexiconWords) {
-    let sum = 0
-    for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
-    slots[slot(sum)] = 1
-  }
-  return slots
-})()
-
-/** Can a word of this sum mean anything? Never wrong when it says no, so most words need no look at the lexicon. */
-export const mayMean = (sum: number): boolean => known[slot(sum)] === 1
+import { addToSum, conceptsOf, isGlued, mayMean, pairConcepts, unglue } from "./lexicon.ts"
 
 /** A word that means something to the gate, and the place it has among all words of the text. */
 export type Word = Span & {
@@ -126,7 +105,11 @@ function note(reading: Reading, text: string, place: Span, opens: boolean, quote
 
 /** A run of letters is one word, or several written without spaces. */
 function noteRun(reading: Reading, run: string, start: number, opens: boolean, quoted: boolean): void {
-  const pieces = isGlued(run) ? unglue(run) : [{ start: 0, end: run.length, word: run }]
+  if (!isGlued(run)) {
+    note(reading, run, { start, end: start + run.length }, opens, quoted)
+    return
+  }
+  const pieces = unglue(run)
   if (pieces.length === 0) reading.count++
   for (const [n, piece] of pieces.entries()) {
     const place = { start: start + piece.start, end: start + piece.end }
@@ -157,9 +140,9 @@ const gapOf = (gap: string): Gap => ({
   quotes: quote.test(gap) && !keyed.test(gap),
 })
 
-/** Longest gap that is remembered, and how many are: texts repeat their punctuation. */
-const maxGap = 12
-const maxGaps = 2000
+/** Longest gap that is remembered, and how many are: texts repeat their punctuation and their indentation. */
+const maxGap = 40
+const maxGaps = 4000
 
 /** Reads the gap between two words, and remembers: gaps of one or two ASCII signs by their codes, the next longer ones by their text. */
 function createGaps(): (text: string, start: number, end: number) => Gap {
