@@ -7,6 +7,11 @@ const sextets: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return value < 0 ? 255 : value
 })
 
+const nibbles: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16)
+  return Number.isNaN(value) ? 255 : value
+})
+
 /** Bytes as UTF-8 text; what is none shows as the replacement character, which no readable text has. */
 function textOfBytes(bytes: readonly number[]): string {
   const signs: string[] = []
@@ -35,16 +40,17 @@ const prosaic: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
 const maxOdd = 0.15
 
 /**
- * Can what a stretch of base64 stands for be no text? Never wrong when it says so: names and paths in code look like base64, and are told
+ * Can what a stretch of base64 or hexadecimal digits stands for be no text? Never wrong when it says so: names and paths in code look like base64, and are told
  * without decoding them. Bytes beyond ASCII count as text.
  */
-export function isNoise(blob: string): boolean {
+export function isNoise(blob: string, isHex: boolean): boolean {
+  const [values, width] = isHex ? [nibbles, 4] : [sextets, 6]
   let [held, bits, bytes, odd] = [0, 0, 0, 0]
   for (let at = 0; at < blob.length; at++) {
-    const value = sextets[blob.charCodeAt(at)] ?? 255
+    const value = values[blob.charCodeAt(at)] ?? 255
     if (value === 255) continue
-    held = ((held << 6) | value) & 0xffff
-    bits += 6
+    held = ((held << width) | value) & 0xffff
+    bits += width
     if (bits < 8) continue
     bits -= 8
     bytes++

@@ -56,7 +56,7 @@ function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decod
   const read = hex ? decodeHex : decode
   const sampled = encoding === "base64" || encoding === "hex"
   const sample = written.slice(0, sampleLength)
-  if (sampled && ((read === decodeBase64 && isNoise(sample)) || !isReadable(read(sample)))) return undefined
+  if (sampled && ((encoding === "base64" && isNoise(sample, hex)) || !isReadable(read(sample)))) return undefined
   const text = read(written.slice(0, maxBlobLength))
   return text !== written && isReadable(text) ? { encoding: hex ? "hex" : encoding, text } : undefined
 }

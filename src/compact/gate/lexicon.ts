@@ -260,28 +260,59 @@ const lexicon: ReadonlyMap<string, number> = (() => {
 /** Every word that stands in the lexicon, alone or in a pair. */
 export const lexiconWords: readonly string[] = [...lexicon.keys()].flatMap((key) => key.split(" "))
 
-/** Sums are told apart by this many bits: some 4,000 words fill a hundredth of it. */
-const sumBits = 19
-
 /** The sum of a word, letter by letter. */
 export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0x01000193) + code) | 0
 
-const slot = (sum: number): number => (Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)) | 0
-
-function slotsOf(words: readonly string[]): Uint8Array {
-  const slots = new Uint8Array(1 << sumBits)
-  for (const word of words) {
-    let sum = 0
-    for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
-    slots[slot(sum)] = 1
-  }
-  return slots
+const sumOf = (word: string): number => {
+  let sum = 0
+  for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
+  return sum
 }
 
-const known = slotsOf(lexiconWords)
+/** Sums are told apart by this many bits: some 2,000 words fill a hundredth of it. */
+const sumBits = 18
+const slotOf = (sum: number): number => Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)
 
-/** Can a word of this sum mean anything? Never wrong when it says no, so most words need no look at the lexicon. */
-export const mayMean = (sum: number): boolean => known[slot(sum)] === 1
+/** A set of sums, of a bit each, so that it stays in the cache of a processor. Never wrong when it says no. */
+type Sums = (sum: number) => boolean
+
+function sumsOf(words: readonly string[]): Sums {
+  const slots = new Uint8Array(1 << (sumBits - 3))
+  for (const word of words) {
+    const slot = slotOf(sumOf(word))
+    slots[slot >> 3] = (slots[slot >> 3] ?? 0) | (1 << (slot & 7))
+  }
+  return (sum) => {
+    const slot = slotOf(sum)
+    return ((slots[slot >> 3] ?? 0) & (1 << (slot & 7))) !== 0
+  }
+}
+
+/** Can a word of this sum mean anything? Most words need no look at the lexicon. */
+const mayMean = sumsOf(lexiconWords)
+
+type KnownWord = { readonly word: string; readonly concepts: number }
+
+/** The words of the lexicon by their sums; those that have the same one stand in a list. */
+const wordsBySum: ReadonlyMap<number, readonly KnownWord[]> = (() => {
+  const words = new Map<number, KnownWord[]>()
+  for (const word of new Set(lexiconWords)) {
+    const sum = sumOf(word)
+    words.set(sum, [...(words.get(sum) ?? []), { word, concepts: lexicon.get(word) ?? 0 }])
+  }
+  return words
+})()
+
+/** The word of the lexicon, alone or of a pair, that stands in a text, which is given as codes. */
+export function knownWord(codes: Uint16Array, start: number, end: number, sum: number): KnownWord | undefined {
+  if (!mayMean(sum)) return undefined
+  for (const known of wordsBySum.get(sum) ?? []) {
+    let at = known.word.length === end - start ? start : end + 1
+    while (at < end && known.word.charCodeAt(at - start) === codes[at]) at++
+    if (at === end) return known
+  }
+  return undefined
+}
 
 const pairStarts: ReadonlySet<string> = new Set(
   [...lexicon.keys()].filter((key) => key.includes(" ")).map((key) => key.split(" ")[0] ?? key),
@@ -307,7 +338,7 @@ const shortestGlued = { ideographic: 1, latin: 3 } as const
 const lexiconHasDigits = [...lexicon.keys()].some((key) => /^\d/.test(key))
 
 /** The beginnings of words by which a glued run is searched: where none starts so, none stands. */
-const starts = slotsOf(
+const mayStart = sumsOf(
   [...lexicon.keys()].flatMap((key) => [key.slice(0, shortestGlued.ideographic), key.slice(0, shortestGlued.latin)]),
 )
 
@@ -361,18 +392,28 @@ function tooFewLetters(run: string): boolean {
   return digits > run.length * (1 - minCovered) + 1e-9 && !lexiconHasDigits
 }
 
+const scratchOf = (length: number) => ({
+  lengths: new Uint8Array(length),
+  codes: new Uint16Array(length),
+  covered: new Uint32Array(length),
+})
+/** What a run is taken apart in: used again for the next one. */
+let scratch = scratchOf(2 * maxGluedLength)
+
 /** For each place the length of the word to take there, or nothing, such that the words together cover the most. */
 function longestCover(run: string, shortest: number, longest: number): Uint8Array {
-  const lengths = new Uint8Array(run.length)
-  const codes = Uint16Array.from({ length: run.length }, (_, at) => run.charCodeAt(at))
-  const covered = new Uint32Array(run.length + 1)
+  if (scratch.lengths.length <= run.length) scratch = scratchOf(2 * run.length)
+  const { lengths, codes, covered } = scratch
+  lengths.fill(0, 0, run.length)
+  covered[run.length] = 0
+  for (let at = 0; at < run.length; at++) codes[at] = run.charCodeAt(at)
   for (let at = run.length - 1; at >= 0; at--) {
     covered[at] = covered[at + 1] ?? 0
     let sum = 0
     for (let length = 1; length <= longest && at + length <= run.length; length++) {
       sum = addToSum(sum, codes[at + length - 1] ?? 0)
       if (length < shortest) continue
-      if (length === shortest && starts[slot(sum)] === 0) break
+      if (length === shortest && !mayStart(sum)) break
       const cover = length + (covered[at + length] ?? 0)
       if (cover < (covered[at] ?? 0) || !mayMean(sum) || !lexicon.has(run.slice(at, at + length))) continue
       covered[at] = cover

@@ -4,7 +4,7 @@ import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
 import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
-import { gateSentences, type Sentence, type Word } from "./sentence.ts"
+import { gateSentences, type Sentence, type Sketch, type Word } from "./sentence.ts"
 
 export type Scanned = { readonly findings: readonly Finding[]; readonly text: string }
 
@@ -220,14 +220,33 @@ const longSentence = 600
 
 const tells = ({ words }: Sentence): boolean => words.some(({ concepts }) => (concepts & concept.report) !== 0)
 
-/** Does any sentence make an attempt? Only those with a word that means something are looked at: most texts have none. */
+/** Does any sentence make an attempt? Only those that could by their sketch are looked at. */
 function anyIn(text: string): boolean {
-  const telling = gateSentences(text, true)
-  return telling.some((sentence, n) => {
-    const before = telling[n - 1]
-    const told = before !== undefined && before.at === sentence.at - 1 && tells(before)
-    return (judge(sentence, told) ?? spokenTo(text, sentence)) !== undefined
-  })
+  const isWanted = hiding.test(text) ? undefined : (sketch: Sketch) => mayAttempt(text, sketch)
+  return gateSentences(text, isWanted).some(
+    (sentence) => (judge(sentence, sentence.told) ?? spokenTo(text, sentence)) !== undefined,
+  )
+}
+
+/** Can a sentence be an attempt, by the words that mean something in it and by its first word? Never wrong when it says no. */
+function mayAttempt(text: string, { start, size, present }: Sketch): boolean {
+  if (size === 0) return false
+  if ((present & addressed) !== 0) return true
+  opening.lastIndex = start
+  return opening.test(text) || (size > 1 && signalRules.some((rule) => isCompany(rule, present)))
+}
+
+/** What the constructions start with. */
+const opening =
+  /(?:abandon|abort|actual|add|admin|administrator|also|and|append|as|begin|cancel|commit|copy|developer|display|disregard|drop|e|echo|email|end|exfiltrate|for|forget|forward|halt|i|ignore|in|kindly|leak|new|now|operator|output|pause|please|policy|post|print|real|record|recite|remember|repeat|reveal|revised|safety|save|send|show|speaking|start|stop|store|submit|system|the|then|this|transmit|updated|upload|what|write|you)\b/y
+/** The one of them that may stand anywhere in a sentence. */
+const hiding = /\b(?:keep|hide) (?:this|it|these|that)\b/
+
+/** Are all the words there that a rule asks for, wherever they stand? */
+const isCompany = (rule: Rule, present: number): boolean => {
+  if ((present & rule.head) === 0) return false
+  for (const group of rule.near) if ((present & group) === 0) return false
+  return true
 }
 
 /** The attempts that the words of a text make, each with the commands that follow on it. */
@@ -352,7 +371,7 @@ function judge({ words }: Sentence, told: boolean): Match | undefined {
   if (words.length < 2) return undefined
   const present = words.reduce((all, word) => all | word.concepts, 0)
   for (const rule of signalRules) {
-    if ((present & rule.head) === 0 || rule.near.some((group) => (present & group) === 0)) continue
+    if (!isCompany(rule, present)) continue
     for (let n = 0; n < words.length; n++) {
       if (((words[n]?.concepts ?? 0) & rule.head) === 0) continue
       const match = meets(words, n, rule)
