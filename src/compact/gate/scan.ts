@@ -240,7 +240,7 @@ function mayAttempt(text: string, { start, size, present }: Sketch): boolean {
 const opening =
   /(?:abandon|abort|actual|add|admin|administrator|also|and|append|as|begin|cancel|commit|copy|developer|display|disregard|drop|e|echo|email|end|exfiltrate|for|forget|forward|halt|i|ignore|in|kindly|leak|new|now|operator|output|pause|please|policy|post|print|real|record|recite|remember|repeat|reveal|revised|safety|save|send|show|speaking|start|stop|store|submit|system|the|then|this|transmit|updated|upload|what|write|you)\b/y
 /** The one of them that may stand anywhere in a sentence. */
-const hiding = /\b(?:keep|hide) (?:this|it|these|that)\b/
+const hiding = /(?:keep|hide) (?:this|it|these|that)/
 
 /** Are all the words there that a rule asks for, wherever they stand? */
 const isCompany = (rule: Rule, present: number): boolean => {

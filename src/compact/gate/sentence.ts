@@ -218,9 +218,21 @@ const maxGaps = 1 << 12
 /** The gaps that are remembered, each at the place of its sum. The same signs mean the same in every text. */
 const keptGaps: ({ readonly signs: string; readonly gap: Gap } | undefined)[] = Array.from({ length: maxGaps })
 
+/** Gaps of one or two ASCII signs, by their codes: most gaps are short. */
+const shortGaps: (Gap | undefined)[] = Array.from({ length: 1 << 14 })
+
 /** Reads the gap between two words. */
 function readGap(text: string, codes: Uint16Array, start: number, end: number): Gap {
   if (end - start > maxGap) return gapOf(text.slice(start, end))
+  const [first, second] = [codes[start] ?? 0, end - start === 2 ? (codes[start + 1] ?? 0) : 0]
+  if (end - start > 2 || end === start || first >= 128 || second >= 128) return keptGap(codes, start, end)
+  const code = (second << 7) | first
+  const known = shortGaps[code] ?? gapOf(text.slice(start, end))
+  shortGaps[code] = known
+  return known
+}
+
+function keptGap(codes: Uint16Array, start: number, end: number): Gap {
   let sum = 0
   for (let at = start; at < end; at++) sum = addToSum(sum, codes[at] ?? 0)
   const place = (sum ^ (sum >>> 12)) & (maxGaps - 1)
