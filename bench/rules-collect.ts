@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { statementsIn } from "../src/rules/statements.ts"
-import { isUnspacedToken, readWords } from "../src/rules/word-classes.ts"
+import { isUnspacedToken } from "../src/rules/word-classes.ts"
 import { type Example, exampleOf, ownLines, realSources, talkExamples, writeLines } from "./rules-examples.ts"
 
 /**
@@ -167,8 +167,8 @@ function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] 
   for (const [sort, lines] of sorts.entries())
     for (const line of lines) {
       const text = line.replace(/\[\[|\]\]|\{[a-z]+\}/g, "")
-      const views = statementsIn(text, { start: 0, end: text.length }, false).map(({ view }) => view.text)
-      for (const word of new Set(views.flatMap((view) => readWords(view).words.map((one) => one.text)))) {
+      const views = statementsIn(text, { start: 0, end: text.length }, false).map(({ view }) => view.own)
+      for (const word of new Set(views.flatMap((view) => view.words.map((one) => one.text)))) {
         const count = counts.get(word) ?? { lines: 0, sorts: new Set() }
         count.lines++
         count.sorts.add(sort)

@@ -7,6 +7,11 @@ const sextets: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return value < 0 ? 255 : value
 })
 
+const nibbles: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16)
+  return Number.isNaN(value) ? 255 : value
+})
+
 /** Bytes as UTF-8 text; what is none shows as the replacement character, which no readable text has. */
 function textOfBytes(bytes: readonly number[]): string {
   const signs: string[] = []
@@ -25,6 +30,33 @@ function textOfBytes(bytes: readonly number[]): string {
     at += whole ? more + 1 : 1
   }
   return signs.join("")
+}
+
+/** Bytes of ASCII that prose or one more blob is made of. */
+const prosaic: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  Number(/[\w+/= \n.,!?:;'"-]/.test(String.fromCharCode(code))),
+)
+/** Of readable text no more than this share is anything else. */
+const maxOdd = 0.15
+
+/**
+ * Can what a stretch of base64 or hexadecimal digits stands for be no text? Never wrong when it says so: names and paths in code look like base64, and are told
+ * without decoding them. Bytes beyond ASCII count as text.
+ */
+export function isNoise(blob: string, isHex: boolean): boolean {
+  const [values, width] = isHex ? [nibbles, 4] : [sextets, 6]
+  let [held, bits, bytes, odd] = [0, 0, 0, 0]
+  for (let at = 0; at < blob.length; at++) {
+    const value = values[blob.charCodeAt(at)] ?? 255
+    if (value === 255) continue
+    held = ((held << width) | value) & 0xffff
+    bits += width
+    if (bits < 8) continue
+    bits -= 8
+    bytes++
+    if (prosaic[(held >> bits) & 0xff] === 0) odd++
+  }
+  return odd > bytes * maxOdd + 1e-9
 }
 
 export function decodeBase64(blob: string): string {

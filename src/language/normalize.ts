@@ -90,7 +90,11 @@ export const normalize = (text: string, found: Survey = survey(text)): Normalize
 export const normalizedText = (text: string, found: Survey = survey(text)): string =>
   runFolds(text, found, rewriteText).text
 
-function runFolds(text: string, { foreign, escaped, dressed, spaced }: Survey, by: typeof rewrite): NormalizedText {
+function runFolds(
+  text: string,
+  { foreign, escaped, dressed, spaced, respelt }: Survey,
+  by: typeof rewrite,
+): NormalizedText {
   const applySteps = (view: NormalizedText, steps: readonly Step[]): NormalizedText =>
     steps.reduce((before, [pattern, replace]) => by(before, pattern, replace), view)
   const resolved = escaped ? by(viewOf(text), references, resolveReference) : viewOf(text)
@@ -99,13 +103,18 @@ function runFolds(text: string, { foreign, escaped, dressed, spaced }: Survey, b
   const small = { ...plain, text: lowered(plain.text) }
   const latin = folds && lookAlikes.test(small.text) ? applySteps(small, foldLookAlikes) : small
   const bare = dressed || folds ? applySteps(latin, [undress]) : latin
-  return applySteps(bare, spaced || bare.starts !== undefined ? [unspace, respell] : [respell])
+  const moved = bare.starts !== undefined
+  const joined = spaced || moved ? applySteps(bare, [unspace]) : bare
+  return respelt || moved || joined.starts !== undefined ? applySteps(joined, [respell]) : joined
 }
 
 const references = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,5});|\\u[\da-f]{4}/gi
 
 /** All but ASCII and Chinese characters, which are what they look like. */
 const foldable = /[^\0-\x7f\u4e00-\u9fff]/gu
+
+/** The text with each sign as the plain ones that it looks like, and nothing else undone. */
+export const foldSigns = (text: string): string => text.replace(foldable, fold)
 
 /** Folds a character, and remembers: texts repeat their characters. All are let go when there are so many. */
 function fold(sign: string): string {
@@ -128,6 +137,8 @@ export type Survey = {
   readonly dressed: boolean
   /** Letters that stand alone, one after another. */
   readonly spaced: boolean
+  /** Digits and signs that pass for letters, beside a letter. */
+  readonly respelt: boolean
   /** Runs of twenty letters, digits and the like without a blank: where each starts. */
   readonly runs: readonly number[]
 }
@@ -138,6 +149,7 @@ const letter = 2
 const upper = 4
 const blob = 8
 const digit = 16
+const lookAlike = 64
 
 const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const sign = String.fromCharCode(code)
@@ -147,7 +159,8 @@ const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
     (/[a-z]/i.test(sign) ? letter : 0) |
     (/[A-Z]/.test(sign) ? upper : 0) |
     (/[A-Za-z\d+/_-]/.test(sign) ? blob : 0) |
-    (/\d/.test(sign) ? digit : 0)
+    (/\d/.test(sign) ? digit : 0) |
+    (Object.hasOwn(digits, sign) ? lookAlike : 0)
   )
 })
 
@@ -163,6 +176,8 @@ export function survey(text: string): Survey {
   let dressed = false
   let escaped = false
   let spaced = false
+  let respelt = false
+  let before = 0
   let run = 0
   let word = 0
   let alone = 0
@@ -175,6 +190,9 @@ export function survey(text: string): Survey {
       dressed ||= (kind & dress) !== 0
       escaped ||= (kind & standIn) !== 0
     }
+    if (((kind | before) & lookAlike) !== 0)
+      respelt ||= (kind & letter) !== 0 || ((kind & lookAlike) !== 0 && (before & letter) !== 0)
+    before = kind
     run = (kind & blob) === 0 ? 0 : run + 1
     if (run === minRun) runs.push(at - minRun + 1)
     if ((kind & (letter | digit)) !== 0) {
@@ -188,7 +206,7 @@ export function survey(text: string): Survey {
       gap++
     }
   }
-  return { foreign, escaped, dressed, spaced, runs }
+  return { foreign, escaped, dressed, spaced, respelt, runs }
 }
 
 /** A text rewritten for matching; every character knows where in the original it came from. */

@@ -2,9 +2,8 @@ import type { Span } from "../message/message.ts"
 import { capitals, letters, smalls } from "./letters.ts"
 
 /** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
-const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/y
-/** Each of them starts with one of these. */
-const stopSigns = /[.!?…。！？\\\r\n]/g
+const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
+/** Those that end a line start with one of these. */
 const lineSigns: ReadonlySet<number> = new Set([..."\\\r\n"].map((sign) => sign.charCodeAt(0)))
 
 /** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
@@ -35,15 +34,14 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
     }
     start = end
   }
-  for (let from = nextStop(own, 0); from >= 0; from = nextStop(own, from + 1)) {
-    const code = own.charCodeAt(from)
-    stops.lastIndex = from
-    const signs = stops.exec(own)?.[0]
-    if (signs === undefined) continue
-    const at = span.start + from
+  stops.lastIndex = 0
+  for (let found = stops.exec(own); found !== null; found = stops.exec(own)) {
+    const [signs] = found
+    const at = span.start + found.index
     const end = at + signs.length
-    from += signs.length - 1
-    if (lineSigns.has(code)) {
+    // The last sentence ends here in any case.
+    if (end === span.end) break
+    if (lineSigns.has(signs.charCodeAt(0))) {
       if (endsLine(text, lineStart, at, end)) take(end)
       lineStart = end
     } else {
@@ -53,12 +51,6 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
   }
   take(span.end)
   return sentences
-}
-
-/** Where the next sign stands that may be a stop, or -1. */
-function nextStop(text: string, from: number): number {
-  stopSigns.lastIndex = from
-  return stopSigns.exec(text)?.index ?? -1
 }
 
 /** Someone who types without capital letters ends a sentence with a stop all the same. */
@@ -91,8 +83,10 @@ function endsLine(text: string, lineStart: number, at: number, next: number): bo
 const labelled = new RegExp(`^[${capitals}][${letters} ]{1,24}: `)
 
 function trimmed(text: string, { start, end }: Span): Span | undefined {
-  const isPlain = isLetter(text.charCodeAt(start))
-  const lead = isPlain ? 0 : (/^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0)
+  let blanks = 0
+  while (start + blanks < end && text.charCodeAt(start + blanks) === 0x20) blanks++
+  const isPlain = isLetter(text.charCodeAt(start + blanks))
+  const lead = isPlain ? blanks : (/^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0)
   let last = end
   while (last > start + lead && isBlank(text, last - 1)) last--
   if (last - 2 >= start + lead && text.startsWith("\\n", last - 2)) last -= 2

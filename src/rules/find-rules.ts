@@ -5,10 +5,10 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
-import { isStandingCommand, type Register, type StatementView, statementScore } from "./rule-model.ts"
+import { isStandingCommand, type Register, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { classesIn } from "./word-classes.ts"
+import { type ClassSet, classSet, noReading, type Reading, readWords, sharesClass } from "./word-classes.ts"
 
 export type FindOptions = {
   readonly channel: Channel
@@ -104,26 +104,16 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
     if (scores.length % scoredAtOnce === 0) yield
     scores.push(statementScore(view, register))
   }
-  const lists = register === "talk" ? listsOfRules(statements, scores) : new Set<string>()
-  const labels = register === "talk" ? labelsIn(statements) : new Set<string>()
-  let isListAnnounced = false
-  for (const [n, statement] of statements.entries()) {
+  const around = register === "talk" ? neighbourhood(statements, scores) : undefined
+  for (let n = 0; n < statements.length; n++) {
+    const statement = statements[n]
+    if (statement === undefined) break
     if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
-    const { view, start, end, at } = statement
+    const { start, end, at } = statement
     const score = scores[n] ?? 0
-    // What announces the first item of a list announces all of them.
-    if (!view.isItem || statements[n - 1]?.view.isItem !== true)
-      isListAnnounced = view.isItem && isAnnounced(view, scores[n - 1] ?? 0, labels)
-    const isListed = lists.has(view.over)
-    const around = { before: scores[n - 1] ?? 0, after: scores[n + 1] ?? 0, isListed, isListAnnounced, labels }
     const isRule =
       opensSteps(statement, register) ||
-      (score > leastScore[register] &&
-        score > thresholdOf(statement, register, around) &&
-        !isLead(statement) &&
-        !code.test(view.text) &&
-        !isDefinition(statement) &&
-        !(register === "page" && /[?？]$/.test(view.text)))
+      (isSure(statements, n, scores, around) && !(register === "page" && asksAtEnd(statement.view.own)))
     const before = drafts.at(-1)
     if (
       before !== undefined &&
@@ -136,22 +126,64 @@ function* draftsIn(statements: readonly Statement[], register: Register): Steps<
   return drafts
 }
 
-/** The leads of lists of which nearly all items are rules. */
-function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
-  const counts = new Map<string, { items: number; rules: number }>()
-  for (const [n, { view }] of statements.entries()) {
-    if (!view.isItem || view.over === "") continue
-    const count = counts.get(view.over) ?? { items: 0, rules: 0 }
-    count.items++
-    if ((scores[n] ?? 0) > (isHeeded(view.over) ? thresholds.talk : sureItem)) count.rules++
-    counts.set(view.over, count)
-  }
-  return new Set([...counts].flatMap(([lead, { items, rules }]) => (rules >= 3 && rules >= 0.75 * items ? [lead] : [])))
+/** What a message of talk has in which a sentence is read: lists of rules, and leads that are labels or announce what follows. */
+type Around = {
+  /** The leads of lists of which nearly all items are rules. */
+  readonly lists: ReadonlySet<string>
+  /** Leads of many lines. */
+  readonly labels: ReadonlySet<string>
+  /** The lead of each statement. */
+  readonly leads: readonly Reading[]
+  /** Whether each item stands in a list that was announced. */
+  readonly announced: readonly boolean[]
 }
 
+function neighbourhood(statements: readonly Statement[], scores: readonly number[]): Around {
+  const leads = statements.map(({ view }) => leadOf(view.own))
+  const around = { lists: listsOfRules(statements, scores), labels: labelsIn(statements, leads), leads }
+  const announced: boolean[] = []
+  for (let n = 0; n < statements.length; n++) {
+    const isItem = statements[n]?.view.isItem === true
+    const isInside = isItem && n > 0 && statements[n - 1]?.view.isItem === true
+    // What announces the first item of a list announces all of them.
+    announced.push(isInside ? announced[n - 1] === true : isItem && isAnnounced(statements, n, scores, around))
+  }
+  return { ...around, announced }
+}
+
+/** Is a statement sure enough of a rule, given what stands around it, and nothing that only looks like one? */
+function isSure(statements: readonly Statement[], n: number, scores: readonly number[], around?: Around): boolean {
+  const statement = statements[n]
+  const score = scores[n] ?? 0
+  if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
+  if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
+  return !isLead(statement) && !code.test(statement.view.own.text) && !isDefinition(statement)
+}
+
+/** The leads of lists of which nearly all items are rules. */
+function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
+  const items = statements.filter(({ view }) => view.isItem && view.over.text !== "")
+  if (items.length < fewestRules) return noTexts
+  const counts = new Map<string, { items: number; rules: number }>()
+  for (const [n, { view }] of statements.entries()) {
+    const { over } = view
+    if (!view.isItem || over.text === "") continue
+    const count = counts.get(over.text) ?? { items: 0, rules: 0 }
+    count.items++
+    if ((scores[n] ?? 0) > (isHeeded(over) ? thresholds.talk : sureItem)) count.rules++
+    counts.set(over.text, count)
+  }
+  const isOfRules = ({ items, rules }: { items: number; rules: number }): boolean =>
+    rules >= fewestRules && rules >= 0.75 * items
+  return new Set([...counts].flatMap(([lead, count]) => (isOfRules(count) ? [lead] : [])))
+}
+/** So many items at least make a list one of rules. */
+const fewestRules = 3
+const noTexts: ReadonlySet<string> = new Set()
+
 /** Does a line that leads into a list ask for what follows to be heeded? Other lists are mostly notes on what is built. */
-const isHeeded = (lead: string): boolean =>
-  ["rule", "stress", "remember", "lasting"].some((name) => classesIn(lead).has(name))
+const isHeeded = ({ set }: Reading): boolean => sharesClass(set, heeding)
+const heeding = classSet("rule stress remember lasting")
 /** How sure an item has to be below a line that asks for nothing. */
 const sureItem = 1
 
@@ -164,75 +196,76 @@ const announcedTalk = -1
 const listedTalk = -3
 /** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
 const sureTalk = 2
-/** What a sentence needs at least, whatever it stands under. */
-const leastScore: Readonly<Record<Register, number>> = { talk: listedTalk, page: thresholds.page }
 
-/** How sure the sentences beside a statement are, and whether its list is one of rules or was announced as one. */
-type Around = {
-  readonly before: number
-  readonly after: number
-  readonly isListed: boolean
-  readonly isListAnnounced: boolean
-  readonly labels: ReadonlySet<string>
-}
-
-function thresholdOf({ view }: Statement, register: Register, around: Around): number {
-  const { before, after, isListed, isListAnnounced, labels } = around
-  if (register !== "talk") return thresholds[register]
-  if (view.isItem && isListed) return listedTalk
-  if (isListAnnounced || isAnnounced(view, before, labels)) return announcedTalk
-  if (view.isItem && view.over !== "" && !isHeeded(view.over)) return sureTalk
+function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
+  const view = statements[n]?.view
+  if (view === undefined) return thresholds.talk
+  if (view.isItem && around.lists.has(view.over.text)) return listedTalk
+  // What is less sure than this is a rule nowhere else.
+  if ((scores[n] ?? 0) <= announcedTalk) return thresholds.talk
+  if (around.announced[n] === true || isAnnounced(statements, n, scores, around)) return announcedTalk
+  if (view.isItem && view.over.text !== "" && !isHeeded(view.over)) return sureTalk
   const isBesideRule =
-    Math.max(before, after) > sureTalk && ["never", "always"].some((name) => classesIn(view.text).has(name))
+    Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk && sharesClass(view.own.set, neverOrAlways)
   return isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
 }
+const neverOrAlways = classSet("never always")
 
 /** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
-const isAnnounced = (
-  { text, over, before }: StatementView,
-  scoreBefore: number,
-  labels: ReadonlySet<string>,
-): boolean =>
-  announces(over, labels) ||
-  (scoreBefore <= thresholds.talk && leadOf(before) === "" && announces(before, labels)) ||
-  announces(leadOf(text), labels)
+function isAnnounced(
+  statements: readonly Statement[],
+  n: number,
+  scores: readonly number[],
+  { leads, labels }: Pick<Around, "leads" | "labels">,
+): boolean {
+  const view = statements[n]?.view
+  if (view === undefined) return false
+  return (
+    announces(view.over, labels) ||
+    ((scores[n - 1] ?? 0) <= thresholds.talk && leads[n - 1] === noReading && announces(view.before, labels)) ||
+    announces(leads[n] ?? noReading, labels)
+  )
+}
 
-const announces = (lead: string, labels: ReadonlySet<string>): boolean =>
-  lead !== "" && !labels.has(lead) && !endsAsking.test(lead) && classesIn(lead).has("rule")
+const announces = ({ text, set }: Reading, labels: ReadonlySet<string>): boolean =>
+  sharesClass(set, ruleClass) && !labels.has(text) && !endsAsking.test(text)
+const ruleClass = classSet("rule")
 const endsAsking = /[?？]$/
 
 /** What stands before the colon of a sentence that goes on behind it. */
-const leadOf = (text: string): string =>
-  text.includes(":") || text.includes("：") ? (leadIn.exec(text)?.[0] ?? "") : ""
+function leadOf({ text }: Reading): Reading {
+  const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
+  return lead === undefined ? noReading : readWords(lead)
+}
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
 
 /** Leads of so many lines of one text are labels, as in a log: they announce nothing. */
 const fromLabels = 3
 
-function labelsIn(statements: readonly Statement[]): ReadonlySet<string> {
+function labelsIn(statements: readonly Statement[], leads: readonly Reading[]): ReadonlySet<string> {
+  if (leads.every((lead) => lead === noReading)) return noTexts
   const counts = new Map<string, number>()
-  for (const { view } of statements) {
-    const lead = leadOf(view.text)
-    // Lines without a stop are one statement.
-    if (lead !== "") counts.set(lead, (counts.get(lead) ?? 0) + view.text.split(lead).length - 1)
-  }
+  // Lines without a stop are one statement.
+  for (const [n, { text: lead }] of leads.entries())
+    if (lead !== "")
+      counts.set(lead, (counts.get(lead) ?? 0) + (statements[n]?.view.own.text.split(lead).length ?? 1) - 1)
   return new Set([...counts].flatMap(([lead, count]) => (count >= fromLabels ? [lead] : [])))
 }
 
 /** A name in code and what it is for; it is a rule only if it says what must or must not be. */
 const isDefinition = ({ view }: Statement): boolean =>
-  /^qcode\W{0,4}[:：–—]/.test(view.text) &&
-  !["never", "always", "must", "dont", "forbid", "only", "not", "before", "ask"].some((name) =>
-    classesIn(view.text).has(name),
-  )
+  /^qcode\W{0,4}[:：–—]/.test(view.own.text) && !sharesClass(view.own.set, saying)
+const saying = classSet("never always must dont forbid only not before ask")
 
 /** A line that only leads into what follows it is no rule by itself, unless it forbids or says when the steps below are taken. */
-const isLead = ({ view }: Statement): boolean =>
-  endsInColon(view.text) && !["never", "dont", "forbid"].some((name) => classesIn(view.text).has(name))
+const isLead = ({ view }: Statement): boolean => endsInColon(view.own) && !sharesClass(view.own.set, forbidding)
+const forbidding = classSet("never dont forbid")
 
 /** "When you release, follow these steps:" and the steps are one rule of a page. */
 const opensSteps = ({ view }: Statement, register: Register): boolean =>
-  register === "page" && /^(?:if|when|whenever|before|after|to)\b/.test(view.text) && endsInColon(view.text)
+  register === "page" && endsInColon(view.own) && /^(?:if|when|whenever|before|after|to)\b/.test(view.own.text)
+
+const asksAtEnd = ({ text }: Reading): boolean => endsAsking.test(text)
 
 /** A rule with what belongs to it is no longer than this; what comes behind stands by itself. */
 const maxJoined = 1500
@@ -243,15 +276,15 @@ const refining =
   /^(?:(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \w+){0,2} (?:includes?|applies|apply|means|goes for|go for|holds|covers|counts?|extends)\b|including\b|except(?:ions?)?\b|unless\b|otherwise\b|even (?:if|when|for|though)\b|no exceptions?\b|without exception|not even\b|the (?:only |sole |one )?exceptions?\b|same (?:for|with)\b|das gilt|dies gilt|ausnahme|auch nicht|esto (?:incluye|aplica|tambien)|excepto|salvo\b|lo mismo|sin excepci|cela (?:inclut|vaut)|y compris|sauf\b|isso inclui|exceto|包括|除外|例外|除了|即使|これには)/
 
 const refines = ({ view, at }: Statement, before: Draft): boolean =>
-  at - before.until <= 1 && refining.test(view.text) && !/[?？]$/.test(view.text)
+  at - before.until <= 1 && refining.test(view.own.text) && !asksAtEnd(view.own)
 
 /** Does an item complete a rule that ends in a colon, or stand below a rule without being one itself? */
 function completes({ block, at, view }: Statement, before: Draft, isRule: boolean): boolean {
   const { opening } = before
   if (at === opening.at || at - before.until > 1 || block.kind !== "item" || !block.follows) return false
-  if (/[?？]$/.test(view.text)) return false
+  if (asksAtEnd(view.own)) return false
   const nested = opening.block.kind === "item" && block.indent > opening.block.indent
-  const isOpen = endsInColon(opening.view.text) && (opening.block.kind !== "item" || nested)
+  const isOpen = endsInColon(opening.view.own) && (opening.block.kind !== "item" || nested)
   return isOpen || (nested && !isRule)
 }
 
@@ -289,39 +322,45 @@ function natureOf({ view }: Statement): {
   readonly explicitness: Explicitness
   readonly needsContext: boolean
 } {
-  const [own, over] = [classesIn(view.text), classesIn(view.over)]
-  const has = (...names: readonly string[]): boolean => names.some((name) => own.has(name))
-  const isTurned = view.isItem && (over.has("never") || over.has("dont") || over.has("forbid"))
+  const { text, set: own } = view.own
+  const over = view.over.set
+  const has = (some: ClassSet): boolean => sharesClass(own, some)
+  const isTurned = view.isItem && sharesClass(over, forbidding)
   const denies =
-    has("not") &&
-    (has("must", "may", "should", "want", "we") ||
-      /^(?:please |and |but )*(?:no|not|nothing|none|nobody)\b/.test(view.text))
-  const forbids = has("never", "dont", "forbid") || denies || isTurned
-  const bounds = has("only", "limit") || (forbids && has("unless", "ask"))
+    has(classes.not) && (has(classes.modal) || /^(?:please |and |but )*(?:no|not|nothing|none|nobody)\b/.test(text))
+  const forbids = has(forbidding) || denies || isTurned
+  const bounds = has(classes.bounding) || (forbids && has(classes.lifting))
   const kind: RuleKind = bounds
     ? "permission-limit"
     : forbids
       ? "prohibition"
-      : has("must", "always", "should", "every", "lasting")
+      : has(classes.obliging)
         ? "obligation"
-        : has("may")
+        : has(classes.may)
           ? "permission"
-          : has("prefer")
+          : has(classes.prefer)
             ? "preference"
             : "obligation"
-  const stated =
-    has("never", "always", "lasting", "general", "rule", "forbid", "limit") ||
-    over.has("rule") ||
-    over.has("lasting") ||
-    isTurned
-  const explicitness = stated
-    ? "stated"
-    : has("must", "should", "dont", "only", "not", "ask", "every", "may")
-      ? "modal"
-      : "genre"
-  const scopes = view.isItem && (over.has("if") || over.has("when") || over.has("before") || over.has("every"))
+  const stated = has(classes.stating) || sharesClass(over, classes.announcing) || isTurned
+  const explicitness = stated ? "stated" : has(classes.weakly) ? "modal" : "genre"
+  const scopes = view.isItem && sharesClass(over, classes.scoping)
   return { kind, explicitness, needsContext: isTurned || scopes }
 }
+
+/** Classes of words by what they tell of a rule. */
+const classes = {
+  not: classSet("not"),
+  modal: classSet("must may should want we"),
+  bounding: classSet("only limit"),
+  lifting: classSet("unless ask"),
+  obliging: classSet("must always should every lasting"),
+  may: classSet("may"),
+  prefer: classSet("prefer"),
+  stating: classSet("never always lasting general rule forbid limit"),
+  announcing: classSet("rule lasting"),
+  weakly: classSet("must should dont only not ask every may"),
+  scoping: classSet("if when before every"),
+} as const
 
 /** A clause up to the next joint. Bounded: a clause is no longer. */
 const clause = "[^,.;:!?。，；：！？\\n]{2,160}"

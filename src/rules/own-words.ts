@@ -75,7 +75,7 @@ const maxIntroduction = 600
  * Linear in the text.
  */
 export function ownWords(text: string): readonly Span[] {
-  if (!mayPaste.test(text)) return [{ start: 0, end: text.length }]
+  if (!mayPaste(text)) return [{ start: 0, end: text.length }]
   if (text.length <= maxHead + maxTail) return ownSpans(text)
   const head = ownSpans(text.slice(0, maxHead))
   const start = text.length - maxTail
@@ -88,7 +88,9 @@ export function ownWords(text: string): readonly Span[] {
 const maxHead = 300_000
 const maxTail = 100_000
 
-const mayPaste = /[\n\r:：]|<\/|^\s*[[{]/
+const mayPaste = (text: string): boolean =>
+  ["\n", ":", "\r", "：", "</"].some((sign) => text.includes(sign)) || opensData.test(text)
+const opensData = /^\s*[[{]/
 
 /** Rules, withdrawals and notes are each looked for in the same message, within one turn. */
 const ownSpans = createRecent((text) => without({ start: 0, end: text.length }, pastesIn(text)), 200)

@@ -1,15 +1,15 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
-import { classNames, hashOf, type Reading, readWords, tailOf } from "./word-classes.ts"
+import { classNames, classSet, hashOf, type Reading, sharesClass } from "./word-classes.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
   /** Folded, in lower case, with code, links, quotations and numbers put aside. */
-  readonly text: string
-  /** The line or heading that it stands under, folded. */
-  readonly over: string
-  /** The sentence before it in the same breath, folded, and the one behind it. */
-  readonly before: string
-  readonly after: string
+  readonly own: Reading
+  /** The line or heading that it stands under. */
+  readonly over: Reading
+  /** The sentence before it in the same breath, and the one behind it. */
+  readonly before: Reading
+  readonly after: Reading
   readonly isItem: boolean
   /** It opens or closes what the speaker says; the only sentence does both. */
   readonly isFirst: boolean
@@ -100,15 +100,14 @@ export function featuresOf(view: StatementView): Features {
   nextTurn()
   length = 0
   kindCount = 0
-  classCount = 0
-  const reading = readWords(view.text)
+  const reading = view.own
   wordFeatures(reading)
-  kindFeatures()
+  kindFeatures(reading)
   leadFeatures(reading)
   subjectFeatures(reading)
-  tailFeatures(view, reading)
+  tailFeatures(reading)
   aroundFeatures(view)
-  shapeFeatures(view, reading)
+  shapeFeatures(view)
   return { ids, sorts, length }
 }
 
@@ -117,9 +116,6 @@ const maxKinds = 4096
 const kinds = new Uint16Array(maxKinds)
 const [opening, behindGap, kindBits] = [1, 2, 2]
 let kindCount = 0
-/** The same classes, each once. */
-const classes = new Uint8Array(classNames.length)
-let classCount = 0
 
 /** The sentence for which the pairs of each class were last added. */
 const paired = new Uint32Array(classNames.length)
@@ -127,18 +123,9 @@ const paired = new Uint32Array(classNames.length)
 function addKind(of: number, flags: number): void {
   if (kindCount === maxKinds) return
   kinds[kindCount++] = (of << kindBits) | flags
-  for (let at = 0; at < classCount; at++) if (classes[at] === of) return
-  classes[classCount++] = of
 }
 
 const classAt = (at: number): number => (kinds[at] ?? 0) >> kindBits
-
-/** Words that stand before what a sentence starts with and say nothing of it. */
-const openers: ReadonlySet<string> = new Set(
-  "please and but so also ok okay oh well then just yes no hey hi yeah btw y e und et bitte also aber mais pero mas kindly".split(
-    " ",
-  ),
-)
 
 function wordFeatures({ words, places: classesOf }: Reading): void {
   let [before, opens, gap, places] = [0, true, false, 0]
@@ -146,7 +133,7 @@ function wordFeatures({ words, places: classesOf }: Reading): void {
     const word = words[at]
     const own = classesOf[at]
     if (word === undefined || own === undefined) break
-    const { text, hash } = word
+    const { text, hash, isOpener } = word
     if (word.isJoint) {
       opens = true
       before = 0
@@ -155,16 +142,16 @@ function wordFeatures({ words, places: classesOf }: Reading): void {
     }
     if (word.isUnspaced) {
       wideFeatures(text)
-      for (const of of own) addKind(of, 0)
+      for (let n = 0; n < own.length; n++) addKind(own[n] ?? 0, 0)
       opens = false
       continue
     }
-    const isOpener = openers.has(text)
     add(tag.word, hash)
     if (before !== 0) add(tag.pair, mix(before, hash))
     if (places < 3 && !(opens && isOpener)) add(tag.first + 32 * ++places, hash)
     if (opens) add(tag.clauseWord, hash)
-    for (const of of own) addKind(of, (opens ? opening : 0) | (gap ? behindGap : 0))
+    const flags = (opens ? opening : 0) | (gap ? behindGap : 0)
+    for (let n = 0; n < own.length; n++) addKind(own[n] ?? 0, flags)
     gap = own.length === 0
     before = hash
     if (!isOpener) opens = false
@@ -180,7 +167,7 @@ function wideFeatures(run: string): void {
   add(tag.last, hashOf(run.slice(-3)))
 }
 
-function kindFeatures(): void {
+function kindFeatures({ classes }: Reading): void {
   for (let at = 0; at < kindCount; at++) {
     const of = classAt(at)
     const opens = ((kinds[at] ?? 0) & opening) !== 0
@@ -197,7 +184,7 @@ function kindFeatures(): void {
     // A class that stood before has its pairs already.
     if (paired[of] === turn) continue
     paired[of] = turn
-    for (let n = 0; n < classCount; n++) {
+    for (let n = 0; n < classes.length; n++) {
       const other = classes[n] ?? 0
       if (other > of) add(tag.both, of * 64 + other)
     }
@@ -250,7 +237,7 @@ function leadLength(words: Reading["words"]): number {
 const maxTail = 4
 
 /** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
-function tailFeatures({ text }: StatementView, { words, places }: Reading): void {
+function tailFeatures({ words, places, tail }: Reading): void {
   let end = words.length
   while (end > 0 && isLoud(words[end - 1]?.text ?? "")) end--
   if (end < 3 || words[end - 1]?.isUnspaced === true) return
@@ -262,7 +249,7 @@ function tailFeatures({ text }: StatementView, { words, places }: Reading): void
   let start = end
   while (start > 0 && words[start - 1]?.isJoint !== true) start--
   if (start < 2 || end - start > maxTail) return
-  const asks = endsAsking(text) ? 256 : 0
+  const asks = asking.test(tail) ? 256 : 0
   add(tag.tail, 128 + asks)
   add(tag.tail, mix(words[end - 1]?.hash ?? 0, 129 + asks))
   for (let at = start; at < end; at++) for (const of of places[at] ?? none) add(tag.tail, 160 + asks + of)
@@ -307,49 +294,49 @@ function subjectOf(own: Reading["places"], last: string): number {
   return own[0]?.some((place) => place === the) === true ? (many ? 10 : 11) : many ? 12 : 13
 }
 
-function aroundFeatures({ over, before, after, isItem }: StatementView): void {
-  if (over !== "") neighbourFeatures(over, tag.over, isItem)
-  if (after !== "") neighbourFeatures(after, tag.after, isItem)
-  if (before === "") return
+function aroundFeatures({ own, over, before, after, isItem }: StatementView): void {
+  if (over.text !== "") overFeatures(over, own, isItem)
+  if (after.text !== "") neighbourFeatures(after, tag.after, isItem)
+  if (before.text === "") return
   neighbourFeatures(before, tag.before, isItem)
-  const { words, places } = readWords(before)
-  if (isLongLead(places) || !places.some((own) => hasAny(own, heralding)) || saysItself(words)) return
+  const { words, set } = before
+  if (words.length > maxLead || !sharesClass(set, heralding) || saysItself(words)) return
   add(tag.lead, 400)
-  for (let n = 0; n < classCount; n++) add(tag.lead, 401 + (classes[n] ?? 0))
+  for (let n = 0; n < own.classes.length; n++) add(tag.lead, 401 + (own.classes[n] ?? 0))
 }
 
 /** Words of a sentence that says that a rule comes in the next one, which is short. */
-const heralding = among("rule limit stress remember")
+const heralding = classSet("rule limit stress remember")
 /** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
 function saysItself(words: Reading["words"]): boolean {
   const end = words.findIndex(({ text }) => text === ":" || text === "：")
   return end > 0 && end < words.length - 1
 }
-const isLongLead = (places: Reading["places"]): boolean => places.length > maxLead
 
-function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
-  const isOver = kind === tag.over
-  add(kind, 0)
-  const { words, places } = readWords(text)
-  for (let at = 0; at < words.length; at++) {
-    if (isOver) add(tag.overOwn, words[at]?.hash ?? 0)
-    for (const of of places[at] ?? []) {
-      add(kind, of + 1)
-      if (isOver) for (let n = 0; n < classCount; n++) add(tag.mixed, of * 64 + (classes[n] ?? 0))
-    }
+/** The words of the line above, its classes, and each of them with each of the sentence's own. */
+function overFeatures(over: Reading, own: Reading, isItem: boolean): void {
+  for (let at = 0; at < over.words.length; at++) add(tag.overOwn, over.words[at]?.hash ?? 0)
+  for (let at = 0; at < over.classes.length; at++) {
+    const of = over.classes[at] ?? 0
+    for (let n = 0; n < own.classes.length; n++) add(tag.mixed, of * 64 + (own.classes[n] ?? 0))
   }
-  const last = text.slice(-1)
-  if (last === ":" || last === "：") add(kind, isItem ? 101 : 100)
-  if (last === "?" || last === "？") add(kind, 102)
+  neighbourFeatures(over, tag.over, isItem)
+}
+
+function neighbourFeatures({ text, classes }: Reading, kind: number, isItem: boolean): void {
+  add(kind, 0)
+  for (let at = 0; at < classes.length; at++) add(kind, (classes[at] ?? 0) + 1)
+  const last = text.charCodeAt(text.length - 1)
+  if (last === 0x3a || last === 0xff1a) add(kind, isItem ? 101 : 100)
+  if (last === 0x3f || last === 0xff1f) add(kind, 102)
 }
 
 const asking = /[?？]/
-const endsAsking = (text: string): boolean => asking.test(tailOf(text))
 
 const innerColon = /[:：](?=\s|$)|：/
 
-function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
-  const tail = tailOf(text)
+function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView): void {
+  const { text, tail } = own
   if (tail !== "" && tail !== ".") {
     if (asking.test(tail)) add(tag.shape, 0)
     if (/[!！]/.test(tail)) add(tag.shape, 1)
@@ -361,12 +348,12 @@ function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading
   const mayMask = text.includes("q")
   if (mayMask && text.includes("qcode")) add(tag.shape, 7)
   if (mayMask && text.includes("qquote")) add(tag.shape, 8)
-  if (innerColon.test(text)) add(tag.shape, 9)
+  if ((text.includes(":") || text.includes("：")) && innerColon.test(text)) add(tag.shape, 9)
   if (mayMask && text.includes("qnum")) add(tag.shape, 10)
   if (text.startsWith("(")) add(tag.shape, 11)
-  const order = orderOf(reading)
+  const order = orderOf(own)
   if (order !== undefined) add(tag.order, order)
-  const { length: count } = reading.words
+  const { length: count } = own.words
   add(tag.shape + 32, count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4)
 }
 
@@ -387,7 +374,7 @@ const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝�
 /** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
 function orderOf({ words, places }: Reading): number | undefined {
   let start = 0
-  for (let word = words[0]; word !== undefined && (word.isJoint || openers.has(word.text)); word = words[++start]);
+  for (let word = words[0]; word !== undefined && (word.isJoint || word.isOpener); word = words[++start]);
   const opener = words[start]
   if (opener === undefined) return undefined
   const first = places[start] ?? none
@@ -397,16 +384,21 @@ function orderOf({ words, places }: Reading): number | undefined {
   const length = opener.text === "do" || opener.text === "does" ? 2 : 1
   const verb = words[start + length]
   if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
-  if (noCommand.has(verb.text) || !/^\p{L}/u.test(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
+  if (noCommand.has(verb.text) || !startsWithLetter(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
   const isStanding = first.some((of) => of === never || of === always)
   if ((!isStanding && !first.some((of) => of === dont)) || hasAny(places[start + length], telling)) return undefined
   if (isStanding) return 0
   return hasAny(places[start + length + 1], definite) ? 1 : 2
 }
 
+const startsWithLetter = (word: string): boolean => {
+  const code = word.charCodeAt(0)
+  return code < 128 ? code >= 0x61 && code <= 0x7a : /^\p{L}/u.test(word)
+}
+
 /** Does a sentence start as a plain standing command: "never" or "always" before a verb? */
 export function isStandingCommand(view: StatementView): boolean {
-  const order = orderOf(readWords(view.text))
+  const order = orderOf(view.own)
   return order === 0 || order === 3
 }
 

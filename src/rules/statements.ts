@@ -1,10 +1,10 @@
-import { normalizedText, survey } from "../language/normalize.ts"
+import { foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import type { StatementView } from "./rule-model.ts"
-import { hasClass, tailOf } from "./word-classes.ts"
+import { hasClass, noReading, type Reading, readSigns, readWords, signsOf } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -16,9 +16,8 @@ export type Statement = Span & {
   readonly over?: Span
 }
 
-/** Does a text end in a colon, or in signs behind one? */
-export const endsInColon = (text: string): boolean => colon.test(tailOf(text))
-const colon = /[:：]/
+/** Does a sentence end in a colon, or in signs behind one? */
+export const endsInColon = ({ tail }: Reading): boolean => tail.includes(":") || tail.includes("：")
 
 const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
 const quoted =
@@ -62,23 +61,26 @@ function learnKind(code: number): number {
 type Maskable = "nothing" | "values" | "all"
 
 /** One pass instead of a search with each pattern: most sentences have none of the signs that these need. In doubt more is looked for. */
-function maskableIn(text: string): Maskable {
+function maskableIn(signs: Uint16Array, length: number): Maskable {
   let found: Maskable = "nothing"
-  let [before, kindBefore, kindTwoBefore] = [0, kind.known | kind.blank, 0]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  let before = 0
+  let kindBefore: number = kind.known | kind.blank
+  let kindTwoBefore = 0
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
     const own = kinds[code] || learnKind(code)
     // Between signs: code, quotations, addresses; the two halves of a sign are looked at by the patterns alone.
     if ((own & kind.quote) !== 0 || code === 0x60 || code === 0x40 || (code >= 0xd800 && code <= 0xdfff)) return "all"
     if (code === 0x27 && ((kindBefore & kind.blank) !== 0 || before === 0x28)) return "all"
-    if (code === 0x2f && at < text.length - 1) return "all"
+    if (code === 0x2f && at < length - 1) return "all"
     if (code === 0x28 && before === 0x5d) return "all"
     if (before === 0x2e && code < 128 && (own & kind.letter) !== 0) return "all"
     if ((own & kind.digit) !== 0 || code === 0x5f) found = "values"
     else if ((own & kind.capital) !== 0) {
       const isInner = before === 0x20 && (kindTwoBefore & kind.blank) === 0
-      if ((kindBefore & kind.small) !== 0 || (isInner && !(code === 0x49 && isAlone(text, at)))) found = "values"
-    } else if ((own & kind.consonant) !== 0 && before === 0x20 && isAlone(text, at)) found = "values"
+      if ((kindBefore & kind.small) !== 0 || (isInner && !(code === 0x49 && isAlone(signs, length, at))))
+        found = "values"
+    } else if ((own & kind.consonant) !== 0 && before === 0x20 && isAlone(signs, length, at)) found = "values"
     kindTwoBefore = kindBefore
     kindBefore = own
     before = code
@@ -87,15 +89,14 @@ function maskableIn(text: string): Maskable {
 }
 
 /** Does no letter follow? */
-function isAlone(text: string, at: number): boolean {
-  if (at + 1 >= text.length) return true
-  const next = text.charCodeAt(at + 1)
+function isAlone(signs: Uint16Array, length: number, at: number): boolean {
+  if (at + 1 >= length) return true
+  const next = signs[at + 1] ?? 0
   return ((kinds[next] || learnKind(next)) & kind.letter) === 0
 }
 
 /** Code, links, addresses, paths and quotations put aside; each is looked for only where its signs are. */
-function masked(sentence: string): string {
-  const maskable = maskableIn(sentence)
+function masked(sentence: string, maskable: Maskable): string {
   if (maskable === "nothing") return sentence
   if (maskable === "values") return withoutValues(sentence)
   const bare = sentence.includes("`") ? sentence.replace(code, " qcode ") : sentence
@@ -152,10 +153,12 @@ const isWordSign = (code: number): boolean =>
 const minAlone = 3
 
 /** Is a text of ASCII read as it stands but for its case? One pass; what it is not sure of is looked at with patterns. */
-function isPlain(text: string): boolean {
-  let [run, alone, blanks] = [0, 0, 0]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+function isPlain(signs: Uint16Array, length: number): boolean {
+  let run = 0
+  let alone = 0
+  let blanks = 0
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
     if (code >= 128 || odd[code] === 1) return false
     blanks = code === 0x20 ? blanks + 1 : 0
     if (blanks === 2) return false
@@ -168,20 +171,49 @@ function isPlain(text: string): boolean {
   return alone + Number(run === 1) < minAlone
 }
 
-/** A sentence as the model reads it. */
-function seenOf(sentence: string): string {
-  const own = masked(sentence)
-  if (isPlain(own)) return own.toLowerCase().trim()
-  const seen = folded(own)
-  return (unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim()
+/** A sentence as the model reads it: most are read as they stand but for their case. */
+function readOf(text: string, start: number, end: number): Reading {
+  if (end - start > maxRead)
+    return readFolded(`${text.slice(start, start + maxRead / 2)} ${text.slice(end - maxRead / 2, end)}`)
+  const signs = signsOf(text, start, end)
+  const maskable = maskableIn(signs, end - start)
+  const sentence = text.slice(start, end)
+  return maskable === "nothing" ? readPlain(sentence, signs) : readFolded(sentence, maskable)
+}
+
+/** The same with whatever needs it put aside. */
+function readFolded(
+  sentence: string,
+  maskable = maskableIn(signsOf(sentence, 0, sentence.length), sentence.length),
+): Reading {
+  const own = masked(sentence, maskable)
+  return readPlain(own, signsOf(own, 0, own.length))
+}
+
+/** The same for a sentence of which nothing is put aside. */
+function readPlain(sentence: string, signs: Uint16Array): Reading {
+  if (!isPlain(signs, sentence.length)) return readUneven(sentence)
+  const low = sentence.toLowerCase().trim()
+  if (low.length !== sentence.length) return readWords(low)
+  for (let at = 0; at < low.length; at++) {
+    const code = signs[at] ?? 0
+    if (code >= 0x41 && code <= 0x5a) signs[at] = code + 0x20
+  }
+  return readSigns(low, signs)
+}
+
+/** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
+function readUneven(sentence: string): Reading {
+  const bare = foldSigns(sentence)
+  const signs = signsOf(bare, 0, bare.length)
+  if (bare !== sentence && isPlain(signs, bare.length)) return readPlain(bare, signs)
+  const seen = folded(sentence)
+  return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
 const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
 const maxRead = 1200
-
-const readOf = (sentence: string): string =>
-  seenOf(sentence.length <= maxRead ? sentence : `${sentence.slice(0, maxRead / 2)} ${sentence.slice(-maxRead / 2)}`)
 
 /** Sentences read of one text: a page of rules has hundreds. */
 const maxStatements = 20_000
@@ -205,36 +237,37 @@ export function* statementsInSteps(text: string, page: Span, keyed: boolean): St
       if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
   }
   yield
-  const seen: string[] = []
+  const seen: Reading[] = []
   for (const { start, end } of found) {
-    seen.push(readOf(text.slice(start, end)))
+    seen.push(readOf(text, start, end))
     if (seen.length % readAtOnce === 0) yield
   }
   return withViews(found, seen)
 }
 
-function withViews(found: readonly Omit<Statement, "view">[], seen: readonly string[]): readonly Statement[] {
-  const headings = new Map<number, string>()
+function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Reading[]): readonly Statement[] {
+  const headings = new Map<number, Reading>()
   let lead: number | undefined
   return found.map((statement, n) => {
     const { block, at } = statement
-    const own = seen[n] ?? ""
+    const own = seen[n] ?? noReading
     if (block.kind === "heading") headings.set(block.start, own)
     const opened = lead === undefined ? undefined : found[lead]
     if (opened !== undefined && !leads(opened, statement)) lead = undefined
     const led = lead
-    const under = block.under === undefined ? "" : (headings.get(block.under.start) ?? "")
-    const over = led === undefined ? under : (seen[led] ?? "")
-    const before = found[n - 1]?.at === at || found[n - 1]?.at === at - 1 ? (seen[n - 1] ?? "") : ""
-    const after = found[n + 1]?.at === at ? (seen[n + 1] ?? "") : ""
+    const under = block.under === undefined ? noReading : (headings.get(block.under.start) ?? noReading)
+    const over = led === undefined ? under : (seen[led] ?? noReading)
+    const isBehind = n > 0 && (found[n - 1]?.at === at || found[n - 1]?.at === at - 1)
+    const before = isBehind && led !== n - 1 ? (seen[n - 1] ?? noReading) : noReading
+    const after = n + 1 < found.length && found[n + 1]?.at === at ? (seen[n + 1] ?? noReading) : noReading
     if (block.kind !== "heading" && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
     return {
       ...statement,
       view: {
-        text: own,
-        over: block.kind === "heading" ? "" : over,
-        before: led === n - 1 ? "" : before,
+        own,
+        over: block.kind === "heading" ? noReading : over,
+        before,
         after,
         isItem: block.kind === "item",
         isFirst: n === 0,

@@ -118,16 +118,24 @@ export const classNames: readonly string[] = [...new Set([...Object.keys(table),
 
 const placeOf = (name: string): number => classNames.indexOf(name)
 
-type Phrase = { readonly rest: readonly string[]; readonly place: number }
+/** A phrase that a word opens: the numbers of the words behind it, and its class. */
+type Phrase = { readonly rest: readonly number[]; readonly place: number }
 
 const words = new Map<string, number[]>()
 const phrases = new Map<string, Phrase[]>()
+/** The words that stand inside phrases, each with a number, so that a phrase is compared without reading letters. */
+const numbers = new Map<string, number>()
+const numberOf = (word: string): number => {
+  const known = numbers.get(word) ?? numbers.size + 1
+  numbers.set(word, known)
+  return known
+}
 for (const [name, entry] of Object.entries(table)) {
   const [single = "", ...longer] = entry.split("|")
   for (const word of single.trim().split(" ")) words.set(word, [...(words.get(word) ?? []), placeOf(name)])
   for (const phrase of longer) {
     const [first = "", ...rest] = phrase.trim().split(" ")
-    phrases.set(first, [...(phrases.get(first) ?? []), { rest, place: placeOf(name) }])
+    phrases.set(first, [...(phrases.get(first) ?? []), { rest: rest.map(numberOf), place: placeOf(name) }])
   }
 }
 
@@ -140,15 +148,51 @@ type Word = {
   readonly isJoint: boolean
   /** In a script that puts no blanks between words. */
   readonly isUnspaced: boolean
+  /** People start sentences with it, and it says nothing of them. */
+  readonly isOpener: boolean
   /** Its classes by their places in `classNames`. */
   readonly places: readonly number[]
-  readonly phrases: readonly Phrase[]
+  /** The phrases that it opens, each with the classes that the word then has. */
+  readonly phrases: readonly { readonly rest: readonly number[]; readonly places: readonly number[] }[]
+  /** Its number if it stands inside a phrase, or zero. */
+  readonly number: number
 }
 
 /** A folded sentence as its words and joints; `places` has the classes of each, a phrase's at its first word. */
-export type Reading = { readonly words: readonly Word[]; readonly places: readonly (readonly number[])[] }
-/** A reading with the names of its classes, once they were asked for. */
-type KeptReading = Reading & { names: ReadonlySet<string> | undefined }
+export type Reading = {
+  readonly text: string
+  readonly words: readonly Word[]
+  readonly places: readonly (readonly number[])[]
+  /** The classes of all words, each once, in the order of the text, and the same as a set. */
+  readonly classes: readonly number[]
+  readonly set: ClassSet
+  /** The signs behind its last letter or digit. */
+  readonly tail: string
+}
+
+/** Classes as bits by their places in `classNames`, of which there are no more than 64. */
+export type ClassSet = { readonly low: number; readonly high: number }
+
+export const classSet = (names: string): ClassSet => setOf(names.split(" ").map(placeOf))
+
+function setOf(places: readonly number[]): ClassSet {
+  let [low, high] = [0, 0]
+  for (const place of places)
+    if (place < 32) low |= 1 << place
+    else high |= 1 << (place - 32)
+  return { low, high }
+}
+
+/** Have two sets a class in common? */
+export const sharesClass = (one: ClassSet, two: ClassSet): boolean =>
+  ((one.low & two.low) | (one.high & two.high)) !== 0
+
+/** Words that people start sentences with and that say nothing of what the sentence is. */
+const openers: ReadonlySet<string> = new Set(
+  "please and but so also ok okay oh well then just yes no hey hi yeah btw y e und et bitte also aber mais pero mas kindly".split(
+    " ",
+  ),
+)
 
 /** The marks of Japanese sounds are taken off a folded text, so they are taken off the table as well. */
 const withoutMarks = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC")
@@ -190,17 +234,16 @@ const token = new RegExp(
 )
 const unspaced = /^[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 
-/** The signs behind the last letter or digit of a text. */
-export function tailOf(text: string): string {
+/** The signs behind the last letter or digit of a text, which is given as signs as well. */
+function tailOf(text: string, signs: Uint16Array): string {
   let start = text.length
-  while (start > 0 && !isLetterAt(text, start - 1)) start--
+  while (start > 0 && !isLetter(signs[start - 1] ?? 0)) start--
   return start === text.length ? "" : text.slice(start)
 }
 
-function isLetterAt(text: string, at: number): boolean {
-  const code = text.charCodeAt(at)
+function isLetter(code: number): boolean {
   if (code < 128) return kindOfSign[code] === ofWord || kindOfSign[code] === ofNumber
-  return letterOrDigit.test(text.charAt(at))
+  return letterOrDigit.test(String.fromCharCode(code))
 }
 const letterOrDigit = /[\p{L}\p{N}]/u
 
@@ -228,15 +271,20 @@ function formOf(text: string): string {
 
 function makeWord(text: string): Word {
   const isUnspaced = unspaced.test(text)
-  const isSign = !/[\p{L}\p{N}]/u.test(text)
+  const isSign = !isLetter(text.charCodeAt(0)) && !letterOrDigit.test(text)
   const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
+  const places = isUnspaced ? wideClasses(text) : placesOfWord(text)
   return {
     text,
     hash: hashOf(isRead ? text : formOf(text)),
     isJoint: joint.test(text),
     isUnspaced,
-    places: isUnspaced ? wideClasses(text) : placesOfWord(text),
-    phrases: isUnspaced ? none : (phrases.get(text) ?? none),
+    isOpener: openers.has(text),
+    places,
+    phrases: isUnspaced
+      ? none
+      : (phrases.get(text) ?? none).map(({ rest, place }) => ({ rest, places: [place, ...places] })),
+    number: numbers.get(text) ?? 0,
   }
 }
 
@@ -252,31 +300,42 @@ function placesOfWord(text: string): readonly number[] {
   return plural.test(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept: each place by hash holds the newest. A long one is copied: it would keep the text alive that it was cut from. */
-const maxWords = 1 << 15
-const maxKept = 40
-const maxShared = 12
+/** Words that are kept: each place by hash holds the newest, with its letters apart, where they are compared fastest. */
+const maxWords = 1 << 14
+const maxKept = 20
 const keptWords: (Word | undefined)[] = Array.from({ length: maxWords })
+const keptLengths = new Uint8Array(maxWords)
+const keptLetters = new Uint16Array(maxWords * maxKept)
 
 /** The word that stands at a place of a text, known by the hash of its letters. */
-function wordAt(text: string, start: number, end: number, hash: number): Word {
+function wordAt(signs: Uint16Array, start: number, end: number, hash: number): Word {
   const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
-  const known = keptWords[place]
-  if (known !== undefined && known.text.length === end - start && standsAt(known.text, text, start)) return known
-  const made = makeWord(end - start > maxShared ? copied(text.slice(start, end)) : text.slice(start, end))
-  if (end - start <= maxKept) keptWords[place] = made
+  const length = end - start
+  const letters = place * maxKept
+  let same = keptLengths[place] === length ? 0 : -1
+  while (same >= 0 && same < length) same = keptLetters[letters + same] === signs[start + same] ? same + 1 : -1
+  const known = same === length ? keptWords[place] : undefined
+  if (known !== undefined) return known
+  const made = makeWord(String.fromCharCode(...signs.subarray(start, end)))
+  if (length > maxKept) return made
+  keptWords[place] = made
+  keptLengths[place] = length
+  for (let n = 0; n < length; n++) keptLetters[letters + n] = signs[start + n] ?? 0
   return made
 }
 
-/** As `text.startsWith(word, start)`, which costs more for a word of a few letters. */
-function standsAt(word: string, text: string, start: number): boolean {
-  for (let n = 0; n < word.length; n++) if (word.charCodeAt(n) !== text.charCodeAt(start + n)) return false
-  return true
+const wordOf = (text: string): Word => wordAt(signsOf(text, 0, text.length), 0, text.length, hashOf(text))
+
+/** The signs of what is being read: a part of a string is slow to go through sign by sign, and it is gone through several times. */
+let scratch = new Uint16Array(4096)
+
+/** The signs of a stretch of a text. The array is used again for the next one, and is longer than the stretch. */
+export function signsOf(text: string, start: number, end: number): Uint16Array {
+  if (scratch.length < end - start) scratch = new Uint16Array(2 * (end - start))
+  const signs = scratch
+  for (let at = start; at < end; at++) signs[at - start] = text.charCodeAt(at)
+  return signs
 }
-
-const copied = (text: string): string => Array.from(text).join("")
-
-const wordOf = (text: string): Word => wordAt(text, 0, text.length, hashOf(text))
 
 /** What the signs of ASCII are to the scanner: parts of words, digits, and signs that are a word of their own. */
 const [ofWord, ofNumber, alone, within, dash] = [1, 2, 3, 4, 5]
@@ -287,38 +346,41 @@ const kindOfSign: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   if (/[?!:;,(%$]/.test(sign)) return alone
   return sign === "'" ? within : sign === "-" ? dash : 0
 })
-/** A place behind the end is asked for once in every text: it must not be looked up as a sign that is no number. */
-const kindAt = (text: string, at: number): number => (at < text.length ? (kindOfSign[text.charCodeAt(at)] ?? 0) : 0)
 
 /** Where the word, number or sign ends that starts at a place. The same as `token` finds, for a text of ASCII. */
-function endOfToken(text: string, start: number): number {
-  const kind = kindAt(text, start)
+function endOfToken(signs: Uint16Array, length: number, start: number): number {
+  const kindAt = (at: number): number => (at < length ? (kindOfSign[signs[at] ?? 0] ?? 0) : 0)
+  const kind = kindAt(start)
   let at = start + 1
-  if (kind === ofNumber) while (kindAt(text, at) === ofNumber) at++
-  if (kind === dash && kindAt(text, at) === dash && /\s/.test(text.charAt(at + 1))) return at + 1
-  if (kind === dash) return /\s/.test(text.charAt(at)) ? at : start
+  if (kind === ofNumber) while (kindAt(at) === ofNumber) at++
+  if (kind === dash) {
+    const end = kindAt(at) === dash && at + 1 < length && isBlank(signs[at + 1] ?? 0) ? at + 1 : at
+    return end > at || (at < length && isBlank(signs[at] ?? 0)) ? end : start
+  }
   if (kind === ofWord)
     for (;;) {
-      while (kindAt(text, at) === ofWord) at++
-      const sign = kindAt(text, at)
-      if ((sign !== within && sign !== dash) || kindAt(text, at + 1) !== ofWord) break
+      while (kindAt(at) === ofWord) at++
+      const sign = kindAt(at)
+      if ((sign !== within && sign !== dash) || kindAt(at + 1) !== ofWord) break
       at++
     }
   return at
 }
 
+const isBlank = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
+
 /** The words of a text of ASCII, without a pattern; of another text none. */
-function scanWords(text: string): readonly Word[] | undefined {
+function scanWords(signs: Uint16Array, length: number): readonly Word[] | undefined {
   const found: Word[] = []
-  for (let at = 0; at < text.length; ) {
-    const code = text.charCodeAt(at)
+  for (let at = 0; at < length; ) {
+    const code = signs[at] ?? 0
     if (code >= 128) return undefined
     const kind = kindOfSign[code] ?? 0
-    const end = kind === 0 || kind === within ? at : endOfToken(text, at)
+    const end = kind === 0 || kind === within ? at : endOfToken(signs, length, at)
     if (end > at) {
       let hash = 0x811c9dc5
-      for (let n = at; n < end; n++) hash = Math.imul(hash ^ text.charCodeAt(n), 0x01000193)
-      found.push(wordAt(text, at, end, hash))
+      for (let n = at; n < end; n++) hash = Math.imul(hash ^ (signs[n] ?? 0), 0x01000193)
+      found.push(wordAt(signs, at, end, hash))
       at = end
     } else at++
   }
@@ -334,52 +396,51 @@ const bothEnds = <Token>(found: readonly Token[]): readonly Token[] =>
 /** The words and joints of a folded sentence. */
 export const tokensOf = (text: string): readonly string[] => bothEnds(text.match(token) ?? none)
 
-function wordsOf(text: string): readonly Word[] {
-  const scanned = scanWords(text)
-  return scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
-}
+/** A folded sentence, read once for all that is asked of it. */
+export const readWords = (text: string): Reading => readSigns(text, signsOf(text, 0, text.length))
 
-/** Readings of the newest sentences: each is read by itself, as the one before the next, and as the line over those that it leads into. */
-const maxRecent = 16
-const recentTexts: string[] = []
-const recentReadings: KeptReading[] = []
-let oldest = 0
-
-export const readWords = (text: string): Reading => readKept(text)
-
-function readKept(text: string): KeptReading {
-  // The newest first: it is the one that is asked for most.
-  for (let back = 1; back <= recentTexts.length; back++) {
-    const n = (oldest - back + maxRecent) % maxRecent
-    const known = recentTexts[n] === text ? recentReadings[n] : undefined
-    if (known !== undefined) return known
-  }
-  const read = wordsOf(text)
+/** The same, given as signs as well. */
+export function readSigns(text: string, signs: Uint16Array): Reading {
+  const tail = tailOf(text, signs)
+  const scanned = scanWords(signs, text.length)
+  const read = scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
   const places: (readonly number[])[] = []
+  const classes: number[] = []
+  let [low, high] = [0, 0]
   for (let at = 0; at < read.length; at++) {
     const word = read[at]
-    if (word !== undefined) places.push(word.phrases.length === 0 ? word.places : placesAt(word, read, at))
+    if (word === undefined) break
+    const own = word.phrases.length === 0 ? word.places : placesAt(word, read, at)
+    places.push(own)
+    for (let n = 0; n < own.length; n++) {
+      const place = own[n] ?? 0
+      const bit = 1 << (place & 31)
+      if (((place < 32 ? low : high) & bit) !== 0) continue
+      if (place < 32) low |= bit
+      else high |= bit
+      classes.push(place)
+    }
   }
-  const made = { words: read, places, names: undefined }
-  recentTexts[oldest] = text
-  recentReadings[oldest] = made
-  oldest = (oldest + 1) % maxRecent
-  return made
+  return { text, words: read, places, classes, set: { low, high }, tail }
 }
 
+/** Where nothing stands. */
+export const noReading: Reading = readWords("")
+
 function placesAt(word: Word, all: readonly Word[], at: number): readonly number[] {
-  for (const { rest, place } of word.phrases) if (standsBehind(rest, all, at)) return [place, ...word.places]
+  for (let n = 0; n < word.phrases.length; n++) {
+    const phrase = word.phrases[n]
+    if (phrase !== undefined && standsBehind(phrase.rest, all, at)) return phrase.places
+  }
   return word.places
 }
 
-function standsBehind(rest: readonly string[], all: readonly Word[], at: number): boolean {
-  for (let n = 0; n < rest.length; n++) if (all[at + 1 + n]?.text !== rest[n]) return false
+function standsBehind(rest: readonly number[], all: readonly Word[], at: number): boolean {
+  if (at + rest.length >= all.length) return false
+  for (let n = 0; n < rest.length; n++) if (all[at + 1 + n]?.number !== rest[n]) return false
   return true
 }
 
 /** The names of the classes that the words of a folded text have. */
-export function classesIn(text: string): ReadonlySet<string> {
-  const reading = readKept(text)
-  reading.names ??= new Set(reading.places.flatMap((places) => places.map((place) => classNames[place] ?? "")))
-  return reading.names
-}
+export const classesIn = (text: string): ReadonlySet<string> =>
+  new Set(readWords(text).classes.map((place) => classNames[place] ?? ""))

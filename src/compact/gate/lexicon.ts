@@ -261,6 +261,60 @@ const lexicon = lazy((): ReadonlyMap<string, number> => {
 /** Every word that stands in the lexicon, alone or in a pair. */
 export const lexiconWords = (): readonly string[] => [...lexicon().keys()].flatMap((key) => key.split(" "))
 
+/** The sum of a word, letter by letter. */
+export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0x01000193) + code) | 0
+
+const sumOf = (word: string): number => {
+  let sum = 0
+  for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
+  return sum
+}
+
+/** Sums are told apart by this many bits: some 2,000 words fill a hundredth of it. */
+const sumBits = 18
+const slotOf = (sum: number): number => Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)
+
+/** A set of sums, of a bit each, so that it stays in the cache of a processor. Never wrong when it says no. */
+type Sums = (sum: number) => boolean
+
+function sumsOf(words: readonly string[]): Sums {
+  const slots = new Uint8Array(1 << (sumBits - 3))
+  for (const word of words) {
+    const slot = slotOf(sumOf(word))
+    slots[slot >> 3] = (slots[slot >> 3] ?? 0) | (1 << (slot & 7))
+  }
+  return (sum) => {
+    const slot = slotOf(sum)
+    return ((slots[slot >> 3] ?? 0) & (1 << (slot & 7))) !== 0
+  }
+}
+
+/** Can a word of this sum mean anything? Most words need no look at the lexicon. */
+const mayMean = lazy(() => sumsOf(lexiconWords()))
+
+type KnownWord = { readonly word: string; readonly concepts: number }
+
+/** The words of the lexicon by their sums; those that have the same one stand in a list. */
+const wordsBySum = lazy((): ReadonlyMap<number, readonly KnownWord[]> => {
+  const words = new Map<number, KnownWord[]>()
+  for (const word of new Set(lexiconWords())) {
+    const sum = sumOf(word)
+    words.set(sum, [...(words.get(sum) ?? []), { word, concepts: lexicon().get(word) ?? 0 }])
+  }
+  return words
+})
+
+/** The word of the lexicon, alone or of a pair, that stands in a text, which is given as codes. */
+export function knownWord(codes: Uint16Array, start: number, end: number, sum: number): KnownWord | undefined {
+  if (!mayMean()(sum)) return undefined
+  for (const known of wordsBySum().get(sum) ?? []) {
+    let at = known.word.length === end - start ? start : end + 1
+    while (at < end && known.word.charCodeAt(at - start) === codes[at]) at++
+    if (at === end) return known
+  }
+  return undefined
+}
+
 const pairStarts = lazy(
   (): ReadonlySet<string> =>
     new Set([...lexicon().keys()].filter((key) => key.includes(" ")).map((key) => key.split(" ")[0] ?? key)),
@@ -280,15 +334,20 @@ const maxGluedLength = 400
 /** Share of a glued Latin run that must be words of the lexicon; an identifier in code has less. */
 const minCovered = 0.7
 
-/** Letters of a word by which a glued run is searched: where none starts so, none stands. No longer than the shortest word sought. */
-const startLength = 3
+/** Letters of the shortest word that is sought in a glued run. */
+const shortestGlued = { ideographic: 1, latin: 3 } as const
 
-const starts = lazy(
-  (): ReadonlySet<string> =>
-    new Set([...lexicon().keys()].flatMap((key) => Array.from({ length: startLength }, (_, n) => key.slice(0, n + 1)))),
+/** The beginnings of words by which a glued run is searched: where none starts so, none stands. */
+const mayStart = lazy(() =>
+  sumsOf(
+    [...lexicon().keys()].flatMap((key) => [
+      key.slice(0, shortestGlued.ideographic),
+      key.slice(0, shortestGlued.latin),
+    ]),
+  ),
 )
 
-const lexiconHasDigits = (): boolean => [..."0123456789"].some((digit) => starts().has(digit))
+const lexiconHasDigits = (): boolean => [..."0123456789"].some((digit) => mayStart()(sumOf(digit)))
 
 /** What a word contributes, read as it stands and as the Latin word it may pass for. */
 export function conceptsOf(word: string): number {
@@ -313,7 +372,11 @@ export const isGlued = (word: string): boolean =>
 export function unglue(run: string): readonly Piece[] {
   const ideographic = isIdeographic(run)
   if (!ideographic && tooFewLetters(run)) return []
-  const lengths = longestCover(run, ideographic ? 1 : 3, ideographic ? maxIdeographs : maxWordLength)
+  const lengths = longestCover(
+    run,
+    ideographic ? shortestGlued.ideographic : shortestGlued.latin,
+    ideographic ? maxIdeographs : maxWordLength,
+  )
   const pieces: Piece[] = []
   let covered = 0
   for (let at = 0; at < run.length; ) {
@@ -336,16 +399,30 @@ function tooFewLetters(run: string): boolean {
   return digits > run.length * (1 - minCovered) + 1e-9 && !lexiconHasDigits()
 }
 
+const scratchOf = (length: number) => ({
+  lengths: new Uint8Array(length),
+  codes: new Uint16Array(length),
+  covered: new Uint32Array(length),
+})
+/** What a run is taken apart in: used again for the next one. */
+let scratch = scratchOf(2 * maxGluedLength)
+
 /** For each place the length of the word to take there, or nothing, such that the words together cover the most. */
 function longestCover(run: string, shortest: number, longest: number): Uint8Array {
-  const lengths = new Uint8Array(run.length)
-  const covered = new Uint32Array(run.length + 1)
+  if (scratch.lengths.length <= run.length) scratch = scratchOf(2 * run.length)
+  const { lengths, codes, covered } = scratch
+  lengths.fill(0, 0, run.length)
+  covered[run.length] = 0
+  for (let at = 0; at < run.length; at++) codes[at] = run.charCodeAt(at)
   for (let at = run.length - 1; at >= 0; at--) {
     covered[at] = covered[at + 1] ?? 0
-    if (!starts().has(run.slice(at, at + shortest))) continue
-    for (let length = shortest; length <= longest && at + length <= run.length; length++) {
+    let sum = 0
+    for (let length = 1; length <= longest && at + length <= run.length; length++) {
+      sum = addToSum(sum, codes[at + length - 1] ?? 0)
+      if (length < shortest) continue
+      if (length === shortest && !mayStart()(sum)) break
       const cover = length + (covered[at + length] ?? 0)
-      if (cover < (covered[at] ?? 0) || !lexicon().has(run.slice(at, at + length))) continue
+      if (cover < (covered[at] ?? 0) || !mayMean()(sum) || !lexicon().has(run.slice(at, at + length))) continue
       covered[at] = cover
       lengths[at] = length
     }

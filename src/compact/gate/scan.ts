@@ -1,10 +1,10 @@
 import { directs } from "../../language/imperative.ts"
-import { normalize, originalSpan, survey } from "../../language/normalize.ts"
+import { normalize, normalizedText, originalSpan, type Survey, survey } from "../../language/normalize.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
 import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
-import { gateSentences, type Sentence, type Word } from "./sentence.ts"
+import { gateSentences, type Sentence, type Sketch, type Word } from "./sentence.ts"
 
 export type Scanned = { readonly findings: readonly Finding[]; readonly text: string }
 
@@ -40,10 +40,7 @@ const maxDepth = 3
 /** Every attempt in a text, in the order of the text: in its words, its control tokens and its encoded blobs. */
 function sightingsIn(text: string, depth = 0): readonly Sighting[] {
   const seen = survey(text)
-  const view = normalize(text, seen)
-  const spoken = signalsIn(view.text).map(({ kind, strength, start, end }): Sighting => {
-    return { kind, strength, span: originalSpan(view, { start, end }) }
-  })
+  const spoken = spokenIn(text, seen)
   const encoded =
     depth >= maxDepth
       ? []
@@ -53,6 +50,15 @@ function sightingsIn(text: string, depth = 0): readonly Sighting[] {
             : [{ kind: "encoded-payload", strength: "strong", span }]
         })
   return [...spoken, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
+}
+
+/** Attempts in the words of a text. Where its characters came from is worked out only if there is one. */
+function spokenIn(text: string, seen: Survey): readonly Sighting[] {
+  if (!anyIn(normalizedText(text, seen))) return []
+  const view = normalize(text, seen)
+  return signalsOf(view.text).map(({ kind, strength, start, end }): Sighting => {
+    return { kind, strength, span: originalSpan(view, { start, end }) }
+  })
 }
 
 /** Tokens that chat templates reserve: in data they can only be an imitation, unless quoted as code. */
@@ -72,10 +78,13 @@ const isQuoted = (text: string, start: number, end: number): boolean =>
 /** Imitated control tokens and attempts to close a fence, found letter by letter in the text as it came. */
 function literalsIn(text: string): readonly Sighting[] {
   const sightings: Sighting[] = []
+  const hasTags = text.includes("<")
+  if (!hasTags && !text.includes("[") && !text.includes("###")) return sightings
   for (const { 0: token, index } of text.matchAll(reserved)) {
     const span = { start: index, end: index + token.length }
     if (!isQuoted(text, span.start, span.end)) sightings.push({ kind: "token-imitation", strength: "likely", span })
   }
+  if (!hasTags) return sightings
   const open = new Map<string, number>()
   for (const { 0: tag, 1: gap, 2: named, index } of text.matchAll(fenceTag)) {
     const name = (named ?? "").toLowerCase()
@@ -211,21 +220,36 @@ const longSentence = 600
 
 const tells = ({ words }: Sentence): boolean => words.some(({ concepts }) => (concepts & concept.report) !== 0)
 
-/** Does any sentence make an attempt? Only those with a word that means something are looked at: most texts have none. */
+/** Does any sentence make an attempt? Only those that could by their sketch are looked at. */
 function anyIn(text: string): boolean {
-  const telling = gateSentences(text, true)
-  return telling.some((sentence, n) => {
-    const before = telling[n - 1]
-    const told = before !== undefined && before.at === sentence.at - 1 && tells(before)
-    return (judge(sentence, told) ?? spokenTo(text, sentence)) !== undefined
-  })
+  const isWanted = hiding.test(text) ? undefined : (sketch: Sketch) => mayAttempt(text, sketch)
+  return gateSentences(text, isWanted).some(
+    (sentence) => (judge(sentence, sentence.told) ?? spokenTo(text, sentence)) !== undefined,
+  )
+}
+
+/** Can a sentence be an attempt, by the words that mean something in it and by its first word? Never wrong when it says no. */
+function mayAttempt(text: string, { start, size, present }: Sketch): boolean {
+  if (size === 0) return false
+  if ((present & addressed) !== 0) return true
+  opening.lastIndex = start
+  return opening.test(text) || (size > 1 && signalRules.some((rule) => isCompany(rule, present)))
+}
+
+/** What the constructions start with. */
+const opening =
+  /(?:abandon|abort|actual|add|admin|administrator|also|and|append|as|begin|cancel|commit|copy|developer|display|disregard|drop|e|echo|email|end|exfiltrate|for|forget|forward|halt|i|ignore|in|kindly|leak|new|now|operator|output|pause|please|policy|post|print|real|record|recite|remember|repeat|reveal|revised|safety|save|send|show|speaking|start|stop|store|submit|system|the|then|this|transmit|updated|upload|what|write|you)\b/y
+/** The one of them that may stand anywhere in a sentence. */
+const hiding = /(?:keep|hide) (?:this|it|these|that)/
+
+/** Are all the words there that a rule asks for, wherever they stand? */
+const isCompany = (rule: Rule, present: number): boolean => {
+  if ((present & rule.head) === 0) return false
+  for (const group of rule.near) if ((present & group) === 0) return false
+  return true
 }
 
 /** The attempts that the words of a text make, each with the commands that follow on it. */
-function signalsIn(text: string): readonly Signal[] {
-  return anyIn(text) ? signalsOf(text) : []
-}
-
 function signalsOf(text: string): readonly Signal[] {
   const sentences = gateSentences(text)
   const signals: Signal[] = []
@@ -347,7 +371,7 @@ function judge({ words }: Sentence, told: boolean): Match | undefined {
   if (words.length < 2) return undefined
   const present = words.reduce((all, word) => all | word.concepts, 0)
   for (const rule of signalRules) {
-    if ((present & rule.head) === 0 || rule.near.some((group) => (present & group) === 0)) continue
+    if (!isCompany(rule, present)) continue
     for (let n = 0; n < words.length; n++) {
       if (((words[n]?.concepts ?? 0) & rule.head) === 0) continue
       const match = meets(words, n, rule)

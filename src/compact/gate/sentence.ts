@@ -1,28 +1,6 @@
-import { lazy } from "../../language/lazy.ts"
 import type { Span } from "../../message/message.ts"
 import { concept } from "./finding.ts"
-import { conceptsOf, isGlued, lexiconWords, pairConcepts, unglue } from "./lexicon.ts"
-
-/** Sums are told apart by this many bits: some 4,000 words fill a hundredth of it. */
-const sumBits = 19
-
-/** The sum of a word, letter by letter. */
-export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0x01000193) + code) | 0
-
-const slot = (sum: number): number => (Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)) | 0
-
-const known = lazy(() => {
-  const slots = new Uint8Array(1 << sumBits)
-  for (const word of lexiconWords()) {
-    let sum = 0
-    for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
-    slots[slot(sum)] = 1
-  }
-  return slots
-})
-
-/** Can a word of this sum mean anything? Never wrong when it says no, so most words need no look at the lexicon. */
-export const mayMean = (sum: number): boolean => known()[slot(sum)] === 1
+import { addToSum, conceptsOf, isGlued, knownWord, pairConcepts, unglue } from "./lexicon.ts"
 
 /** A word that means something to the gate, and the place it has among all words of the text. */
 export type Word = Span & {
@@ -37,6 +15,8 @@ export type Sentence = Span & {
   readonly words: readonly Word[]
   /** Its place among all sentences. */
   readonly at: number
+  /** The sentence before it speaks of attempts. */
+  readonly told: boolean
   /** It starts a paragraph, so that nothing said before it speaks of it. */
   readonly parted: boolean
   readonly startsLine: boolean
@@ -60,79 +40,152 @@ const governors = concept.model | concept.user | concept.not
 const keyed = /["'`]\s?[:=]/
 const quote = /["'`«»„「『]$/
 
-const asciiLetters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
-  /[a-z\d]/.test(String.fromCharCode(code)) ? 1 : 0,
-)
-
 /** Letters and digits of any script; the view has no others left that could stand in a word. */
-function isLetter(code: number): boolean {
-  if (code < 0x80) return asciiLetters[code] === 1
+function isLetterCode(code: number): boolean {
+  if (code < 0x80) return /[a-z\d]/.test(String.fromCharCode(code))
   if (code < 0xc0 || (code >= 0x2000 && code <= 0x2bff)) return false
   return !(code >= 0x3000 && code <= 0x303f) && code < 0xfe00
 }
+const letters: Uint8Array = Uint8Array.from({ length: 1 << 16 }, (_, code) => Number(isLetterCode(code)))
 
 /** An apostrophe or a hyphen between two letters joins them to one word. */
 const joins = (code: number): boolean => code === 39 || code === 45
 
-/** Where the word that starts here ends, and the sum by which `mayMean` knows it; a rarity counts as known. */
-function readWord(text: string, start: number, word: { end: number; sum: number; rare: boolean }): void {
+/** The text as codes: a string that was put together or cut out is slow to go through sign by sign. Used again for the next text. */
+let scratch = new Uint16Array(1 << 14)
+/** Longer texts get an array of their own, which is not kept. */
+const maxScratch = 1 << 20
+
+function codesOf(text: string): Uint16Array {
+  const { length } = text
+  const codes = length <= scratch.length ? scratch : new Uint16Array(length > maxScratch ? length : 2 * length)
+  if (length <= maxScratch) scratch = codes
+  for (let at = 0; at < length; at++) codes[at] = text.charCodeAt(at)
+  return codes
+}
+
+/** Where the word that starts here ends, and the sum by which the lexicon knows it; a rarity is looked at more closely. */
+function readWord(
+  codes: Uint16Array,
+  length: number,
+  start: number,
+  word: { end: number; sum: number; rare: boolean },
+): void {
   let at = start
   let sum = 0
   let rare = false
-  while (at < text.length) {
-    const code = text.charCodeAt(at)
-    if (!isLetter(code)) {
-      if (!joins(code) || !isLetter(text.charCodeAt(at + 1))) break
+  for (; at < length; at++) {
+    const code = codes[at] ?? 0
+    if (letters[code] === 0) {
+      if (!joins(code) || at + 1 >= length || letters[codes[at + 1] ?? 0] === 0) break
       rare ||= code === 39
     }
     rare ||= code >= 0x80
     sum = addToSum(sum, code)
-    at++
   }
   word.end = at
   word.sum = sum
   word.rare = rare
 }
 
-/** What the reader of a text holds in hand: the words so far, and the word just read, whether it means something or not. */
+/** What the reader of a text holds in hand: the words of the sentence so far, as rows, and the word just read, whatever it means. */
 type Reading = {
-  words: Word[]
+  /** Words that mean something: each has its start, end, place, concepts and flags. */
+  rows: Int32Array
+  size: number
+  /** All concepts of these words. */
+  present: number
   count: number
   text: string
-  place: Span
+  start: number
   opens: boolean
   quoted: boolean
 }
+const rowLength = 5
+const [opensFlag, quotedFlag] = [1, 2]
+
+/** Rows that every reading starts with; a longer sentence gets more. */
+const sharedRows = new Int32Array(256 * rowLength)
+
+function push(
+  reading: Reading,
+  start: number,
+  end: number,
+  at: number,
+  concepts: number,
+  opens: boolean,
+  quoted: boolean,
+): void {
+  const from = reading.size * rowLength
+  if (from + rowLength > reading.rows.length) {
+    const longer = new Int32Array(2 * reading.rows.length)
+    longer.set(reading.rows)
+    reading.rows = longer
+  }
+  const { rows } = reading
+  rows[from] = start
+  rows[from + 1] = end
+  rows[from + 2] = at
+  rows[from + 3] = concepts
+  rows[from + 4] = (opens ? opensFlag : 0) | (quoted ? quotedFlag : 0)
+  reading.size++
+  reading.present |= concepts
+}
+
+function wordsOf({ rows, size }: Reading): readonly Word[] {
+  const words: Word[] = []
+  for (let from = 0; from < size * rowLength; from += rowLength) {
+    const flags = rows[from + 4] ?? 0
+    words.push({
+      start: rows[from] ?? 0,
+      end: rows[from + 1] ?? 0,
+      at: rows[from + 2] ?? 0,
+      concepts: rows[from + 3] ?? 0,
+      opens: (flags & opensFlag) !== 0,
+      quoted: (flags & quotedFlag) !== 0,
+    })
+  }
+  return words
+}
 
 /** Note a word if it means something, alone or as a pair with the word before it. */
-function note(reading: Reading, text: string, place: Span, opens: boolean, quoted: boolean): void {
-  const { words } = reading
+function note(
+  reading: Reading,
+  text: string,
+  own: number,
+  start: number,
+  end: number,
+  opens: boolean,
+  quoted: boolean,
+): void {
   const at = ++reading.count
   const pair = reading.text === "" ? 0 : pairConcepts(reading.text, text)
-  const concepts = conceptsOf(text) | pair
   // Outside Latin script the verbs of the lexicon have a form that only commands, wherever it stands.
   const commands = opens || text.charCodeAt(0) >= 0x370
   if (pair !== 0) {
-    const joined = words.at(-1)?.at === at - 1 ? words.pop() : undefined
-    const { place: before, opens: opened, quoted: cited } = reading
-    const own = joined?.concepts ?? 0
-    words.push({ start: before.start, end: place.end, at: at - 1, concepts: own | pair, opens: opened, quoted: cited })
+    const last = (reading.size - 1) * rowLength
+    const isJoined = last >= 0 && reading.rows[last + 2] === at - 1
+    const before = isJoined ? (reading.rows[last + 3] ?? 0) : 0
+    if (isJoined) reading.size--
+    push(reading, reading.start, end, at - 1, before | pair, reading.opens, reading.quoted)
   }
-  if (concepts !== 0) words.push({ start: place.start, end: place.end, at, concepts, opens: commands, quoted })
+  if ((own | pair) !== 0) push(reading, start, end, at, own | pair, commands, quoted)
   reading.text = text
-  reading.place = place
+  reading.start = start
   reading.opens = opens
   reading.quoted = quoted
 }
 
 /** A run of letters is one word, or several written without spaces. */
 function noteRun(reading: Reading, run: string, start: number, opens: boolean, quoted: boolean): void {
-  const pieces = isGlued(run) ? unglue(run) : [{ start: 0, end: run.length, word: run }]
-  if (pieces.length === 0) reading.count++
-  for (const [n, piece] of pieces.entries()) {
-    const place = { start: start + piece.start, end: start + piece.end }
-    note(reading, piece.word, place, n === 0 && opens, n === 0 && quoted)
+  if (!isGlued(run)) {
+    note(reading, run, conceptsOf(run), start, start + run.length, opens, quoted)
+    return
   }
+  const pieces = unglue(run)
+  if (pieces.length === 0) reading.count++
+  for (const [n, { word, start: from, end }] of pieces.entries())
+    note(reading, word, conceptsOf(word), start + from, start + end, n === 0 && opens, n === 0 && quoted)
 }
 
 const isGoverned = (before: string): boolean => governs.test(before) || (conceptsOf(before) & governors) !== 0
@@ -158,65 +211,88 @@ const gapOf = (gap: string): Gap => ({
   quotes: quote.test(gap) && !keyed.test(gap),
 })
 
-/** Longest gap that is remembered, and how many are: texts repeat their punctuation. */
-const maxGap = 12
-const maxGaps = 2000
+/** Longest gap that is remembered, and how many are: texts repeat their punctuation and their indentation. */
+const maxGap = 40
+const maxGaps = 1 << 12
 
-/** Reads the gap between two words, and remembers: gaps of one or two ASCII signs by their codes, the next longer ones by their text. */
-function createGaps(): (text: string, start: number, end: number) => Gap {
-  const short: (Gap | undefined)[] = Array.from({ length: 1 << 14 })
-  const known = new Map<string, Gap>()
-  return (text, start, end) => {
-    const first = text.charCodeAt(start)
-    const second = end - start === 2 ? text.charCodeAt(start + 1) : 0
-    const code = end - start <= 2 && end > start && first < 128 && second < 128 ? (second << 7) | first : -1
-    const found = code < 0 ? undefined : short[code]
-    if (found !== undefined) return found
-    const gap = text.slice(start, end)
-    const made = known.get(gap) ?? gapOf(gap)
-    if (code >= 0) short[code] = made
-    else if (gap.length <= maxGap && known.size < maxGaps) known.set(gap, made)
-    return made
-  }
+/** The gaps that are remembered, each at the place of its sum. The same signs mean the same in every text. */
+const keptGaps: ({ readonly signs: string; readonly gap: Gap } | undefined)[] = Array.from({ length: maxGaps })
+
+/** Gaps of one or two ASCII signs, by their codes: most gaps are short. */
+const shortGaps: (Gap | undefined)[] = Array.from({ length: 1 << 14 })
+
+/** Reads the gap between two words. */
+function readGap(text: string, codes: Uint16Array, start: number, end: number): Gap {
+  if (end - start > maxGap) return gapOf(text.slice(start, end))
+  const [first, second] = [codes[start] ?? 0, end - start === 2 ? (codes[start + 1] ?? 0) : 0]
+  if (end - start > 2 || end === start || first >= 128 || second >= 128) return keptGap(codes, start, end)
+  const code = (second << 7) | first
+  const known = shortGaps[code] ?? gapOf(text.slice(start, end))
+  shortGaps[code] = known
+  return known
 }
 
-/** The same signs mean the same in every text. */
-const readGap = createGaps()
-
-const noWords: readonly Word[] = []
+function keptGap(codes: Uint16Array, start: number, end: number): Gap {
+  let sum = 0
+  for (let at = start; at < end; at++) sum = addToSum(sum, codes[at] ?? 0)
+  const place = (sum ^ (sum >>> 12)) & (maxGaps - 1)
+  const kept = keptGaps[place]
+  if (kept !== undefined && kept.signs.length === end - start) {
+    let at = start
+    while (at < end && kept.signs.charCodeAt(at - start) === codes[at]) at++
+    if (at === end) return kept.gap
+  }
+  // A copy of its own, which does not keep the text alive that it stands in.
+  const signs = String.fromCharCode(...codes.subarray(start, end))
+  const gap = gapOf(signs)
+  keptGaps[place] = { signs, gap }
+  return gap
+}
 
 /** Words longer than this may be several; see `isGlued`. */
 const plainLength = 16
 
-/**
- * The text of a view cut into sentences, each with the words that mean something; with `telling`, only the sentences that have any. One
- * pass.
- */
-export function gateSentences(text: string, telling = false): readonly Sentence[] {
+/** What is known of a sentence before its words are laid out: where it starts, how many words mean something, and all that they mean. */
+export type Sketch = { readonly start: number; readonly size: number; readonly present: number }
+
+/** The text of a view cut into sentences, each with the words that mean something; only those that are wanted by their sketch. One pass. */
+export function gateSentences(text: string, isWanted: (sketch: Sketch) => boolean = () => true): readonly Sentence[] {
   const sentences: Sentence[] = []
-  const place = { start: 0, end: 0 }
-  const reading: Reading = { words: [], count: 0, text: "", place, opens: true, quoted: false }
+  const { length } = text
+  const codes = codesOf(text)
+  const reading: Reading = {
+    rows: sharedRows,
+    size: 0,
+    present: 0,
+    count: 0,
+    text: "",
+    start: 0,
+    opens: true,
+    quoted: false,
+  }
   const word = { end: 0, sum: 0, rare: false }
   let [start, end, parted, startsLine] = [-1, 0, true, true]
-  let lastStart = 0
-  let count = 0
+  let [lastStart, count, told] = [0, 0, false]
   const close = (announces: boolean): void => {
     if (start >= 0) {
-      const words = reading.words.length > 0 ? reading.words : noWords
-      if (!telling || words.length > 0) sentences.push({ start, end, words, parted, startsLine, announces, at: count })
+      const { size, present } = reading
+      if (isWanted({ start, size, present }))
+        sentences.push({ start, end, words: wordsOf(reading), parted, startsLine, announces, at: count, told })
+      told = (present & concept.report) !== 0
       count++
     }
-    if (reading.words.length > 0) reading.words = []
+    reading.size = 0
+    reading.present = 0
     reading.text = ""
     start = -1
   }
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < length; ) {
     const gapStart = at
-    while (at < text.length && !isLetter(text.charCodeAt(at))) at++
-    if (at === text.length) break
-    readWord(text, at, word)
+    while (at < length && letters[codes[at] ?? 0] === 0) at++
+    if (at === length) break
+    readWord(codes, length, at, word)
     const after = word.end
-    const gap = at - gapStart === 1 && text.charCodeAt(gapStart) === 32 ? undefined : readGap(text, gapStart, at)
+    const gap = at - gapStart === 1 && codes[gapStart] === 32 ? undefined : readGap(text, codes, gapStart, at)
     if (gap?.ends || (gap?.startsItem && after - at <= 3 && /^\d{1,3}$/.test(text.slice(at, after)))) {
       close(gap.announces)
       parted = gap.parts
@@ -228,7 +304,10 @@ export function gateSentences(text: string, telling = false): readonly Sentence[
     if (start < 0) start = at
     lastStart = at
     end = after
-    if (!word.rare && after - at <= plainLength && !mayMean(word.sum)) {
+    const isPlain = !word.rare && after - at <= plainLength
+    const known = isPlain ? knownWord(codes, at, after, word.sum) : undefined
+    if (known !== undefined) note(reading, known.word, known.concepts, at, after, opens, gap?.quotes === true)
+    else if (isPlain) {
       reading.count++
       reading.text = ""
     } else noteRun(reading, text.slice(at, after), at, opens, gap?.quotes === true)
