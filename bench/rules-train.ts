@@ -189,7 +189,11 @@ function crossCheck(): readonly string[] {
   const scored = leftOut.flatMap((name) => {
     const sets = learntSets.filter((set) => set !== name)
     const source = realSources.indexOf(name)
-    const learnt = [...ownExamples(sets), ...real.talk.filter((example) => example.source !== source)]
+    const learnt = [
+      ...writtenExamples(),
+      ...setExamples(sets),
+      ...real.talk.filter((example) => example.source !== source),
+    ]
     const held =
       source < 0
         ? labelledTalk([name]).flatMap((item) => talkExamples(item, 1))
