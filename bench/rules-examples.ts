@@ -193,33 +193,6 @@ function introduced(sets: readonly string[]): readonly Labelled[] {
 }
 const isUnspaced = /[，、]$/
 
-/** Every frame with some fillings of its slots; frames that bind and frames that do not have the same fillings. */
-function framed(): readonly Labelled[] {
-  const isFilling = /^[a-z]+: .*\|/
-  const lines = linesOf("frames.txt")
-  const fillings = new Map(
-    lines
-      .filter((line) => isFilling.test(line))
-      .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2).split(" | ")]),
-  )
-  const dice = createDice(4711)
-  const draw = (name: string): string => {
-    const some = fillings.get(name) ?? []
-    return some[dice(some.length)] ?? ""
-  }
-  return lines
-    .filter((line) => !isFilling.test(line))
-    .flatMap((frame) =>
-      Array.from({ length: fillingsOfFrame }, (_, k) => {
-        const filled = frame.replace(/\{([a-z]+)\}/g, (_slot, name: string) => draw(name))
-        const said =
-          k % 4 === 3 ? filled : filled.replace(/^(\[*)(\p{Ll})/u, (_start, open, sign) => open + sign.toUpperCase())
-        return readMarked(said)
-      }),
-    )
-}
-const fillingsOfFrame = 12
-
 type Fixture = { readonly text: string; readonly channel: string; readonly half: string }
 
 const fixtureLines = <Row extends Fixture>(name: string): readonly Row[] =>
@@ -247,7 +220,16 @@ function fixtureTalk(): readonly Labelled[] {
 }
 
 /** The labelled sets that are learnt from. What is written later is first looked at, and learnt from when the next one is there. */
-export const learntSets: readonly string[] = ["", "second-", "third-", "fourth-", "fifth-"]
+export const learntSets: readonly string[] = [
+  "",
+  "second-",
+  "third-",
+  "fourth-",
+  "fifth-",
+  "sixth-",
+  "eighth-",
+  "ninth-",
+]
 
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>
   sets.flatMap((set) => readSet<Row>(`${set}${name}`))
@@ -261,26 +243,28 @@ export const labelledTalk = (sets: readonly string[]): readonly Labelled[] =>
 export const ownLines = (): readonly (readonly string[])[] => [
   linesOf("talk-en.txt"),
   linesOf("talk-other.txt"),
-  [...linesOf("frames.txt").flatMap((line) => line.split("|")), ...linesOf("leads.txt"), ...linesOf("bodies.txt")],
+  [...linesOf("leads.txt"), ...linesOf("bodies.txt")],
   linesOf("pages.txt"),
   fixtureTalk().map(({ text }) => text),
   ...learntSets.map((set) => labelledTalk([set]).map(({ text }) => text)),
 ]
 
-const frameWeight = 0.1
 const asideWeight = 0.5
 
 /** A message that was written to be labelled is nearer to what people say than a line that was written to be learnt from. */
 const labelledWeight = 2
 
-/** All that was written for the finder, and the labelled sets of the given names. */
-export const ownExamples = (sets: readonly string[]): readonly Example[] => [
+/** All that was written for the finder. */
+export const writtenExamples = (): readonly Example[] => [
   ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
   ...announced().flatMap((item) => talkExamples(item, 0.15)),
   ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
-  ...framed().flatMap((item) => talkExamples(item, frameWeight)),
-  ...introduced(sets).flatMap((item) => talkExamples(item, asideWeight)),
   ...fixtureTalk().flatMap((item) => talkExamples(item, 1)),
+]
+
+/** The labelled sets of the given names, as they are and behind asides. */
+export const setExamples = (sets: readonly string[]): readonly Example[] => [
+  ...introduced(sets).flatMap((item) => talkExamples(item, asideWeight)),
   ...labelledTalk(sets).flatMap((item) => talkExamples(item, labelledWeight)),
 ]
 

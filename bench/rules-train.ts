@@ -5,11 +5,12 @@ import {
   type Example,
   labelledTalk,
   learntSets,
-  ownExamples,
   pageExamples,
   realLines,
   realSources,
+  setExamples,
   talkExamples,
+  writtenExamples,
 } from "./rules-examples.ts"
 
 /**
@@ -18,7 +19,7 @@ import {
  */
 
 /** Sorts of features, and how much a step of each counts: what a word does tells more than which word it is. */
-const scales: Readonly<Record<number, number>> = {
+const pageScales: Readonly<Record<number, number>> = {
   2: 0.7,
   5: 1.6,
   7: 0.7,
@@ -34,6 +35,12 @@ const scales: Readonly<Record<number, number>> = {
   21: 0.7,
   22: 1.6,
   23: 1.6,
+  24: 2.5,
+}
+/** What people say has more examples, and no need to lean on a few signs. */
+const scalesOf: Readonly<Record<Register, Readonly<Record<number, number>>>> = {
+  talk: { ...pageScales, 6: 0.3, 7: 0.3, 8: 0.3, 20: 5 },
+  page: pageScales,
 }
 const baseScale = 0.2
 
@@ -42,15 +49,13 @@ type TrainOptions = {
   readonly register: Register
   readonly decay: number
   readonly epochs: number
-  /** Share of the words that an example is read without: what a sentence does has to tell by itself. */
+  /** Share of the features that an example is read without: no single one of them may decide. */
   readonly dropped: number
 }
 
-/** Sorts of features that are words, and not what words do. */
-const lexical: ReadonlySet<number> = new Set([1, 2, 3, 11, 14, 16, 18])
-
 /** How far each feature reaches: by its sort, and by how unevenly rules and others have it. */
-function scaleOf(examples: readonly Example[]): Float64Array {
+function scaleOf(examples: readonly Example[], register: Register): Float64Array {
+  const scales = scalesOf[register]
   const scale = new Float64Array(tableSize)
   const [rules, others] = [new Float64Array(tableSize).fill(1), new Float64Array(tableSize).fill(1)]
   for (const { ids, sorts, isRule, weight } of examples)
@@ -86,10 +91,7 @@ function trainOne(
   { register, decay, epochs, dropped }: TrainOptions,
   seed: number,
 ): Model {
-  const scale = scaleOf(examples)
-  const isWord = new Uint8Array(tableSize)
-  for (const { ids, sorts } of examples)
-    for (const [k, id] of ids.entries()) if (lexical.has(sorts[k] ?? 0)) isWord[id] = 1
+  const scale = scaleOf(examples, register)
   const read = new Uint32Array(4096)
   const chance = Math.round(dropped * 1000)
   const [weights, squares] = [new Float64Array(tableSize), new Float64Array(tableSize).fill(1e-6)]
@@ -110,7 +112,7 @@ function trainOne(
       const part = shareOf(example.ids.length, register)
       let [score, count] = [bias, 0]
       for (const id of example.ids) {
-        if (isWord[id] === 1 && dice(1000) < chance) continue
+        if (dice(1000) < chance) continue
         read[count++] = id
         score += (weights[id] ?? 0) * (scale[id] ?? 0) * part
       }
@@ -126,7 +128,7 @@ function trainOne(
     }
   }
   return {
-    weights: weights.map((weight, id) => weight * (scale[id] ?? 0) * (isWord[id] === 1 ? 1 - dropped : 1)),
+    weights: weights.map((weight, id) => weight * (scale[id] ?? 0) * (1 - dropped)),
     bias,
   }
 }
@@ -159,14 +161,14 @@ const longestGap = 89
 const leastLevel = 2
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
-  talk: { register: "talk", decay: 2e-3, epochs: 20, dropped: 0.2 },
+  talk: { register: "talk", decay: 2e-3, epochs: 12, dropped: 0.2 },
   page: { register: "page", decay: 5e-4, epochs: 30, dropped: 0 },
 }
 
 export function trainAll(): { readonly talk: Model; readonly page: Model } {
   const real = realLines()
   return {
-    talk: train([...ownExamples(learntSets), ...real.talk], options.talk),
+    talk: train([...writtenExamples(), ...setExamples(learntSets), ...real.talk], options.talk),
     page: train([...pageExamples(), ...real.page], options.page),
   }
 }
@@ -187,7 +189,11 @@ function crossCheck(): readonly string[] {
   const scored = leftOut.flatMap((name) => {
     const sets = learntSets.filter((set) => set !== name)
     const source = realSources.indexOf(name)
-    const learnt = [...ownExamples(sets), ...real.talk.filter((example) => example.source !== source)]
+    const learnt = [
+      ...writtenExamples(),
+      ...setExamples(sets),
+      ...real.talk.filter((example) => example.source !== source),
+    ]
     const held =
       source < 0
         ? labelledTalk([name]).flatMap((item) => talkExamples(item, 1))

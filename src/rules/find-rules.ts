@@ -191,7 +191,7 @@ const sureItem = 1
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
 /** What has the form of a standing command needs to be less sure; what is announced as a rule much less, and least an item among rules. */
-const easedTalk = -0.25
+const easedTalk = -0.75
 const announcedTalk = -1
 const listedTalk = -3
 /** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */

@@ -164,3 +164,19 @@ describe("a rule that is named", () => {
     expect(ruleNamed(name, pins)).toBeUndefined()
   })
 })
+
+test.each([
+  ["Use metric units.", "Forget the second paragraph, it's about metric units anyway."],
+  ["Deploy only to eu-central-1.", "The client now deploys to us-east-1."],
+  ["Keep summaries under 200 words.", "The journal allows 300 words now."],
+  ["Backups are kept for 30 days.", "Their backups are kept for 90 days now."],
+])("what others do, and what is dropped of a text, changes no rule: %s", (rule, said) => {
+  expect(readReplacements(said, [pinOf(rule, 1)])).toEqual([])
+})
+
+test("who left is replaced also where the sentence speaks of others", () => {
+  const rule = pinOf("Send the weekly report to Anna.", 1)
+  expect(readReplacements("Anna left, the weekly report goes to Tom now.", [rule]).map(({ pin }) => pin)).toEqual([
+    rule,
+  ])
+})

@@ -185,6 +185,14 @@ const lastingWords =
 const uncertain =
   /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file|friday|summary|report|customer)|only (?:today|once)|today|tonight|tomorrow|on sunday|for now|for once|once|exception|exceptionally|except|also|too|remember|still|took|was|were|had|did|got|went|happened|never mind it|quot\w+|joke|just for|on holiday|other (?:team|department|company)|wants?|press release|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
 
+/**
+ * A statement whose subject is somebody else, or a thing of theirs: "the client now deploys to us-east-1", "their backups are kept for 90
+ * days now". It tells of others and changes nothing, unless it says that they left or who takes over.
+ */
+const ofOthers =
+  /^(?:ok(?:ay)?,? |so,? |and |but |by the way,? |btw,? )?(?:(?:their|his|her|its|leur|leurs|ihre?|seus?|suas?)\b|(?:the|a|an|my|our|der|die|le|la|el|il|o) (?:\p{L}+ ){0,2}?(?:client|customer|supplier|vendor|landlord|neighbou?r|competitor|bank|insurer|journal|publisher|school|government|ministry|city|airline|hotel|partner|agency|kunde|lieferant|vermieter|fournisseur|cliente|proveedor|fornecedor)s?(?:'s?)?\b)/u
+const takesOver = /\b(?:left|gone|retired|takes over|took over|approves|signs|instead)\b/
+
 /** Names inside a sentence, in code or between quotation marks, and folders, folded. */
 const namesIn = (text: string): readonly string[] =>
   [
@@ -262,12 +270,16 @@ function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule
   const said = withoutCommanded(seen)
   const [isEnd, isChange] = [ends.test(said), changes.test(said)]
   if ((!isEnd && !isChange) || uncertain.test(seen.replace(lastingWords, " "))) return undefined
+  if (ofOthers.test(seen) && !takesOver.test(seen)) return undefined
   const topics = topicOf(text)
   const isBan = bans.test(seen)
+  // "Forget the second paragraph, it is about units": what is dropped is the paragraph, whatever is said of it.
+  const dropped = topicOf(dropping.exec(seen)?.[1] ?? "")
   let meant: Rule | undefined
   for (const pin of pins) {
     // A ban on another thing of the same kind takes nothing back.
     if (isBan && forbids(pin) && namesAnother(pin.text, text)) continue
+    if (dropped.length > 0 && !dropped.some((word) => topicOf(pin.text).includes(word))) continue
     if (!isReplaced(pin.text, text, { said: topics, seen, isEnd })) continue
     if (meant !== undefined) return undefined
     meant = pin
@@ -275,6 +287,8 @@ function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule
   return meant
 }
 
+const dropping =
+  /^(?:ok(?:ay)?,? |so,? |please )?(?:forget(?: about)?|disregard|ignore|drop|scrap|skip|cancel) (?:the|that|this|my|our) ([^,;.]{2,60})[,;.] ?\p{L}/u
 const bans = /\b(?:never|do not|don't|must not|no)\b/
 
 type Said = { readonly said: readonly string[]; readonly seen: string; readonly isEnd: boolean }

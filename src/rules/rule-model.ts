@@ -59,6 +59,8 @@ const tag = {
   after: 21,
   subject: 22,
   tail: 23,
+  laterOrder: 24,
+  ending: 25,
 } as const
 
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
@@ -105,6 +107,7 @@ export function featuresOf(view: StatementView): Features {
   kindFeatures(reading)
   leadFeatures(reading)
   subjectFeatures(reading)
+  clauseFeatures(reading)
   tailFeatures(reading)
   aroundFeatures(view)
   shapeFeatures(view)
@@ -163,6 +166,7 @@ function wideFeatures(run: string): void {
   for (let at = 0; at < run.length; at++) {
     add(tag.wide, run.charCodeAt(at))
     if (at + 2 <= run.length) add(tag.wide + 32, mix(run.charCodeAt(at), run.charCodeAt(at + 1)))
+    if (at + 3 <= run.length) add(tag.wide + 64, hashOf(run.slice(at, at + 3)))
   }
   add(tag.last, hashOf(run.slice(-3)))
 }
@@ -231,6 +235,22 @@ function leadLength(words: Reading["words"]): number {
     if (word?.isJoint === true && leadEnd.test(word.text)) return at
   }
   return -1
+}
+
+/** Does a clause behind another one start as a command? And how does a sentence end that has no blanks? */
+function clauseFeatures({ words, places }: Reading): void {
+  let start = 0
+  for (let at = 0; at <= words.length; at++) {
+    if (at < words.length && words[at]?.isJoint !== true) continue
+    if (start > 0 && at - start > 1) {
+      const order = orderOf({ words: words.slice(start, at), places: places.slice(start, at) })
+      if (order !== undefined) add(tag.laterOrder, order)
+    }
+    start = at + 1
+  }
+  const last = words.at(-1)
+  if (last?.isUnspaced !== true) return
+  for (let length = 1; length <= 4; length++) add(tag.ending, hashOf(last.text.slice(-length)))
 }
 
 /** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
@@ -372,7 +392,7 @@ const [never = -1, always, dont, not = -1] = placesOf("never always dont not")
 const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
 
 /** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
-function orderOf({ words, places }: Reading): number | undefined {
+function orderOf({ words, places }: Pick<Reading, "words" | "places">): number | undefined {
   let start = 0
   for (let word = words[0]; word !== undefined && (word.isJoint || word.isOpener); word = words[++start]);
   const opener = words[start]

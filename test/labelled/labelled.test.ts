@@ -6,7 +6,9 @@ import { corpus, withoutCorpus } from "../support/corpus.ts"
 
 const text = z.string().min(1)
 const rules = z.array(text)
-const lang = z.enum(["en", "de", "fr", "es", "pt", "it", "nl", "zh", "ja"])
+const lang = z.enum(["en", "de", "fr", "es", "pt", "it", "nl", "zh", "ja", "ko"])
+/** The languages of the first six sets. */
+const nine = lang.options.filter((name) => name !== "ko")
 
 const families = [
   "recipients",
@@ -133,6 +135,16 @@ const fifth = {
 }
 /** The sixth set: written after all others, from the definition of a standing rule alone; kitchens, museums, yards, practices, code. */
 const sixth = setOf("sixth", "sixth-")
+/** The seventh set: written by another hand from the definition alone; held out. */
+const seventh = {
+  talk: read("seventh-talk.jsonl", talkShape),
+  announced: read("seventh-announced.jsonl", announcedShape),
+  pasted: read("seventh-pasted.jsonl", pastedShape),
+  supersede: read("seventh-supersede.jsonl", supersedeShape),
+}
+/** Talk of two more hands who had not read the finder, in ten languages. */
+const eighth = { talk: read("eighth-talk.jsonl", talkShape) }
+const ninth = { talk: read("ninth-talk.jsonl", talkShape) }
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({ id: text, sentence: text, family, values: z.unknown(), also: z.array(family).optional() }),
@@ -157,8 +169,13 @@ const withText = [
   ...fifth.talk,
   ...fifth.announced,
   ...fifth.pasted,
+  ...seventh.talk,
+  ...seventh.announced,
+  ...seventh.pasted,
+  ...eighth.talk,
+  ...ninth.talk,
 ]
-const pairs = [...sets, third, fourth, fifth, sixth].flatMap(({ supersede }) => supersede)
+const pairs = [...sets, third, fourth, fifth, sixth, seventh].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...policies, ...secondPolicies].map(({ id }) => id))).toEqual([])
@@ -189,7 +206,7 @@ describe.each(sets)("the $name set", ({ talk, announced, pasted, supersede, file
     expect(talk.length).toBeGreaterThanOrEqual(least.talk)
     expect(withRules(talk) / talk.length).toBeCloseTo(least.share, 1)
     expect(talk.filter((item) => item.lang === "en").length / talk.length).toBeCloseTo(0.65, 1)
-    for (const language of lang.options) {
+    for (const language of nine) {
       const items = talk.filter((item) => item.lang === language)
       expect(withRules(items), language).toBeGreaterThanOrEqual(4)
       expect(items.length - withRules(items), language).toBeGreaterThanOrEqual(8)
@@ -246,7 +263,7 @@ test("the third set: talk in nine languages, every constraint in five framings, 
   const { talk, announced, supersede } = third
   expect(talk.length).toBeGreaterThanOrEqual(250)
   expect(withRules(talk) / talk.length).toBeCloseTo(0.22, 1)
-  for (const language of lang.options) {
+  for (const language of nine) {
     const items = talk.filter((item) => item.lang === language)
     expect(withRules(items), language).toBeGreaterThanOrEqual(3)
     expect(items.length - withRules(items), language).toBeGreaterThanOrEqual(7)
@@ -259,9 +276,9 @@ test("the third set: talk in nine languages, every constraint in five framings, 
 })
 
 test.each([
-  { name: "fourth", set: fourth, languages: lang.options },
+  { name: "fourth", set: fourth, languages: nine },
   { name: "fifth", set: fifth, languages: ["en", "de", "fr", "es", "pt"] },
-  { name: "sixth", set: sixth, languages: lang.options },
+  { name: "sixth", set: sixth, languages: nine },
 ])(
   "the $name set: talk in all its languages, announced rules, pastes with and without the user's own rule, pairs of both sorts",
   ({ set, languages }) => {
@@ -274,6 +291,26 @@ test.each([
       expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
   },
 )
+
+test("the seventh set: talk in seven languages, announced rules, pastes, and pairs of which some leave the first rule in force", () => {
+  const { talk, announced, pasted, supersede } = seventh
+  expect(new Set<string>(talk.map((item) => item.lang))).toEqual(new Set(["en", "de", "fr", "es", "pt", "ja", "zh"]))
+  for (const item of announced) expect(item.rules.length, item.id).toBeGreaterThan(0)
+  for (const { id, text, attack } of pasted) expect(text.split(attack).length, id).toBe(2)
+  const gone = supersede.filter((pair) => pair.gone)
+  expect(gone.length).toBeGreaterThanOrEqual(30)
+  expect(supersede.length - gone.length).toBeGreaterThanOrEqual(50)
+  for (const pair of gone) expect(pair.channel, pair.id).toBe("user")
+})
+
+test.each([
+  { name: "eighth", talk: eighth.talk },
+  { name: "ninth", talk: ninth.talk },
+])("the $name set: some 800 messages in ten languages, two in five with a rule", ({ talk }) => {
+  expect(talk.length).toBeGreaterThanOrEqual(790)
+  expect(new Set<string>(talk.map((item) => item.lang))).toEqual(new Set<string>(lang.options))
+  expect(withRules(talk) / talk.length).toBeCloseTo(0.42, 1)
+})
 
 test("policy families: 20 wordings for each of the 13, their values in its terms, and 60 that mean no policy", () => {
   const counts = new Map<string, number>(families.map((name) => [name, 0]))
@@ -336,6 +373,9 @@ test("README.md has the counts of the files", () => {
       { prefix: "fourth-", ...fourth, files: [] },
       { prefix: "fifth-", ...fifth, files: [] },
       sixth,
+      { prefix: "seventh-", ...seventh, files: [] },
+      { prefix: "eighth-", ...eighth, announced: [], pasted: [], supersede: [], files: [] },
+      { prefix: "ninth-", ...ninth, announced: [], pasted: [], supersede: [], files: [] },
     ]
       .flatMap(rowsOf)
       .filter((row) => !row.includes("| 0 |")),
