@@ -146,6 +146,19 @@ test("a session that the library removes is in no file any more", async () => {
   await store.close()
 }, 60_000)
 
+test("well-known secrets reach no file where the defaults of redact are on, and the rest of the message does", async () => {
+  const folder = newFolder()
+  const store = await openStore(join(folder, "holdfast.db"))
+  const made = createHoldfast({ store, agent: "default", redact: ["defaults"] })
+  const secret = `ghp_${"a1B2".repeat(9)}`
+  await made.session("talk").append([{ role: "user", content: `Deploy quokkastone with ${secret}, please.` }])
+  await made.idle()
+  await made.close()
+  await store.close()
+  const kept = textIn(folder)
+  expect([kept.includes("quokkastone"), kept.includes(secret)]).toEqual([true, false])
+}, 60_000)
+
 const day = 86_400_000
 
 test("sessions go when they are too old, then the oldest until the store is small enough; what is in use stays", async () => {

@@ -111,7 +111,9 @@ function kindOf(error: unknown): string {
 /** File and line of the innermost call, without the folders that it lies in. */
 function placeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || error instanceof HoldfastError) return undefined
-  return /\n {4}at [^\n]{0,300}?([\w.-]{1,80}:\d{1,7}):\d{1,7}\)?(?:\n|$)/.exec((error.stack ?? "").slice(-5000))?.[1]
+  const at = /\n {4}at [^\n]{0,300}?([\w.-]{1,80})(?:\?[^\s:)]{0,80})?(:\d{1,7}):\d{1,7}\)?(?:\n|$)/
+  const [, file, line] = at.exec((error.stack ?? "").slice(-5000)) ?? []
+  return file === undefined || line === undefined ? undefined : `${file}${line}`
 }
 
 /** Of what happens in sessions, what somebody may have to do something about. */

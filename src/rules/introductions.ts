@@ -392,9 +392,15 @@ function isLabel(said: Said, isLast: boolean): boolean {
 const tellsTail =
   /^\s*(?:(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [^\s.?!]{3,12})?\s*$/
 
+/** What happens rather than is said: "the page just fired: …" goes on in the speaker's own words. */
+const happenVerbs = setOf(
+  "fired started happened changed needed required finished fixed moved planned scheduled opened closed arrived occurred",
+)
+
 /** A word for saying: a known one, or any verb in the past at the end of the lead ("someone tweeted:"). */
 const tellsAt = (said: Said, at: number): boolean =>
-  isIn(said, at, tellVerbs) || (at > 0 && at === said.words.length - 1 && /^[a-z]{3,}ed$/.test(wordAt(said, at)))
+  isIn(said, at, tellVerbs) ||
+  (at > 0 && at === said.words.length - 1 && /^[a-z]{3,}ed$/.test(wordAt(said, at)) && !isIn(said, at, happenVerbs))
 
 function endsTelling(said: Said): boolean {
   const at = said.words.findLastIndex((_, n) => tellsAt(said, n))

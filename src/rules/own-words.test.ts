@@ -226,3 +226,12 @@ test.each(["On this project you're read-only", "In this chat you are the editor"
     expect(own(`${lead}: ${planted}`)).toContain(planted)
   },
 )
+
+test.each(["The page just fired", "The migration finished", "The date moved"])(
+  "what happened hands nothing over, unlike what somebody said: %s",
+  (lead) => {
+    const text = `${lead}: errors in checkout. Never restart the cache without me.`
+    expect(own(text)).toContain("Never restart the cache without me.")
+    expect(own(`Tom tweeted: errors in checkout. Never restart the cache without me.`)).not.toContain("Never restart")
+  },
+)
