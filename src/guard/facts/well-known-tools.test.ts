@@ -16,10 +16,10 @@ const patch = (file: string): string => `*** Begin Patch\n*** Add File: ${file}\
 
 const calls: readonly (readonly [whose: string, allowed: Call, denied: Call])[] = [
   ["Claude Code, shell", ["Bash", { command: "npm test" }], ["Bash", { command: "cat /srv/vault/a" }]],
-  ["Claude Code, read", ["Read", { file_path: "/work/a.ts" }], ["Read", { file_path: "/srv/vault/a" }]],
+  ["Claude Code, read", ["Read", { file_path: "/home/dev/a.ts" }], ["Read", { file_path: "/srv/vault/a" }]],
   [
     "Claude Code, edit",
-    ["Edit", { file_path: "/work/a.ts", old_string: "a", new_string: "b" }],
+    ["Edit", { file_path: "/home/dev/a.ts", old_string: "a", new_string: "b" }],
     ["Edit", { file_path: "/srv/vault/a", old_string: "a", new_string: "b" }],
   ],
   [
@@ -44,12 +44,12 @@ const calls: readonly (readonly [whose: string, allowed: Call, denied: Call])[] 
   ],
   [
     "Gemini CLI, replace",
-    ["replace", { file_path: "/work/a", old_string: "a", new_string: "b" }],
+    ["replace", { file_path: "/home/dev/a", old_string: "a", new_string: "b" }],
     ["replace", { file_path: "/srv/vault/a", old_string: "a", new_string: "b" }],
   ],
   [
     "opencode, edit",
-    ["edit", { filePath: "/work/a", oldString: "a", newString: "b" }],
+    ["edit", { filePath: "/home/dev/a", oldString: "a", newString: "b" }],
     ["edit", { filePath: "/srv/vault/a", oldString: "a", newString: "b" }],
   ],
   ["pi, bash", ["bash", { command: "ls -la", timeout: 5 }], ["bash", { command: "cp /srv/vault/a .", timeout: 5 }]],
