@@ -155,6 +155,8 @@ test("what the store has not saved, and a policy folder that cannot be read, sta
 
 test("one press of Escape closes the search, whatever was typed", async () => {
   await page.goto(`${house.url}/inspector`)
+  // Keys are heard once the page is drawn.
+  await page.locator("a.row").first().waitFor()
   await page.keyboard.press("Control+k")
   await page.getByRole("dialog").locator("input").fill("importer")
   await page.keyboard.press("Escape")
