@@ -118,12 +118,20 @@ export function formsOf(
   )
 }
 
+function withLine(candidate: Candidate, text: string, meter: DigestMeter): Candidate {
+  const { short: _, ...rest } = candidate.line
+  const line = { ...rest, text }
+  return { ...candidate, line, cost: costOf(candidate.section, line, meter) }
+}
+
+/** A line in the short form that it brings along, where it has one. */
+export const shortForm = (candidate: Candidate, meter: DigestMeter): Candidate =>
+  candidate.line.short === undefined ? candidate : withLine(candidate, candidate.line.short, meter)
+
 /** What became of a file, without what changed in it: every file is named before any is described. */
 export function withoutDetails(candidate: Candidate, meter: DigestMeter): readonly Candidate[] {
-  const { short: _, ...line } = candidate.line
-  const text = line.text.replace(/ \(.*\)$/s, "")
-  const bare = { ...line, text }
-  return text === line.text ? [] : [{ ...candidate, line: bare, cost: costOf(candidate.section, bare, meter) }]
+  const text = candidate.line.text.replace(/ \(.*\)$/s, "")
+  return text === candidate.line.text ? [] : [withLine(candidate, text, meter)]
 }
 
 /** The user's messages in few words: their sentences that state a value, worth most first. */
@@ -165,14 +173,10 @@ export function fitted(candidate: Candidate, budget: number, meter: DigestMeter)
 }
 
 function makeFitted(candidate: Candidate, budget: number, meter: DigestMeter): Candidate {
-  const { section, line, cost, tier } = candidate
+  const { line, cost, tier } = candidate
   if (cost <= budget || (line.channel !== "user" && tier !== "acts" && line.short === undefined)) return candidate
-  const withText = (text: string): Candidate => {
-    const { short: _, ...rest } = line
-    const other = { ...rest, text }
-    return { ...candidate, line: other, cost: costOf(section, other, meter) }
-  }
-  const short = line.short === undefined ? candidate : withText(line.short)
+  const withText = (text: string): Candidate => withLine(candidate, text, meter)
+  const short = shortForm(candidate, meter)
   if (short.cost <= budget || (line.channel !== "user" && tier !== "acts")) return short
   if (budget < (tier === "acts" ? leastAct : leastWords / 2)) return candidate
   const whole = short.line.text

@@ -6,8 +6,10 @@ import {
   formsOf,
   isUsersWords,
   rankedIn,
+  shortForm,
   withoutDetails,
 } from "./digest-candidates.ts"
+import { isPages, isRead } from "./state/line-series.ts"
 import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
 
 /** In which order the lines of a digest get their room, and how much of it values take. */
@@ -24,6 +26,7 @@ const tierOrder = [
   { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },
   { tier: "words", most: 0.95 },
+  { tier: "reads", most: 0.8 },
   { tier: "longer", most: 0.7 },
   { tier: "work", most: 1 },
   { tier: "found", most: 0.4 },
@@ -142,31 +145,38 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
   const words = rankedIn(candidates, "words").filter(isUsersWords)
   const spoken = hasWish ? undefined : (words.find(({ line }) => line.state !== "said") ?? words[0])
   const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
+  const others = rankedIn(candidates, "words").filter((one) => one !== spoken)
+  const said = formsOf(others, wordSizes, meter)
   const work = rankedIn(candidates, "work")
   const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
-  const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead.test(line.text)
+  const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
+  const isOnlyRead = ({ section, line }: Candidate): boolean =>
+    isPages(line.text) || (isFiles(section) && isRead(line.text))
   const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
     rules: rankedIn(candidates, "rules"),
     stop: formsOf(stop, stopSizes, meter),
     acts: acts.filter(({ cost }) => cost <= actSizes[0]),
-    longer: acts.filter(({ cost }) => cost > actSizes[0] && cost <= actSizes[2]),
-    words: formsOf(
-      rankedIn(candidates, "words").filter((one) => one !== spoken),
-      wordSizes,
-      meter,
-    ),
+    longer: [
+      ...said.filter(({ cost }) => cost > wholeWords),
+      ...acts.filter(({ cost }) => cost > actSizes[0] && cost <= actSizes[2]),
+    ],
+    words: said.filter(({ cost }) => cost <= wholeWords),
     found: formsOf(rankedIn(candidates, "found"), [], meter),
     excerpts: excerptsOf(candidates, options.stands, meter),
     files: work
       .filter(isChange)
       .flatMap((one) => withoutDetails(one, meter))
       .concat(formsOf(work.filter(isChange), [], meter)),
+    reads: work.filter(isOnlyRead).map((one) => shortForm(one, meter)),
     work: formsOf(
-      work.filter((one) => !isChange(one)),
+      work.filter((one) => !isChange(one) && !isOnlyRead(one)),
       listSizes,
       meter,
     ),
-    details: acts.filter(({ cost }) => cost > actSizes[2]),
+    details: [
+      ...acts.filter(({ cost }) => cost > actSizes[2]),
+      ...work.filter((one) => isOnlyRead(one) && one.line.short !== undefined),
+    ],
   }
   const opened = new Set<string>()
   const headOnce = (section: string): number => {
@@ -195,8 +205,6 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
 }
 
 const isFiles = (section: string): boolean => section === "files_and_code" || section === "file_system_state"
-/** A file that was only looked at. */
-const isRead = /^`[^`]+`: read$/
 
 const keyOf = ({ section, at }: Candidate): string => `${section}\n${at}`
 

@@ -13,7 +13,7 @@ import {
   schemas,
 } from "../summary/summary.ts"
 import { announces } from "./cues.ts"
-import { withSeries } from "./line-series.ts"
+import { eachRead, withSeries } from "./line-series.ts"
 import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
 import {
@@ -269,6 +269,9 @@ const carriedLines = ({ sections }: Summary): readonly Placed[] =>
         const share = name === rulesSection ? 1 : isUsersSection(name) ? Math.sqrt(left) : left
         return { section: name, line: { ...line, worth: line.worth * share } }
       }),
+    )
+    .flatMap((placed) =>
+      placed.line.state === undefined ? eachRead(placed.line).map((line) => ({ ...placed, line })) : [placed],
     )
     .slice(-maxNotes)
 

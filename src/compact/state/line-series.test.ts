@@ -3,16 +3,28 @@ import { fc } from "../../../test/support/property.ts"
 import type { Note, NoteKind, Summary } from "../summary/summary.ts"
 import { writeExtractive } from "./extractive.ts"
 
-/** The lines of a handoff that was written in rounds, each carrying the one before it. */
-function linesOf(kind: NoteKind, rounds: readonly (readonly string[])[]): readonly string[] {
-  const noteOf = (text: string, at: number): Note => ({
+const noteOf =
+  (kind: NoteKind) =>
+  (text: string, at: number): Note => ({
     ...{ kind, text, sources: [`m${at}`], channel: "assistant", at, worth: 2 },
   })
+
+/** A digest with little room tells the short forms of its lines. */
+const withShortLines = ({ schema, sections }: Summary): Summary => ({
+  schema,
+  sections: sections.map(({ name, lines }) => ({
+    name,
+    lines: lines.map(({ short, ...line }) => ({ ...line, text: short ?? line.text })),
+  })),
+})
+
+/** The lines of a handoff that was written in rounds, each carrying the one before it. */
+function linesOf(kind: NoteKind, rounds: readonly (readonly string[])[]): readonly string[] {
   const summary = rounds.reduce<Summary | undefined>(
     (carried, own) =>
       writeExtractive([], {
         schema: "handoff",
-        notes: own.map(noteOf),
+        notes: own.map(noteOf(kind)),
         ...(carried === undefined ? {} : { carried }),
       }),
     undefined,
@@ -50,6 +62,33 @@ test("files of a series that were only read are one line, over any cut into roun
       if (isDense) expect(lines).toHaveLength(1)
     }),
   )
+})
+
+test("files of a folder that were only read are one line, over any cut into rounds and whichever form was told", () => {
+  const file = fc
+    .tuple(fc.constantFrom("/app/docs/", "/app/src/", "src/"), fc.constantFrom("a", "b", "c", "d", "e"))
+    .map(([folder, name]) => `${folder}${name}.md`)
+  const files = fc.uniqueArray(file, { minLength: 2, maxLength: 10 })
+  fc.assert(
+    fc.property(files, fc.nat(10), fc.boolean(), (read, cut, isShort) => {
+      const [first = [], second = []] = inRounds(read, cut).map((own) => own.map((one) => `\`${one}\`: read`))
+      const told = writeExtractive([], { schema: "handoff", notes: first.map(noteOf("file")) })
+      const carried = isShort ? withShortLines(told) : told
+      const joined = writeExtractive([], { schema: "handoff", notes: second.map(noteOf("file")), carried })
+      const lines = joined.sections.flatMap((section) => section.lines)
+      expect(lines.flatMap(({ text }) => namesIn(text)).toSorted()).toEqual(read.toSorted())
+      expect(lines.flatMap(({ text, short = text }) => namesIn(short)).toSorted()).toEqual(read.toSorted())
+      expect(lines).toHaveLength(new Set(read.map((one) => one.slice(0, one.lastIndexOf("/")))).size)
+    }),
+  )
+})
+
+test("a file that was read with others of its folder and changed later is told once, as changed", () => {
+  const lines = linesOf("file", [
+    ["`src/a.ts`: read", "`src/b.ts`: read", "`src/c.ts`: read"],
+    ["`src/b.ts`: edited (+2)"],
+  ])
+  expect(lines).toEqual(["`src/a.ts`, `src/c.ts`: read", "`src/b.ts`: edited (+2)"])
 })
 
 test("pages are one line that names each of them, over any cut into rounds", () => {

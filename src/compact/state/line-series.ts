@@ -18,9 +18,16 @@ const memberOf = (text: string, section: string): Member | undefined =>
   fileMember(text) ??
   (section === "acts" || section === "recent_actions" ? undefined : lookupMember(text))
 
-/** Each series as one line, where its newest member stands; every other line as it is. */
-export function withSeries<Placed extends { readonly section: string; readonly line: SummaryLine }>(
+type InSection = { readonly section: string; readonly line: SummaryLine }
+
+/** Each series as one line, and the files of one folder that were only read; every other line as it is. */
+export const withSeries = <Placed extends InSection>(placed: readonly Placed[]): readonly Placed[] =>
+  joinMembers(joinMembers(placed, memberOf), folderMember)
+
+/** The members of each series as one line, where the newest of them stands. */
+function joinMembers<Placed extends InSection>(
   placed: readonly Placed[],
+  memberOf: (text: string, section: string) => Member | undefined,
 ): readonly Placed[] {
   const members = placed.flatMap((one) => {
     const member = one.line.state === undefined ? memberOf(one.line.text, one.section) : undefined
@@ -88,6 +95,45 @@ function united(ranges: readonly Range[]): readonly Range[] {
 
 /** Ranges that a line names: a series with more gaps is a list of files. */
 const maxRanges = 12
+
+/** Files of a folder that one line names. */
+const maxInFolder = 12
+
+const readFiles = /^(`[^`]+`(?:, `[^`]+`){0,30}): read$/
+/** Is it a line of files that were only read? */
+export const isRead = (text: string): boolean => readFiles.test(text)
+
+/** The files that were only read and that one line names: one, those of a series or of a folder. */
+function filesIn(text: string): readonly string[] {
+  const [, listed = ""] = readFiles.exec(text) ?? []
+  return [...listed.matchAll(/`([^`]+)`/g)].flatMap(([, file = ""]) =>
+    /\{[\d.,]+\}/.test(file) ? [file] : expanded(file),
+  )
+}
+
+/** A file that was only read among others of its folder: `` `docs/{a.md,b.md}`: read ``, or each by its whole path where there is room. */
+function folderMember(text: string): Member | undefined {
+  const files = filesIn(text)
+  const folder = files[0]?.slice(0, files[0].lastIndexOf("/") + 1) ?? ""
+  const names = files.map((file) => file.slice(folder.length))
+  if (folder === "" || isAddress(folder) || names.some((name) => name === "" || /[{},/]/.test(name))) return undefined
+  return {
+    key: `folder\n${folder}`,
+    items: names,
+    times: 0,
+    join: (all) => {
+      if (all.length < 2 || all.length > maxInFolder) return undefined
+      const whole = all.map((name) => `\`${folder}${name}\``).join(", ")
+      return { text: `${whole}: read`, short: `\`${folder}{${all.join(",")}}\`: read` }
+    },
+  }
+}
+
+/** The line of a folder's files as one line for each, as they were before they were joined. */
+export function eachRead(line: SummaryLine): readonly SummaryLine[] {
+  const files = filesIn(line.text)
+  return files.length < 2 ? [line] : files.map((file) => ({ ...line, text: `\`${file}\`: read` }))
+}
 
 /** An address with a scheme is a page or another resource, not a file of the work. */
 export const isAddress = (path: string): boolean => /^[a-z][\w+.-]{1,20}:\/\//i.test(path)
