@@ -21,6 +21,7 @@ import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
 const tierOrder = [
   { tier: "rules", most: 0.25 },
   { tier: "stop", most: 0.6 },
+  { tier: "asked", most: 0.1 },
   { tier: "acts", most: 0.85 },
   { tier: "files", most: 0.6 },
   { tier: "facts", most: 0.25 },
@@ -130,6 +131,9 @@ const listSizes = [120]
  */
 const actSizes = [44, 64, 96] as const
 
+/** What the user said first, and each request with a known end, are told in so few tokens before acts take the room. */
+const askedTokens = 32
+
 export type OfferOptions = {
   readonly brief: boolean
   readonly meter: DigestMeter
@@ -147,6 +151,10 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
   const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
   const others = rankedIn(candidates, "words").filter((one) => one !== spoken)
   const said = formsOf(others, wordSizes, meter)
+  const first = others.filter(isUsersWords).reduce<Candidate | undefined>((one, other) => {
+    return one === undefined || other.at < one.at ? other : one
+  }, undefined)
+  const asked = others.filter((one) => one === first || (isUsersWords(one) && one.line.state !== "said"))
   const work = rankedIn(candidates, "work")
   const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
@@ -155,6 +163,7 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
   const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
     rules: rankedIn(candidates, "rules"),
     stop: formsOf(stop, stopSizes, meter),
+    asked: asked.map((one) => fitted(one, askedTokens, meter)).filter(({ cost }) => cost <= askedTokens),
     acts: acts.filter(({ cost }) => cost <= actSizes[0]),
     longer: [
       ...said.filter(({ cost }) => cost > wholeWords),
@@ -184,7 +193,10 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
     opened.add(section)
     return cost
   }
-  const steps = tierOrder.map(({ tier }) => (tier === "facts" ? [] : stepsOf(formsIn[tier], headOnce)))
+  const asWords = new Map<string, number>()
+  const takenIn = (tier: OrderedTier): Map<string, number> =>
+    tier === "asked" || tier === "words" ? asWords : new Map()
+  const steps = tierOrder.map(({ tier }) => (tier === "facts" ? [] : stepsOf(formsIn[tier], headOnce, takenIn(tier))))
   const totals = tierOrder.map(({ tier }, at) => (tier === "facts" ? allValues : (steps[at]?.at(-1)?.upTo ?? 0)))
   const main = steps.flatMap((own, at) =>
     own.map(({ candidate, upTo }): Offer => {
@@ -193,7 +205,7 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
   )
   const all = totals.reduce((sum, tokens) => sum + tokens, 0)
   const before = allowanceFor(totals.at(-1) ?? 0, totals.length - 1, totals)
-  const rest = stepsOf(rankedIn(candidates, "rest"), headOnce).map(({ candidate, upTo }): Offer => {
+  const rest = stepsOf(rankedIn(candidates, "rest"), headOnce, new Map()).map(({ candidate, upTo }): Offer => {
     const shared = brief ? Number.POSITIVE_INFINITY : before + upTo / restShare
     return { candidate, key: keyOf(candidate), from: Math.min(shared, all + upTo) }
   })
@@ -208,12 +220,12 @@ const isFiles = (section: string): boolean => section === "files_and_code" || se
 
 const keyOf = ({ section, at }: Candidate): string => `${section}\n${at}`
 
-/** Forms in their order, each with what all up to it take; of one line only what a form takes more than the one before it. */
+/** Forms in their order, each with what all up to it take; of one line only what a form takes more than those that were `taken` before it. */
 function stepsOf(
   forms: readonly Candidate[],
   headCost: (section: string) => number,
+  taken: Map<string, number>,
 ): readonly { readonly candidate: Candidate; readonly upTo: number }[] {
-  const taken = new Map<string, number>()
   let upTo = 0
   return forms.map((candidate) => {
     const key = keyOf(candidate)

@@ -11,7 +11,7 @@ import {
   joinChanges,
   placeholder,
 } from "./file-change.ts"
-import { type Task, tasksIn } from "./work.ts"
+import { type Task, type TaskChange, taskChangeIn, tasksIn } from "./work.ts"
 
 /** What a call does, as far as its name and input tell. */
 export type CallDeed =
@@ -27,6 +27,7 @@ export type CallDeed =
     }
   | { readonly type: "files"; readonly files: readonly FileDeed[] }
   | { readonly type: "tasks"; readonly tasks: readonly Task[] }
+  | { readonly type: "task"; readonly change: TaskChange }
   | { readonly type: "said"; readonly text: string; readonly asks: boolean }
   | {
       readonly type: "call"
@@ -36,7 +37,7 @@ export type CallDeed =
     }
   | { readonly type: "nothing" }
 
-const commandKeys = ["command", "cmd", "script", "shell", "commands", "code"]
+const commandKeys = ["command", "cmd", "script", "shell", "commands"]
 const pathKeys = [
   "path",
   "file_path",
@@ -78,6 +79,13 @@ function textUnder(input: unknown, keys: readonly string[]): string | undefined 
   }
   return undefined
 }
+
+/** A program under the key `code`; a short word there is the code of a country, a voucher or a lock. */
+function programIn(tool: string, input: unknown): string | undefined {
+  const text = textUnder(input, ["code"])
+  return text !== undefined && (runsCode.test(tool) || /[\n(=]/.test(text)) ? text : undefined
+}
+const runsCode = /python|code|exec|run|eval|repl|interpret|script|node|js|jupyter|notebook|cell/i
 
 /** What an agent says at the end stands under any key. */
 function longestText(input: unknown): string | undefined {
@@ -175,11 +183,12 @@ function commandNature(tool: string, input: unknown, command: string, isProgram:
 /** Read a call. Keys decide before names, because agents name their tools as they like. */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
   const verb = toolVerb(tool)
-  const tasks = verb === "list" || /task/i.test(tool) ? tasksIn(input) : []
+  const tasks = verb === "list" || /task|plan/i.test(tool) ? tasksIn(input) : []
   if (tasks.length > 0) return { type: "tasks", tasks }
+  if (itemTool.test(tool)) return { type: "task", change: taskChangeIn(input) }
   if (verb === "think" || verb === "list") return { type: "nothing" }
   const path = textUnder(input, pathKeys)
-  const command = textUnder(input, commandKeys)
+  const command = textUnder(input, commandKeys) ?? programIn(tool, input)
   if (command !== undefined && !(path !== undefined && editorCommand.test(command)))
     return commandDeed(tool, input, command)
   const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
@@ -204,6 +213,9 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), changes }
 }
+
+/** Tools that keep the agent's own list item by item (`TaskCreate`, `todo_update`); a task of a service has the service's name before it. */
+const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|finish|delete|remove|get|list|read)s?$/i
 
 /** A command as it is told; a program that a tool takes as its argument is told by the line that says what it does. */
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
@@ -271,29 +283,41 @@ const showsOnly = (name: string, keys: string): boolean =>
   !/old|new|content|text|edit|diff|patch|insert|replac|code/i.test(keys)
 
 /** What a tool does by its name: looks something up, changes something, moves about on a screen, thinks, ends the work, keeps a list. */
-type ToolVerb = "lookup" | "change" | "gesture" | "think" | "finish" | "ask" | "list"
+type ToolVerb = "lookup" | "change" | "service" | "gesture" | "think" | "finish" | "ask" | "list"
 
 const verbs: Readonly<Record<ToolVerb, string>> = {
   lookup:
     "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch",
   change:
     "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
+  // Further words of services, in which something is made, moved or given.
+  service:
+    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick",
   gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",
   think: "think thought reason reflect ponder",
   finish: "finish submit complete completion done final answer exit terminate",
   ask: "ask question clarify followup confirm",
-  list: "todo todos plan tasks checklist todowrite",
+  list: "todo todos checklist todowrite",
 }
 
 const verbOf = new Map<string, ToolVerb>()
-const order: readonly ToolVerb[] = ["lookup", "change", "gesture", "think", "finish", "ask", "list"]
+const order: readonly ToolVerb[] = ["lookup", "change", "service", "gesture", "think", "finish", "ask", "list"]
 for (const verb of order) for (const word of verbs[verb].split(" ")) if (!verbOf.has(word)) verbOf.set(word, verb)
 
 /** Names longer than this are nobody's tool. */
 const maxNameLength = 120
 
+/** Tools that keep the agent's own plan; `change_plan` of a provider sells one. */
+const planTool = /(?:^|__)(?:(?:update|write|set|create|make|exit|enter)_?)?plan(?:_?mode|ner)?$/i
+/** Who opens one of these makes it; who opens anything else looks at it. */
+const opened = /^(?:ticket|case|dispute|account|issue|incident|claim|request|order|pr|pull)$/
+
+/** Who somebody is, is asked once: it has been done afterwards. */
+const identifies = /^(?:verify|check|confirm|authenticate) (?:identity|customer|caller|user|otp|pin|code)\b/
+
 /** By the first word of the name that is known; a list wins over everything because `update_plan` changes nothing but the plan. */
 function toolVerb(tool: string): ToolVerb | undefined {
+  if (planTool.test(tool)) return "list"
   const words = tool
     .slice(0, maxNameLength)
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
@@ -301,6 +325,8 @@ function toolVerb(tool: string): ToolVerb | undefined {
     .split(/[^a-z\d]+/)
   const known = words.flatMap((word) => verbOf.get(word) ?? [])
   const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbOf.get(word) ?? [])
+  if (words[0] === "open" && words.some((word) => opened.test(word))) return "change"
+  if (identifies.test(words.join(" "))) return "change"
   return known.includes("list") ? "list" : (telling[0] ?? known[0])
 }
 

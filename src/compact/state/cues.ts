@@ -22,8 +22,11 @@ export const corrects = cue(
 
 /** The user takes back what was asked for. */
 export const withdraws = cue(
-  "^(?:never ?mind|forget (?:it|that|about)|stop(?![\\p{L}])|cancel that|scratch that|don['’]?t bother|leave it|no need|skip (?:it|that)|drop it|abort|vergiss|lass (?:es|das)|oublie|olvid[ae]|déjalo|забудь|не надо|算了|不用了|やめて|もういい|됐어)",
+  "^(?:never ?mind|forget (?:it|that|about)|cancel that|scratch that|don['’]?t bother|leave it|no need|skip (?:it|that)|drop it|vergiss|lass (?:es|das)|oublie|olvid[ae]|déjalo|забудь|не надо|算了|不用了|やめて|もういい|됐어)",
 )
+
+/** The user stops the work; with more behind it, that is only how he breaks in. */
+export const halts = cue("^(?:stop|abort|halt)(?:,? (?:it|that|this|now|please|right there|everything)){0,2}[.!]*$")
 
 /** The user wants something from now on, whatever is asked next. */
 export const wishes = cue(
@@ -116,6 +119,7 @@ export const courteous = cue(
   ),
   words("gracias|de nada|algo más|no dudes|danke|gern|melden sie|merci|n['’]hésite|je vous en prie|спасибо|пожалуйста"),
   "谢谢|謝謝|不客气|还有什么|随时|ありがとう",
+  "^(?:(?:hello|hi|hey|welcome|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen|abend)|willkommen|bonjour|bienvenue|hola|bienvenid\\p{L}|olá|ciao|benvenut\\p{L}|привет|здравствуйте)(?![\\p{L}])|你好|您好|こんにちは|안녕)[^\\d]{0,60}$",
 )
 
 /** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */

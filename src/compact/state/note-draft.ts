@@ -74,6 +74,8 @@ const built =
 
 /** The name of a program before what it says. */
 const label = /^\S{1,60}:$/
+/** A code of an error: `START_TOO_FAR`. */
+const errorCode = /^[A-Z\d]+(?:_[A-Z\d]+)+:?$/
 
 /** Shorter than this a remainder is a label without its message. */
 const minQuoted = 8
@@ -82,7 +84,8 @@ const minQuoted = 8
 function tellingPart(line: string): string | undefined {
   let end = 0
   for (const piece of line.split(pieces)) {
-    if (obliges.test(piece) || built.test(piece) || (directs(piece) && !asNoun.test(piece) && !label.test(piece))) break
+    const isName = asNoun.test(piece) || label.test(piece) || errorCode.test(piece)
+    if (obliges.test(piece) || built.test(piece) || (directs(piece) && !isName)) break
     end = line.indexOf(piece, end) + piece.length
   }
   const told = line.slice(0, end).trim()

@@ -42,6 +42,24 @@ describe("what the user said", () => {
     expect(lines(asked(assistant("Done."), user(said)), kind)).toContain(said)
   })
 
+  test("a new request with a condition far into it is no correction", () => {
+    const said =
+      "Thanks, that works. Now split the page in two files. Keep the names as they are. Do not touch the tests."
+    expect(lines(asked(assistant("Done."), user(said)), "request")).toContain(said)
+  })
+
+  test("a command that the client answers itself is nobody's request", () => {
+    const own: Turn = [
+      "user",
+      text("<command-name>/model</command-name>\n<command-args>small</command-args>"),
+      text("<local-command-stdout>Set model to small</local-command-stdout>"),
+      text("Paint the boat."),
+    ]
+    expect(lines(transcript(own), "request")).toEqual(["Paint the boat."])
+    const called: Turn = ["user", text("<command-name>/review</command-name>\n<command-args>12</command-args>")]
+    expect(lines(transcript(called), "request")).toEqual(["/review 12"])
+  })
+
   test("the first message is the request, whatever its words", () => {
     expect(lines(transcript(user("No, never do that")), "request")).toEqual(["No, never do that"])
   })
@@ -317,6 +335,46 @@ describe("what was done", () => {
     }
     const messages = asked(...used("TodoWrite", first, "ok"), ...used("update_plan", last, "ok"))
     expect(lines(messages, "task")).toEqual(["done: Find it", "next: Mend it"])
+  })
+
+  test("a list that is kept item by item is one list, by the ids that the results gave", () => {
+    const create = (subject: string, id: number) =>
+      used("TaskCreate", { subject, description: "" }, `Task #${id} created successfully: ${subject}`)
+    const update = (taskId: string, status: string) =>
+      used("TaskUpdate", { taskId, status }, `Updated task #${taskId} status`)
+    const kept = [
+      ...[...create("Find it", 3), ...create("Fix it", 4), ...create("Drop it", 5), ...create("Tell it", 6)],
+      ...[...update("3", "completed"), ...update("4", "in_progress"), ...update("5", "deleted")],
+    ]
+    const messages = asked(...kept)
+    expect(lines(messages, "task")).toEqual(["done: #3 Find it", "open: #4 Fix it", "next: #6 Tell it"])
+    expect(lines(messages, "act")).toEqual([])
+    const later = [
+      assistant("The login page works."),
+      user("Now translate the help page, please."),
+      ...create("Read it", 7),
+    ]
+    expect(lines(asked(...kept, ...later), "task")).toEqual(["next: #7 Read it"])
+  })
+
+  test.each([
+    ["change_plan", { line: "L-1", plan: "BIG" }],
+    ["open_dispute", { tx: "T-1", reason: "unknown" }],
+    ["rebook_technician", { appointment: "A-1" }],
+    ["withdrawClaim", { claim: "C-1" }],
+    ["mcp__tracker__create_task", { subject: "Paint", project: "P-1" }],
+    ["verify_identity", { customer: "C-1", code: "491702" }],
+  ])("what a tool of a service does is an act: %s", (tool, input) => {
+    expect(lines(asked(...used(tool, input, '{"result": "X"}')), "act")).toEqual([
+      expect.stringContaining(`\`${tool}(`),
+    ])
+  })
+
+  test("a tool whose name says nothing did something if its answer has an id for what it made", () => {
+    expect(lines(asked(...used("quark_lane", { a: "b" }, '{"lane_id": "Q-77"}')), "act")).toEqual([
+      "`quark_lane(a=b)`: lane_id=Q-77",
+    ])
+    expect(lines(asked(...used("open_page", { id: "b" }, "a long page")), "act")).toEqual([])
   })
 
   test("a list says what is under way, and one of work that the user takes for done is none", () => {

@@ -36,7 +36,7 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import { checkboxesIn, createWork, type Doing, recordCall, type Work } from "./work.ts"
+import { checkboxesIn, createWork, type Doing, recordCall, recordTask, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
 import { actsInText, looksSpoken, maxTagLength, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
 
@@ -231,12 +231,17 @@ function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[
   })
 }
 
-const userText = createPerObject(({ role, parts }: Message): string =>
-  parts
-    .flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [spokenBy(part.text)] : []))
+const userText = createPerObject(({ role, parts }: Message): string => {
+  const texts = parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [part.text] : []))
+  return texts
+    .map((text, n) => (isOwnCommand(text, texts[n + 1] ?? "") ? "" : spokenBy(text)))
     .filter((text) => text.trim() !== "")
-    .join("\n"),
-)
+    .join("\n")
+})
+
+/** Does the client answer the command by itself, with its output behind it? Then it asks the model for nothing. */
+const isOwnCommand = (text: string, next: string): boolean =>
+  calledCommand.test(text) && `${text}\n${next.slice(0, maxTagLength)}`.includes("<local-command-stdout>")
 
 const callDeed = createPerObject((call: ToolCallPart): CallDeed => deedOf(call))
 
@@ -258,6 +263,10 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   const open = reading.open.get(pairKey(result))
   if (open === undefined) return
   reading.open.delete(pairKey(result))
+  if (open.deed.type === "task") {
+    if (result.failed !== true) recordTask(reading.work, open.deed.change, taskId(result), doing)
+    return
+  }
   const read = endOf(result, open.deed)
   if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
@@ -270,6 +279,10 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   recordCall(reading.work, open.deed, outcome, open.doing)
   if (quotedOf(outcome) !== undefined) citeResult(reading.work, open.deed, doing.source)
 }
+
+/** The id that a result gives an item of the agent's list: "Task #7 created successfully". */
+const taskId = (result: ToolResultPart): string | undefined =>
+  /(?:#|\b(?:task|todo|id)\b["':= ]{1,4})(\d{1,6})\b/i.exec(screenText(result).slice(0, 200))?.[1]
 
 /** What an outcome repeats of the result. */
 const quotedOf = ({ line, value, begins }: Outcome): string | undefined => line ?? value ?? begins

@@ -10,6 +10,7 @@ test.each([
   ],
   ["Tool call denied:", "Tool call denied:"],
   ['{"error": {"message": "The card was declined."}}', "The card was declined."],
+  ['{"error": "START_TOO_FAR", "detail": "at most 14 days ahead"}', "START_TOO_FAR: at most 14 days ahead"],
   ["Not found\nLast output of the snippet:", "Not found"],
   [
     "Phase boundary: continue with questions. Edits are blocked while the interview is active; finish it first.",
@@ -38,4 +39,11 @@ test("what a program prints of a file says nothing of how it went", () => {
   expect(outcomeOf(content, true, undefined, true).failed).toBe(false)
   const missing = textEnds("grep: src/b.ts: No such file or directory")
   expect(outcomeOf(missing, true, undefined, true)).toMatchObject({ failed: true, line: missing.whole })
+})
+
+test("an answer that says no to who somebody is has failed", () => {
+  expect(outcomeOf(textEnds('{"verified": false, "reason": "CODE_MISMATCH"}'), false)).toEqual({
+    failed: true,
+    line: "CODE_MISMATCH",
+  })
 })

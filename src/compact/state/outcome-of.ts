@@ -36,7 +36,7 @@ const shellError =
 const brokenOff =
   /^\S{0,20}make(?:\[\d{1,3}\])?: \*\*\*|\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed|[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL/m
 const flagged =
-  /"(?:error|errors)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
+  /"(?:error|errors)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok|verified|authenticated|authorized|accepted|granted)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
 /** How a short answer begins that says that nothing came of it. */
 const refused =
   /^\W{0,3}(?:(?:the )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
@@ -161,11 +161,13 @@ const messageKeys = ["error", "message", "detail", "reason", "errors", "error_me
 function messageIn(answer: unknown, depth = 0): string | undefined {
   if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
   if (typeof answer !== "object" || answer === null || depth > 2) return undefined
-  const inner: unknown = Array.isArray(answer)
-    ? answer[0]
-    : messageKeys.map((key): unknown => Reflect.get(answer, key)).find(isSaid)
-  return messageIn(inner, depth + 1)
+  if (Array.isArray(answer)) return messageIn(answer[0], depth + 1)
+  const told = messageKeys.map((key): unknown => Reflect.get(answer, key)).filter(isSaid)
+  const [first, second] = told.map((one) => messageIn(one, depth + 1))
+  // A code is told with the sentence beside it.
+  return first !== undefined && second !== undefined && isCode.test(first) ? `${first}: ${second}` : first
 }
+const isCode = /^[\w.-]{1,60}$/
 
 const isSaid = (value: unknown): boolean =>
   (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null)

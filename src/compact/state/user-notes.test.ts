@@ -95,6 +95,16 @@ describe("a request has a state", () => {
       [["Please book the room"], ["Never mind, please order lunch", true]],
       ["withdrawn: Please book the room", "open: Never mind, please order lunch"],
     ],
+    [
+      "withdrawn by a bare stop",
+      [["Please book the room"], ["Stop."]],
+      ["withdrawn: Please book the room", "open: Stop."],
+    ],
+    [
+      "not withdrawn by who breaks in to change it",
+      [["Please book the room"], ["Stop. Two things. Book the large one. The small one is too loud."]],
+      ["open: Please book the room", "open: Stop. Two things. Book the large one. The small one is too loud."],
+    ],
   ]
   test.each(cases)("%s", (_why, talk, states) => {
     expect(statesOf(talk)).toEqual(states)

@@ -3,7 +3,7 @@ import type { LazyPattern } from "../../language/lazy.ts"
 import { createRecent } from "../../message/recall.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
-import { announcesRule, corrects, lasts, requests, sentencesOf, wishes, withdraws } from "./cues.ts"
+import { announcesRule, corrects, halts, lasts, requests, sentencesOf, wishes, withdraws } from "./cues.ts"
 import { admits, type NoteDraft } from "./note-draft.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
@@ -217,7 +217,9 @@ const readWords = createRecent((text): Words => {
     kind: kindOf(sentences),
     lasting: sentences.filter(isLasting).slice(0, maxWishes),
     files: filesWanted(sentences),
-    withdraws: sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))),
+    withdraws:
+      sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))) ||
+      (sentences.length < 3 && halts.test(sentences[0] ?? "")),
     goesOn: sentences.some((sentence) => sentence.length <= shortOrder && goesOn.test(sentence)),
     ...(shorter === undefined ? {} : { own: shorter }),
   }
@@ -248,8 +250,9 @@ function withoutPastes(
 
 /** What a message is by the words at the start of its sentences; the first one of all is always the request. */
 function kindOf(sentences: readonly string[]): NoteKind {
-  const some = (cue: LazyPattern): boolean => sentences.some((sentence) => cue.test(sentence.slice(0, 600)))
-  if (some(corrects)) return "correction"
+  const some = (cue: LazyPattern, own = sentences): boolean => own.some((sentence) => cue.test(sentence.slice(0, 600)))
+  // Further on, "do not" is a condition of what is asked for.
+  if (some(corrects, sentences.slice(0, 2))) return "correction"
   if (some(requests) || sentences.some(directs)) return "request"
   return some(wishes) ? "wish" : "reply"
 }

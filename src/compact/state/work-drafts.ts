@@ -31,7 +31,7 @@ export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
     })),
   )
   const files = [...eachFile(work.files)].map(([path, state]) => fileDraft(path, state))
-  return [...runs, ...files, ...((work.tasks?.doing.at ?? -1) < newest ? [] : taskDrafts(work))]
+  return [...runs, ...files, ...taskDrafts(work, newest)]
 }
 
 /** Calls of one tool that have an argument in common before it says nothing of each. */
@@ -130,16 +130,21 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
   }
 }
 
-function taskDrafts({ tasks }: Work): readonly NoteDraft[] {
+/** Items of a list that was kept since; one that is kept item by item names them by their ids, in their order. */
+function taskDrafts({ tasks }: Work, newest: number): readonly NoteDraft[] {
   if (tasks === undefined) return []
-  const { items, doing } = tasks
-  return items.map(({ text, state }) => ({
-    kind: "task",
-    text,
-    sources: [doing.source],
-    state,
-    channel: "assistant",
-    at: doing.at,
-    worth: state === "done" ? worths.doneTask : worths.task,
-  }))
+  const items = tasks.items.filter(({ doing = tasks.doing }) => doing.at >= newest)
+  return items
+    .toSorted((one, other) => Number(one.id ?? 0) - Number(other.id ?? 0))
+    .map(
+      ({ text, state, id, doing = tasks.doing }): NoteDraft => ({
+        kind: "task",
+        text: id === undefined ? text : `#${id} ${text}`,
+        sources: [doing.source],
+        state,
+        channel: "assistant",
+        at: tasks.doing.at,
+        worth: state === "done" ? worths.doneTask : worths.task,
+      }),
+    )
 }

@@ -78,7 +78,10 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     recordRun(work, named, outcome, doing)
   }
   if (deed.type === "call") {
-    const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.says === true)
+    // Whose name says nothing did something if its answer says so, or has an id for what it made.
+    const says =
+      outcome?.says === true || (/[a-z][_A-Z]/.test(deed.tool) && /(?:^|_)id=|Id=/.test(outcome?.value ?? ""))
+    const isAct = deed.changes === "yes" || (deed.changes === "maybe" && says)
     const kind = isAct ? "act" : "lookup"
     const same = deed.text.split(",", 1)[0] ?? ""
     const text = code(deed.text)
@@ -264,7 +267,21 @@ export function joinFileTexts(path: string, older: string, newer: string): strin
 }
 
 /** An item of the assistant's own list. */
-export type Task = { readonly text: string; readonly state: LineState }
+export type Task = {
+  readonly text: string
+  readonly state: LineState
+  /** By which the agent names it, and where it was last heard of, in a list that is kept item by item. */
+  readonly id?: string
+  readonly doing?: Doing
+}
+
+/** What one call says of one item: a new one has no id before its result tells one. */
+export type TaskChange = {
+  readonly id?: string
+  readonly text?: string
+  readonly state?: LineState
+  readonly isGone: boolean
+}
 
 /** Items of one list: longer ones are a backlog, and the first open ones matter. */
 const maxTasks = 40
@@ -300,6 +317,44 @@ function taskOf(item: unknown): readonly Task[] {
   const state = stateKeys.map((key): unknown => Reflect.get(item, key)).find((value) => value !== undefined)
   if (typeof found !== "string" || found.trim() === "" || state === undefined) return []
   return [{ text: oneLine(found, maxLineLength), state: stateOf(String(state)) }]
+}
+
+const idKeys = ["taskId", "task_id", "todoId", "todo_id", "id"]
+const goneState = /^(?:deleted|removed)$/i
+
+/** The item that a call makes or changes. */
+export function taskChangeIn(input: unknown): TaskChange {
+  const textUnder = (keys: readonly string[]): string | undefined => {
+    const found = isRecord(input) ? keys.map((key): unknown => Reflect.get(input, key)) : []
+    const value = found.find((one) => typeof one === "string" || typeof one === "number")
+    return value === undefined || String(value).trim() === "" ? undefined : String(value)
+  }
+  const [id, state, text] = [textUnder(idKeys), textUnder(stateKeys), textUnder(["subject", ...textKeys])]
+  return {
+    isGone: goneState.test(state ?? ""),
+    ...(id === undefined ? {} : { id }),
+    ...(state === undefined ? {} : { state: stateOf(state) }),
+    ...(text === undefined ? {} : { text: oneLine(text, maxLineLength) }),
+  }
+}
+
+/** Write down what a call says of an item; `told` is the id that its result gives a new one. */
+export function recordTask(
+  work: Work,
+  { id: named, text, state, isGone }: TaskChange,
+  told: string | undefined,
+  doing: Doing,
+): void {
+  const items = work.tasks?.items ?? []
+  const id = named ?? told
+  const known = items.find((item) => item.id !== undefined && item.id === id)
+  if (known === undefined && (text === undefined || named !== undefined)) return
+  const item: Task = {
+    ...{ text: text ?? known?.text ?? "", state: state ?? known?.state ?? "next", doing },
+    ...(id === undefined ? {} : { id }),
+  }
+  const others = items.filter((one) => one !== known && one.doing !== undefined)
+  work.tasks = { items: [...others, ...(isGone ? [] : [item])].slice(-maxTasks), doing }
 }
 
 const stateOf = (word: string): LineState =>
