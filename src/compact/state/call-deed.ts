@@ -8,6 +8,7 @@ import {
   type FileDeed,
   filesInCommand,
   filesInPatch,
+  filesInProgram,
   joinChanges,
   placeholder,
 } from "./file-change.ts"
@@ -163,19 +164,31 @@ const maxNamed = 3
 const programWrites =
   /\bopen\([^)\n]{1,120}["'][wax]b?\+?["']|\.write(?:_text|_bytes|lines|File(?:Sync)?)?\(|\.to_(?:csv|excel|json|parquet)\(|savefig\(|\bos\.(?:remove|rename|makedirs|mkdir|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|mkdir)\(/
 
+/** The same beside files that it writes. */
+const programActs =
+  /\bos\.(?:remove|rename|makedirs|mkdir|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|mkdir|to_csv|to_excel|to_json|to_parquet)\(|savefig\(/
+
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
   /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
 
-function commandNature(tool: string, input: unknown, command: string, isProgram: boolean): "yes" | "no" | "check" {
-  if (isProgram) return programWrites.test(command.slice(0, 20_000)) ? "yes" : "no"
+function commandNature(
+  tool: string,
+  input: unknown,
+  command: string,
+  isProgram: boolean,
+  isTold: boolean,
+): "yes" | "no" | "check" {
+  const program = command.slice(0, 20_000)
+  // What a program does to files that it names is said of the files.
+  const acts = isTold ? programActs.test(program) : programWrites.test(program)
+  if (isProgram) return acts ? "yes" : isTold ? "check" : "no"
   // What is run on another host stands in quotes.
   const bare = command
     .slice(0, 4_000)
     .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(['"])([^'"\n]{1,600})\2/g, "$1$3")
     .replace(/'[^'\n]{0,600}'/g, "_")
-  if (commandChanges.test(bare) || (interpreted.test(bare) && programWrites.test(command.slice(0, 20_000))))
-    return "yes"
+  if (commandChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
   return kind === "test" || writes ? "check" : "no"
 }
@@ -195,7 +208,8 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   if (patched.length > 0) return { type: "files", files: patched }
   const deed = fileDeed(`${tool} ${command ?? ""}`, input)
   const change = deed === "edited" || deed === "created" ? changeIn(input) : undefined
-  const told = change === undefined ? {} : { change }
+  const content = deed === "created" ? textUnder(input, newKeys) : undefined
+  const told = { ...(change === undefined ? {} : { change }), ...(content === undefined ? {} : { content }) }
   if (path !== undefined && deed !== undefined)
     return { type: "files", files: [{ path: oneLine(path.replace(lineSuffix, ""), 200), deed, ...told }] }
   if (path === undefined && deed === "edited" && /^(?:edit|insert|append|replace)/i.test(tool)) {
@@ -209,10 +223,18 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     const text = textUnder(input, sayKeys) ?? longestText(input)
     if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
   }
+  if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), changes: "no" }
   const does = verb ?? toolVerb(textUnder(input, ["action", "method", "operation", "command", "op", "verb"]) ?? "")
   const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), changes }
 }
+
+/** A request over HTTP that changes nothing, by its method or its first word. */
+const asksOnly = (input: unknown): boolean =>
+  /^(?:GET|HEAD|OPTIONS)$/i.test(textUnder(input, ["method", "http_method", "verb"]) ?? "") ||
+  /^(?:GET|HEAD|OPTIONS) \S{1,2000} HTTP\/\d/.test(
+    textUnder(input, ["content", "request", "raw", "data", "body"]) ?? "",
+  )
 
 /** Tools that keep the agent's own list item by item (`TaskCreate`, `todo_update`); a task of a service has the service's name before it. */
 const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|finish|delete|remove|get|list|read)s?$/i
@@ -221,12 +243,13 @@ const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|fin
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
   const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, ["code"]) === command)
   const line = isProgram ? oneLine(programLine(command), maxCommandLength) : ""
+  const written = isProgram || interpreted.test(command.slice(0, 4_000)) ? filesInProgram(command) : []
   return {
     type: "command",
     command: line === "" ? commandLine(command) : line,
     ...(isProgram ? { runs: [line], tried: line } : { runs: runsOf(command), tried: triedRun(command) }),
-    files: isProgram ? [] : filesInCommand(command),
-    changes: commandNature(tool, input, command, isProgram),
+    files: isProgram ? written : [...filesInCommand(command), ...written],
+    changes: commandNature(tool, input, command, isProgram, written.length > 0),
   }
 }
 
@@ -261,7 +284,7 @@ function changeIn(input: unknown): FileChange | undefined {
     if ((old === undefined && fresh === undefined) || placeholder.test(fresh ?? "")) return []
     return [changeOf(old ?? "", fresh ?? "")]
   })
-  return changes.reduce<FileChange | undefined>(joinChanges, undefined)
+  return changes.reduce<FileChange | undefined>((older, newer) => joinChanges(older, newer), undefined)
 }
 
 /** What is done to a file, by the words in the tool's name and the keys of its input. */

@@ -5,6 +5,8 @@ export type FileDeed = {
   readonly path: string
   readonly deed: "created" | "edited" | "deleted" | "read"
   readonly change?: FileChange
+  /** All that stands in it afterwards, where the call says that. */
+  readonly content?: string
 }
 
 /** What changed in a file: lines, and the functions, classes, sections or selectors that they belong to. */
@@ -54,36 +56,64 @@ function namesIn(lines: readonly string[]): readonly string[] {
 const preamble =
   /^\s*(?:import\b|from\s\S+\s+import\b|using\s|use\s["']|#include\b|package\s|require\b|const\s.{1,80}=\s*require\(|<!doctype|<\/?html|<\/?head|<\/?body|<meta\b|<\?|#!|["']use strict|-{3,}\s*$|={3,}\s*$)/i
 
-/** A line of a change that tells something by itself: where it defines nothing, its first words stand for it. */
-function firstWords(lines: readonly string[]): readonly string[] {
+/** Lines of a change that tell something by themselves: where it defines nothing, their first words stand for it. */
+function firstWords(lines: readonly string[], most = 1): readonly string[] {
   const words = lines.filter(
     (line) => /[\p{L}\p{N}]{3}/u.test(line) && line.trim().length > 5 && !placeholder.test(line),
   )
-  const telling = words.find((line) => !preamble.test(line) && !/[[({]\s*$/.test(line)) ?? words[0]
-  return telling === undefined ? [] : [oneLine(telling.trim().replaceAll("`", "'"), maxNameLength)]
+  const telling = words.filter((line) => !preamble.test(line) && !/[[({]\s*$/.test(line))
+  return (telling.length > 0 ? telling : words)
+    .slice(0, most)
+    .map((line) => oneLine(line.trim().replaceAll("`", "'"), maxNameLength))
 }
 
 /** What a change of one text for another comes to. */
 export function changeOf(before: string, after: string): FileChange {
   const [old, fresh] = [linesOf(before), linesOf(after)]
-  const [kept, known] = [new Set(fresh), new Set(old)]
-  const removed = old.filter((line) => !kept.has(line))
-  const added = fresh.filter((line) => !known.has(line))
-  const names = namesIn([...added, ...removed])
+  const { added, removed } = linesChanged(old, fresh)
+  const lines = [...added, ...removed]
+  const names = namesIn(lines)
   const around = names.length > 0 ? names : namesIn([...fresh, ...old])
   return {
-    added: added.length,
-    removed: removed.length,
-    names: around.length > 0 ? around : firstWords([...added, ...removed]),
+    ...{ added: added.length, removed: removed.length },
+    names: around.length > 0 ? around : firstWords(lines),
   }
+}
+
+/** What became of a file that was written again as a whole: of what stayed as it was nothing is told, and of what is gone no name is left. */
+export function rewriteOf(before: string, after: string): FileChange & { readonly gone: readonly string[] } {
+  const [old, fresh] = [linesOf(before), linesOf(after)]
+  const { added, removed } = linesChanged(old, fresh)
+  const names = namesIn([...added, ...removed])
+  return {
+    ...{ added: added.length, removed: removed.length },
+    names: names.length > 0 ? names : firstWords(added.length > 0 ? added : removed, maxRows),
+    gone: removed.slice(0, maxLines).flatMap((line) => [...namesIn([line]), ...firstWords([line])]),
+  }
+}
+
+/** New rows of a table or list that are told of one rewrite. */
+const maxRows = 3
+
+function linesChanged(
+  old: readonly string[],
+  fresh: readonly string[],
+): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  const [kept, known] = [new Set(fresh), new Set(old)]
+  return { added: fresh.filter((line) => !known.has(line)), removed: old.filter((line) => !kept.has(line)) }
 }
 
 const linesOf = (text: string): readonly string[] => (text === "" ? [] : text.slice(0, maxRead).split("\n"))
 
-/** Two changes of one file as one: the newest names. */
-export function joinChanges(older: FileChange | undefined, newer: FileChange | undefined): FileChange | undefined {
+/** Two changes of one file as one: the newest names, without those of what the newer one took out. */
+export function joinChanges(
+  older: FileChange | undefined,
+  newer: FileChange | undefined,
+  gone: readonly string[] = [],
+): FileChange | undefined {
   if (older === undefined || newer === undefined) return newer ?? older
-  const names = [...new Set([...newer.names, ...older.names])].slice(0, 2 * maxNames)
+  const stay = older.names.filter((name) => !gone.includes(name))
+  const names = [...new Set([...newer.names, ...stay])].slice(0, 2 * maxNames)
   return { added: older.added + newer.added, removed: older.removed + newer.removed, names }
 }
 
@@ -172,11 +202,12 @@ export function filesInCommand(command: string): readonly FileDeed[] {
   const head = text.slice(0, maxShell).replace(quotedWords, (quotation) => (/[\s>]/.test(quotation) ? "_" : quotation))
   const found: FileDeed[] = []
   const folder = /^\s*cd\s+([\w@~./+-]{1,200})\s*(?:&&|;)/.exec(head)?.[1]
-  const note = (name: string, deed: FileDeed["deed"], change?: FileChange): void => {
+  const note = (name: string, deed: FileDeed["deed"], typed?: string): void => {
     if (name.startsWith("/dev/") || /^(?:[\d&.-]+|_)$/.test(name) || found.length >= maxFiles) return
     const path =
       folder === undefined || /^[/~]/.test(name) ? name : `${folder.replace(/\/$/, "")}/${name.replace(/^\.\//, "")}`
-    found.push({ path, deed, ...(change === undefined ? {} : { change }) })
+    const told = typed === undefined ? {} : { change: changeOf("", typed) }
+    found.push({ path, deed, ...told, ...(typed === undefined || deed !== "created" ? {} : { content: typed }) })
   }
   for (const { 2: path = "" } of head.matchAll(writes)) note(path, "created", typedInto(text))
   for (const { 2: path = "" } of head.matchAll(appends)) note(path, "edited", typedInto(text))
@@ -193,11 +224,34 @@ export function filesInCommand(command: string): readonly FileDeed[] {
   return found
 }
 
+const literal = (group: number): string => `(?:(["'\`])([^"'\`\\n]{1,200})\\${group}|([A-Za-z_]\\w{0,40}))`
+const writesIn = new RegExp(
+  [
+    `\\bopen\\(\\s{0,4}${literal(1)}\\s{0,4},\\s{0,4}(?:mode=)?["'][wax]b?\\+?["']`,
+    `(?:^|[\\n;=(\\s])(?:Path\\()?${literal(4)}\\)?\\.write_text\\(`,
+    `writeFile(?:Sync)?\\(\\s{0,4}${literal(7)}`,
+  ].join("|"),
+  "g",
+)
+const assigned =
+  /(?:^|[\n;])\s{0,12}(?:const |let |var )?([A-Za-z_]\w{0,40})\s{0,3}=\s{0,3}(?:\w{0,20}\.?Path\()?(["'`])([^"'`\n]{1,200})\2/g
+
+/** Files that a program writes, by their names or by variables that hold them. */
+export function filesInProgram(program: string): readonly FileDeed[] {
+  const text = program.slice(0, maxRead)
+  const values = new Map([...text.matchAll(assigned)].map(([, name = "", , value = ""]) => [name, value]))
+  const paths = [...text.matchAll(writesIn)].flatMap((found) => {
+    const path = found[2] ?? found[5] ?? found[8] ?? values.get(found[3] ?? found[6] ?? found[9] ?? "")
+    return path === undefined || !/[/.]/.test(path) ? [] : [path]
+  })
+  return [...new Set(paths)].slice(0, maxFiles).map((path): FileDeed => ({ path, deed: "edited" }))
+}
+
 /** What stands between `<<EOF` and its end. */
-function typedInto(command: string): FileChange | undefined {
+function typedInto(command: string): string | undefined {
   const found = /<<-?\s{0,3}(["']?)(\w{1,40})\1[^\n]{0,200}\n/.exec(command)
   if (found === null) return undefined
   const start = found.index + found[0].length
   const end = command.indexOf(`\n${found[2]}`, start)
-  return changeOf("", command.slice(start, end < 0 ? undefined : end))
+  return command.slice(start, end < 0 ? undefined : end)
 }

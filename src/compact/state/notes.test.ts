@@ -392,6 +392,42 @@ describe("what was done", () => {
     expect(lines(asked(...used("todo_write", list, "ok"), ...goesOn), "task")).toHaveLength(2)
   })
 
+  test("of a file that is written whole again only what is new is told, and nothing that was taken out", () => {
+    const write = (...rows: readonly string[]) =>
+      used("Write", { file_path: "/w/findings.md", content: ["# Findings", "", ...rows].join("\n") }, "ok")
+    const low = "| F-1 | Low | open redirect |"
+    const high = "| F-1 | High | open redirect |"
+    const next = "| F-2 | Medium | no rate limit |"
+    expect(lines(asked(...write(low), ...write(low, next), ...write(high, next)), "file")).toEqual([
+      `\`/w/findings.md\`: created, edited 2× (+5 −1: ${high}, ${next}, Findings)`,
+    ])
+  })
+
+  test("a request over HTTP that only asks is no act, and of several calls of a tool the latest tells first what is its own", () => {
+    const sent = (content: string) =>
+      used("send_http_request", { host: "api.example", port: 443, content }, "HTTP/1.1 200 OK")
+    const messages = asked(
+      ...sent("GET /me HTTP/1.1"),
+      ...["/a", "/b", "/c"].flatMap((path) => sent(`DELETE ${path} HTTP/1.1`)),
+    )
+    expect(lines(messages, "act")).toHaveLength(3)
+    const shorts = notesOf(messages).flatMap(({ kind, short }) => (kind === "act" ? [short ?? ""] : []))
+    expect(shorts.at(-1)).toMatch(/^`send_http_request\(content=DELETE \/c HTTP\/1\.1, host=api\.example/)
+  })
+
+  test("a file that a program writes is told as edited, and the program by what came of it", () => {
+    const program = [
+      "python3 - <<'P'",
+      "p='src/plan.go';s=open(p).read()",
+      "open(p,'w').write(s.replace('a','b'))",
+      "P",
+      "go test ./...",
+    ].join("\n")
+    const messages = asked(...used("bash", { command: program }, "ok  \tsrc\t0.41s"))
+    expect(lines(messages, "file")).toEqual(["`src/plan.go`: edited"])
+    expect(lines(messages, "act")).toEqual([])
+  })
+
   test("a file is one, by its whole path and from the working folder, unless two end alike", () => {
     const edit = (path: string) => used("edit", { path, old_string: "a", new_string: "b" }, "ok")
     const one = asked(...edit("/srv/app/src/a.ts"), ...used("bash", { command: "sed -i 's/b/c/' src/a.ts" }, ""))

@@ -37,7 +37,7 @@ export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
 /** Calls of one tool that have an argument in common before it says nothing of each. */
 const leastCalls = 3
 
-/** Acts in few words: of an argument that all calls of a tool have in common, only the latest call tells. */
+/** Acts in few words: of an argument that all calls of a tool have in common, only the latest call tells, behind its own. */
 function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
   const shorts = new Map<string, string>()
   const acts = runs.filter(({ kind, calls }) => kind === "act" && calls)
@@ -46,9 +46,11 @@ function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
     const told = own.map(({ text }) => ({ text, parts: argumentsIn(text.slice(tool.length + 2, -2)) }))
     const [{ parts: first } = { parts: [] }] = told
     const usual = new Set(first.filter((part) => told.every(({ parts }) => parts.includes(part))))
-    for (const { text, parts } of told.slice(0, -1)) {
+    for (const [n, { text, parts }] of told.entries()) {
       const own = parts.filter((part) => !usual.has(part))
-      if (own.length > 0 && own.length < parts.length) shorts.set(text, code(`${tool}(${own.join(", ")})`))
+      const isLatest = n === told.length - 1
+      const all = isLatest ? [...own, ...usual] : own
+      if (own.length > 0 && own.length < parts.length) shorts.set(text, code(`${tool}(${all.join(", ")})`))
     }
   }
   return shorts

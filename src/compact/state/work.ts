@@ -1,7 +1,8 @@
+import { present } from "../../message/present.ts"
 import { code, type LineState, maxLineLength, oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { covers } from "./command-runs.ts"
-import { changeText, type FileChange, type FileDeed, joinChanges, readChange } from "./file-change.ts"
+import { changeText, type FileChange, type FileDeed, joinChanges, readChange, rewriteOf } from "./file-change.ts"
 import { distinct } from "./note-draft.ts"
 import type { Outcome } from "./outcome-of.ts"
 
@@ -43,6 +44,8 @@ export type Work = {
   /** The failed run of each thing that was not run well since. */
   readonly failures: Map<string, string>
   readonly changes: { readonly path: string; readonly at: number }[]
+  /** What stands in the files that were last written whole. */
+  readonly contents: Map<string, string>
   tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
   openFile: string
 }
@@ -52,6 +55,7 @@ export const createWork = (): Work => ({
   files: new Map(),
   failures: new Map(),
   changes: [],
+  contents: new Map(),
   tasks: undefined,
   openFile: "",
 })
@@ -170,9 +174,10 @@ function resolve(work: Work, failed: string, by: string, at: number): void {
   work.runs.set(`failed ${failed}`, { ...run, fixed: { at, files: [...files], by } })
 }
 
-function recordFile(work: Work, { path: named, deed, change }: FileDeed, { at, source }: Doing): void {
-  const path = named === "" ? work.openFile : named
+function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
+  const path = file.path === "" ? work.openFile : file.path
   if (path === "") return
+  const { deed, change, gone } = written(work, path, file)
   work.openFile = path
   if (deed !== "read") {
     work.changes.push({ path, at })
@@ -180,7 +185,7 @@ function recordFile(work: Work, { path: named, deed, change }: FileDeed, { at, s
   }
   const known = work.files.get(path)
   work.files.delete(path)
-  const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change)
+  const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change, gone)
   work.files.set(path, {
     deeds: joinDeeds(known?.deeds ?? [], deed),
     edits: (known?.edits ?? 0) + (deed === "edited" ? 1 : 0),
@@ -188,6 +193,20 @@ function recordFile(work: Work, { path: named, deed, change }: FileDeed, { at, s
     at: deed === "read" ? (known?.at ?? at) : at,
     sources: distinct([...(known?.sources ?? []), source]),
   })
+}
+
+/** A file that is written whole a second time is changed by what is new in it. */
+function written(
+  { contents }: Work,
+  path: string,
+  { deed, change, content }: FileDeed,
+): Pick<FileDeed, "deed" | "change"> & { readonly gone?: readonly string[] } {
+  const before = contents.get(path)
+  if (deed !== "read") contents.delete(path)
+  if (content !== undefined) contents.set(path, content)
+  if (before === undefined || content === undefined) return { deed, ...present({ change }) }
+  const { gone, ...rewritten } = rewriteOf(before, content)
+  return { deed: "edited", change: rewritten, gone }
 }
 
 /** The files, each once: a path from the working folder is the file whose whole path ends with it, where only one does. */
