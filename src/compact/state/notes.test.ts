@@ -60,6 +60,12 @@ describe("what the user said", () => {
     expect(lines(transcript(called), "request")).toEqual(["/review 12"])
   })
 
+  test("a file of instructions that a client puts before the user's words is none of them", () => {
+    const given =
+      "--- Context from: GEMINI.md ---\n- Tests first.\n--- End of Context from: GEMINI.md ---\n\nPaint the boat."
+    expect(lines(transcript(user(given)), "request")).toEqual(["Paint the boat."])
+  })
+
   test("the first message is the request, whatever its words", () => {
     expect(lines(transcript(user("No, never do that")), "request")).toEqual(["No, never do that"])
   })
@@ -426,6 +432,16 @@ describe("what was done", () => {
     const messages = asked(...used("bash", { command: program }, "ok  \tsrc\t0.41s"))
     expect(lines(messages, "file")).toEqual(["`src/plan.go`: edited"])
     expect(lines(messages, "act")).toEqual([])
+  })
+
+  test("what a command printed is read out of the JSON in which an agent puts it", () => {
+    const run = (command: string, result: object) => used("shell", { command }, JSON.stringify(result))
+    const messages = asked(
+      ...run("git commit -qm x && git log --oneline -1", { exit_code: 0, stdout: "e41b7d9 x\n", stderr: "" }),
+      ...run("cargo build", { exit_code: 101, stdout: "", stderr: "error: no such crate" }),
+    )
+    expect(lines(messages, "act")).toEqual(["`git commit -qm x && git log --oneline -1`: commit e41b7d9"])
+    expect(lines(messages, "error")).toEqual(["failed: `cargo build` failed: error: no such crate"])
   })
 
   test("a file is one, by its whole path and from the working folder, unless two end alike", () => {

@@ -23,7 +23,7 @@ import { type CallDeed, deedOf } from "./call-deed.ts"
 import { isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
 import { admits, finish, type NoteDraft } from "./note-draft.ts"
-import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
+import { madeBy, type Outcome, outcomeOf, printedIn, type ResultText, resultText, textEnds } from "./outcome-of.ts"
 import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
@@ -51,8 +51,12 @@ const commandArguments = /<command-args>([\s\S]{0,4000}?)<\/command-args>/
 const notices =
   /^\s*(?:caveat: the messages below|\[request interrupted by user|<(?:local-command|bash-)|this session is being continued from|base directory for this skill|\[image:?\s|contents of (?:the )?(?:file|directory)|called the \w+ tool|result of calling)/i
 
+/** A file of instructions that a client puts before the user's words, between two lines of its own. */
+const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm
+
 /** What the user wrote in a text: a command that was called by its name, and nothing that the client put around it. */
-function spokenBy(text: string): string {
+function spokenBy(given: string): string {
+  const text = given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given
   if (text.startsWith(ownDigest) || notices.test(text)) return ""
   const called = calledCommand.exec(text)?.[1]?.trim()
   if (called !== undefined) return `${called} ${commandArguments.exec(text)?.[1] ?? ""}`.trim()
@@ -293,7 +297,8 @@ const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.chang
 
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 const endOf = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
-  const text = resultText(result)
+  const told = resultText(result)
+  const text = deed.type === "command" ? printedIn(told) : told
   const prints = deed.type === "command" && isPrinting(deed.command)
   const found = outcomeOf(text, deed.type === "command", result.failed, prints)
   // That a removed file is not there any more is what was wanted.
@@ -316,7 +321,8 @@ const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
 /** Of a command that commits, the commit is what came of it, whatever else it printed. */
 function withCommit(command: string, outcome: Outcome, { head, tail }: ResultText): Outcome {
   if (!/(?:^|[\s;&])git (?:-\S+ \S+ )?commit\b/.test(command)) return outcome
-  const hash = /^\s{0,4}(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
+  const hash =
+    /^\s{0,4}(?:Output: )?(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
   const found = hash.exec(head) ?? hash.exec(tail)
   const commit = found?.[1] ?? found?.[2]
   return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }

@@ -309,6 +309,21 @@ export function resultText({ content }: ToolResultPart): ResultText {
   return textEnds(content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content))
 }
 
+const outputKeys = ["stdout", "output", "stderr"]
+
+/** What a command printed, out of the JSON in which some agents put it, with a line for an exit code that says that it failed. */
+export function printedIn(text: ResultText): ResultText {
+  if (text.whole === undefined || !text.whole.startsWith("{")) return text
+  const parsed = parseJson(text.whole)
+  if (typeof parsed !== "object" || parsed === null) return text
+  const printed = outputKeys.map((key): unknown => Reflect.get(parsed, key)).filter((one) => typeof one === "string")
+  if (printed.length === 0) return text
+  const code: unknown = Reflect.get(parsed, "exit_code") ?? Reflect.get(parsed, "returncode")
+  if (typeof code !== "number" && flagged.test(text.head.slice(0, 300))) return text
+  const failed = typeof code === "number" && code !== 0 ? [`Exit code: ${code}`] : []
+  return textEnds([...printed.filter((one) => one !== ""), ...failed].join("\n"))
+}
+
 const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
 
 /** What an interface prints behind every output: where it stands, and its prompt. */
