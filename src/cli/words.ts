@@ -4,8 +4,8 @@ import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { Format, Message } from "../message/message.ts"
 import { ownWords } from "../rules/own-words.ts"
 import type { Report } from "../session/one-shot/report.ts"
-import { count, number } from "./output.ts"
 import type { OpenedRequest } from "./read-input.ts"
+import { count, number } from "./terminal/output.ts"
 
 /** The wire formats as their makers call them. */
 export const formatWords: Readonly<Record<Format, string>> = {
@@ -42,7 +42,6 @@ const remedyWords: Readonly<Record<Report["remedy"], string>> = {
   fallback: "Last resort: only the digest and the last words are left.",
 }
 
-/** What was done, in a sentence. */
 export const remedySentence = ({ remedy }: Report): string => remedyWords[remedy]
 
 const triggerWords: Readonly<Record<Trigger, string>> = {

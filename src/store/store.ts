@@ -69,7 +69,7 @@ export type Holdings = {
 export type Alias = {
   readonly name: string
   /** The log entry that the name refers to, if there is one. */
-  readonly entry?: string
+  readonly entry?: string | undefined
 }
 
 export type FoundAlias = Alias & { readonly session: SessionId }
@@ -195,7 +195,6 @@ export type MemoryRow = MemoryOwner & {
   readonly sources: readonly string[]
   /** Its subject, if known: a later row about the same subject may supersede it. */
   readonly subject?: string
-  /** The row that superseded it. */
   readonly supersededBy?: string
 }
 

@@ -1,0 +1,215 @@
+import { Worker } from "node:worker_threads"
+import { clipText } from "../../language/cut-text.ts"
+
+/**
+ * Characters that tell a terminal what to do instead of being seen, those that turn the reading direction, and lone surrogates. What
+ * a tool wrote must not move the cursor of whoever reads about it.
+ */
+const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu
+
+/** A text of unknown origin, safe to print; line breaks stay. */
+export const printable = (text: string): string =>
+  text
+    .replace(/\r\n?/g, "\n")
+    .replaceAll("\t", "  ")
+    .replace(acting, (found) => (found === "\n" ? "\n" : "\uFFFD"))
+
+/** A value as JSON on one line; what would act on a terminal is escaped in it, so that it still says the same. */
+export const jsonLine = (value: unknown): string => `${escapeActing(JSON.stringify(value) ?? "null")}\n`
+
+/** The same JSON, in which no character acts on a terminal. It has no line breaks: in JSON such characters stand in strings alone. */
+export const escapeActing = (json: string): string =>
+  json.replace(acting, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** A sentence with words of unknown origin in it, on one line. */
+export const sentenceOf = (text: string): string => printable(text).replace(/\s+/g, " ").trim()
+
+/** More than this of a text is not looked at to get one line out of it. */
+const maxLooked = 10_000
+
+/** A text on one line, cut to a width. */
+export function clip(text: string, width: number): string {
+  const line = sentenceOf(text.slice(0, maxLooked))
+  return clipText(line, width)
+}
+
+/** Lines no longer than a width, broken between words where that is possible. */
+export function wrap(text: string, width: number): readonly string[] {
+  return printable(text)
+    .split("\n")
+    .flatMap((line) => wrapLine(line, width))
+}
+
+function wrapLine(line: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let at = 0
+  while (line.length - at > width) {
+    const space = line.slice(at, at + width + 1).lastIndexOf(" ")
+    const end = at + (space > width / 2 ? space : width)
+    const whole = /[\ud800-\udbff]/.test(line.charAt(end - 1)) ? end - 1 : end
+    lines.push(line.slice(at, whole))
+    at = line[whole] === " " ? whole + 1 : whole
+  }
+  return [...lines, line.slice(at)]
+}
+
+/** The same of a text in pieces, some of which stand out. */
+export function wrapPieces(
+  pieces: readonly { readonly text: string; readonly isUsed: boolean }[],
+  width: number,
+  standOut: (text: string) => string,
+): readonly string[] {
+  const lines: string[] = []
+  let [line, length] = ["", 0]
+  const words = pieces.flatMap(({ text, isUsed }) =>
+    (sentencePieces(text).match(/ |[^ ]+/g) ?? []).map((word) => ({ word, isUsed })),
+  )
+  for (const { word, isUsed } of words) {
+    if (length + word.length > width && length > 0) {
+      lines.push(line.trimEnd())
+      ;[line, length] = ["", 0]
+    }
+    if (word === " " && length === 0) continue
+    const shown = clipText(word, width)
+    line += isUsed ? standOut(shown) : shown
+    length += shown.length
+  }
+  return length === 0 ? lines : [...lines, line.trimEnd()]
+}
+
+/** A piece of a line, safe to print; the spaces at its ends stay. */
+const sentencePieces = (text: string): string => printable(text).replace(/\s+/g, " ")
+
+/** What an account is written on: how wide it is, and how words stand out on it. */
+export type Paper = {
+  readonly width: number
+  /** A row of a table is one line where it goes to a file or another program, however long it is. */
+  readonly tableWidth: number
+  readonly bold: (text: string) => string
+  readonly dim: (text: string) => string
+}
+
+/** Narrower than this the bars say nothing; wider than this nobody follows a line. */
+const leastWidth = 60
+
+const mostWidth = 100
+
+/** Where nobody knows how wide it is: a file, a log. */
+const usualWidth = 96
+
+/** Writes a text in a style of the terminal, by its ANSI code, or plain. */
+export const styled =
+  (hasColour: boolean, code: number) =>
+  (text: string): string =>
+    hasColour ? `\x1b[${code}m${text}\x1b[0m` : text
+
+/** Paper for where the text goes. Colour only on a terminal that has it and whose owner has not said no. */
+export function createPaper({ columns, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
+  const width = Math.min(mostWidth, Math.max(leastWidth, (columns ?? usualWidth) - 1))
+  const tableWidth = columns === undefined ? Number.POSITIVE_INFINITY : width
+  return { width, tableWidth, bold: styled(hasColour, 1), dim: styled(hasColour, 2) }
+}
+
+export const number = (value: number): string => value.toLocaleString("en")
+
+/** "1 message", "2 messages", "2 entries". */
+export const count = (value: number, noun: string, nouns = `${noun}s`): string =>
+  `${number(value)} ${value === 1 ? noun : nouns}`
+
+/** A moment to the minute, in UTC: `2026-11-15 09:12`. What no calendar has is a question mark. */
+export const moment = (atMs: number): string =>
+  Math.abs(atMs) <= latestMs ? new Date(atMs).toISOString().slice(0, 16).replace("T", " ") : "?"
+
+/** The last moment that a date can say. */
+const latestMs = 8.64e15
+
+/** The margin of a paragraph, in which its name stands. */
+export const indent = 11
+
+/** A paragraph with its name in the margin. */
+export function paragraph(label: string, text: string, { width, bold }: Paper): readonly string[] {
+  const margin = " ".repeat(indent)
+  return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
+}
+
+type Column = {
+  readonly title: string
+  readonly align?: "right"
+  /** It gives way where the table would be wider than the paper: what does not fit is cut, or goes on in the next line. */
+  readonly fit?: "cut" | "wrap"
+}
+
+/** Between two columns. */
+const gap = "  "
+
+/** A column that gives way keeps this much, whatever the others take. */
+const leastColumn = 16
+
+/** Rows in columns as wide as what stands in them. Only a column that says so is cut: a name can be copied whole. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { dim, tableWidth }: Paper,
+): readonly string[] {
+  const cells = rows.map((row) => columns.map((_, n) => sentenceOf(row[n] ?? "")))
+  const needed = columns.map(({ title }, n) =>
+    cells.reduce((most, row) => Math.max(most, row[n]?.length ?? 0), title.length),
+  )
+  const over = needed.reduce((sum, wide) => sum + wide + gap.length, -gap.length) - tableWidth
+  const widths = columns.map(({ fit }, n) => {
+    const wide = needed[n] ?? 0
+    return fit === undefined || over <= 0 ? wide : Math.min(wide, Math.max(leastColumn, wide - over))
+  })
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, n) => pad(cell, widths[n] ?? 0, columns[n]))
+      .join(gap)
+      .trimEnd()
+  const linesOf = (row: readonly string[]): readonly string[] => {
+    const parts = row.map((cell, n) => fitted(cell, widths[n] ?? 0, columns[n]))
+    const most = Math.max(...parts.map(({ length }) => length))
+    return Array.from({ length: most }, (_, at) => line(parts.map((part) => part[at] ?? "")))
+  }
+  return [dim(line(columns.map(({ title }) => title))), ...cells.flatMap(linesOf)]
+}
+
+function fitted(cell: string, width: number, column: Column | undefined): readonly string[] {
+  if (cell.length <= width || column?.fit === undefined) return [cell]
+  return column.fit === "cut" ? [clipText(cell, width)] : wrap(cell, width)
+}
+
+const pad = (cell: string, width: number, column: Column | undefined): string =>
+  column?.align === "right" ? cell.padStart(width) : cell.padEnd(width)
+
+const quietMs = 2000
+
+/** It runs beside the main thread, which computes and could not say anything meanwhile. */
+const ticking = `
+const { writeSync } = require("node:fs")
+let seconds = ${quietMs / 1000}
+const tick = () => {
+  try { writeSync(2, "\\rholdfast: still at work, " + seconds++ + " s") } catch {}
+}
+setTimeout(() => { tick(); setInterval(tick, 1000) }, ${quietMs})
+`
+
+/** A line on the terminal while something takes more than two seconds, unless programs listen. Answers with how to end it. */
+export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<void> {
+  if (isSilent || !stderr.isTerminal) return async () => {}
+  const worker = new Worker(ticking, { eval: true })
+  let ended = false
+  return async () => {
+    if (ended) return
+    ended = true
+    await worker.terminate()
+    await stderr.write("\r\x1b[K")
+  }
+}
+
+/** Where text goes. Writing ends when the text is out of our hands; a reader that has gone away is no error. */
+export type Sink = {
+  readonly write: (text: string) => Promise<void>
+  readonly isTerminal: boolean
+  readonly hasColour: boolean
+  readonly columns?: number
+}
