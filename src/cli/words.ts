@@ -7,7 +7,7 @@ import type { Report } from "../session/one-shot/report.ts"
 import type { OpenedRequest } from "./read-input.ts"
 import { count, number } from "./terminal/output.ts"
 
-/** The wire formats as their makers call them. */
+/** The wire formats under the names that their providers use. */
 export const formatWords: Readonly<Record<Format, string>> = {
   "anthropic-messages": "Anthropic Messages",
   "openai-chat": "OpenAI Chat",
@@ -66,7 +66,7 @@ export function whySentence({ plan, limit, before, remedy }: Report): string {
   return `${reasons.join("; ")}: ${sizes}`
 }
 
-/** The figures of what is no size of the context, which is said anyway. */
+/** Figures of triggers that are not about the context size, which the sentence states anyway. */
 const figures = ({ trigger, value, limit }: PlanReason): string =>
   trigger === "tool-output" || trigger === "tool-rounds" ? ` (${number(value)}, at most ${number(limit)})` : ""
 
@@ -94,7 +94,7 @@ export function cacheSentence({ weighing, model }: Report): string | undefined {
   return `${costs} It has paid for itself after ${count(Math.max(1, Math.ceil(breakEvenCalls)), "call")}.`
 }
 
-/** What of a message its user typed, without what was pasted. */
+/** The text that the user typed, without pasted text. */
 export const ownTextOf = ({ parts }: Message): string =>
   parts
     .flatMap((part) =>
