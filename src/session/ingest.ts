@@ -227,7 +227,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     const from = path.at(-1) ?? 0
     const behind = added.length === 0 ? [] : leftBehind(outline, live.at, path)
     const left = behind.filter((seq) => !live.unconfirmed.has(seq))
-    const isBack = end.summaryCall === 0 && isRewind(abandoned(live, left), added, path.length)
+    const isBack = end.summaryCall === 0 && left.length > 0 && isRewind(abandoned(live, left), added, path.length)
     replaced = left.length > 0 && !isBack
     const kept = conversation.slice(0, path.length)
     rewrite = replaced

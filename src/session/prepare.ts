@@ -279,7 +279,7 @@ const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) 
 
 /** Put the expected size of a summary by the session's own model into the receipt before the model is asked. */
 async function expectSummary(live: Live, { plan, contextTokens }: Budgeted): Promise<void> {
-  const isDue = isSessionSummarizer(live.options.summarizer) && plan.type === "leave" && plan.speculate
+  const isDue = plan.type === "leave" && plan.speculate && isSessionSummarizer(live.options.summarizer)
   if (!isDue || !affordsSummary(live, contextTokens) || (await currentSpeculation(live)) !== undefined) return
   live.summaries = { ...live.summaries, expectedTokens: expectedTokens(contextTokens) }
 }
@@ -294,8 +294,8 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, 
       await flushMemory(live, preparing.call)
     })
   }
-  const writes = live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
-  if (plan.type === "leave" && plan.speculate && writes) {
+  const isWritten = (): boolean => live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
+  if (plan.type === "leave" && plan.speculate && isWritten()) {
     live.later("speculation", async () => {
       await beginSummary(preparing, { wire, contextTokens })
     })

@@ -221,9 +221,10 @@ function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: P
     inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin) && !isPut(pin)).map(({ id }) => id),
   )
   const carried = absent.size === 0 ? [] : carriedPins(pins, assembled, options).carried
-  const prefaces = assembled.messages.filter((message) => ownMessage(message) === "pins").map(wordsOf)
   const wanted = new Set(inForce.map(({ text }) => text))
-  const gone = prefaces.length === 0 ? [] : takenBack(pins).filter(({ text }) => !wanted.has(text))
+  const gone = takenBack(pins).filter(({ text }) => !wanted.has(text))
+  const isPreface = (message: Message): boolean => ownMessage(message) === "pins"
+  const prefaces = gone.length === 0 ? [] : assembled.messages.filter(isPreface).map(wordsOf)
   return {
     missing: carried.filter((pin) => absent.has(pin.id) && !isAnywhere(pin)),
     stale: gone.some(({ text }) => prefaces.some((preface) => isRule(preface, text))),
