@@ -16,12 +16,12 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   "src/compact/plan/policy.ts": ["src/compact/plan/plan.test.ts"],
   "src/rules/pin-ledger.ts": ["src/rules/pin-ledger.test.ts", "src/rules/rule-subject.test.ts"],
   "src/message/check.ts": ["src/message/check.test.ts", "src/message/repair.test.ts", "src/message/recall.test.ts"],
-  "src/message/group.ts": ["src/message/group.test.ts", "src/message/recall.test.ts"],
-  "src/message/pair.ts": [
+  "src/message/group.ts": [
+    "src/message/group.test.ts",
     "src/message/pair.test.ts",
     "src/message/check.test.ts",
     "src/message/repair.test.ts",
-    "src/message/group.test.ts",
+    "src/message/recall.test.ts",
   ],
   "src/message/repair.ts": ["src/message/repair.test.ts"],
   "src/guard/guard.ts": ["src/guard/guard.test.ts"],

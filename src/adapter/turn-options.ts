@@ -82,7 +82,6 @@ export type TurnOptions = {
   readonly maxResultLength?: number
 }
 
-/** The default limits of a turn. */
 export const usualTurnLimits = {
   /** Long tasks take some dozens of calls; a turn that takes more usually repeats itself, and each call costs. */
   maxIterations: 50,

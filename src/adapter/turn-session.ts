@@ -55,7 +55,6 @@ export function placeMessages(format: Format, earlier: Transcript, messages: Tra
   return all.slice(earlier.length)
 }
 
-/** User messages from texts or messages. */
 export function userMessages(said: readonly SteeringMessage[]): Transcript {
   return said.map(
     (one): Message =>

@@ -41,7 +41,6 @@ import {
 } from "./turn-options.ts"
 import { placeMessages, type TurnRequest, type TurnSession, userMessages } from "./turn-session.ts"
 
-/** A running turn. */
 export type TurnWork = {
   readonly options: TurnOptions
   readonly stream: boolean

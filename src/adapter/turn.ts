@@ -4,6 +4,7 @@ import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { checkGuardUse } from "../guard/judge-call.ts"
 import { isEmpty } from "../message/check.ts"
 import { HoldfastError, refuseValue } from "../message/errors.ts"
+import { pairCalls } from "../message/group.ts"
 import {
   type CallId,
   callId,
@@ -18,7 +19,6 @@ import {
   type Transcript,
   textOf,
 } from "../message/message.ts"
-import { pairCalls } from "../message/pair.ts"
 import { present } from "../message/present.ts"
 import { readBaseUrl } from "../model/address.ts"
 import { callModel } from "../model/call-model.ts"

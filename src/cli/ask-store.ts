@@ -13,7 +13,7 @@ import { readStoreKey } from "../store/sealed-store.ts"
 import { ANY_SESSION, findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
-import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./output.ts"
+import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** Where earlier versions kept everything: below the working folder, where an agent works. */

@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
-import { jsonLine, sentenceOf } from "./output.ts"
+import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** One thing that the program does. */

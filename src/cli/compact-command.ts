@@ -9,8 +9,8 @@ import { meterFor, planRequest } from "../session/one-shot/plan-request.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, type Options } from "./command.ts"
 import { writeResult } from "./deliver.ts"
-import { startProgress } from "./output.ts"
 import { type OpenedRequest, openRequest, readInput } from "./read-input.ts"
+import { startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** What was asked for, as far as it does not depend on the request. */

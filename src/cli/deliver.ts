@@ -13,8 +13,8 @@ import type { Meter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { type CommandFailure, unusable } from "./command.ts"
 import type { CompactCommandChoices } from "./compact-command.ts"
-import { clip, count, createPaper, indent, number, type Paper, paragraph, wrap } from "./output.ts"
 import type { OpenedRequest } from "./read-input.ts"
+import { clip, count, createPaper, indent, number, type Paper, paragraph, type Sink, wrap } from "./terminal/output.ts"
 import {
   cacheSentence,
   countingSentence,
@@ -24,7 +24,7 @@ import {
   shortenWords,
   whySentence,
 } from "./words.ts"
-import type { Sink, World } from "./world.ts"
+import type { World } from "./world.ts"
 
 /** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
 export async function writeResult(

@@ -1,7 +1,7 @@
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
 import { type Command, unusable } from "./command.ts"
-import { jsonLine, sentenceOf } from "./output.ts"
+import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 
 const usualColumns = 80

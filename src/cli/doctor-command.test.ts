@@ -22,7 +22,8 @@ import {
 } from "./doctor-command.ts"
 import { commandHelp } from "./run.ts"
 import { askEnforced, enforcedLines, noteGateway } from "./running-gateway.ts"
-import type { Sink, World } from "./world.ts"
+import type { Sink } from "./terminal/output.ts"
+import type { World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-doctor-"))
 let [folder, n] = ["", 0]

@@ -16,10 +16,10 @@ import { type Command, commandFailure, isFailure, type Options, unusable } from 
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
-import { count, type Paper, sentenceOf } from "./output.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
 import { readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { clientLines } from "./serve-welcome.ts"
+import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** One thing that was looked at. */

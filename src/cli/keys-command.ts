@@ -6,9 +6,9 @@ import { readStoreKey } from "../store/sealed-store.ts"
 import { dataOption, dataPlace, openPlace, placeWords, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
 import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { sentenceOf, table } from "./output.ts"
 import { readInput } from "./read-input.ts"
 import { usualKey } from "./sign-and-submit.ts"
+import { sentenceOf, table } from "./terminal/output.ts"
 
 const keysList: Command = {
   summary: "The keys of the policy directory, and what each is good for",

@@ -2,7 +2,7 @@ import { createProfiles, type Profile } from "../gateway/admin/session-profile.t
 import { totalsOf } from "../gateway/admin/session-summary.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { count, number } from "./output.ts"
+import { count, number } from "./terminal/output.ts"
 
 /** Totals over sessions since a point in time, added up as the inspector adds them up. */
 export type LogTally = {
@@ -35,7 +35,6 @@ export async function tallyLogs(
   return { calls: turns, compactions, savedTokens, savedDollars, denied: calls.denied, rules: rules.size }
 }
 
-/** A tally in one line. */
 export function tallyWords(tally: LogTally, calls: string = count(tally.calls, "model call")): string {
   const { compactions, savedTokens, savedDollars, denied, rules } = tally
   const tokens = `about ${number(savedTokens)} tokens`

@@ -6,7 +6,8 @@ import type { McpScope } from "../mcp/mcp-source.ts"
 import { commandFailure, isFailure, readArguments } from "./command.ts"
 import { createMcpCommand } from "./mcp-command.ts"
 import { commandHelp } from "./run.ts"
-import type { Sink, World } from "./world.ts"
+import type { Sink } from "./terminal/output.ts"
+import type { World } from "./world.ts"
 
 const sink = (said: string[]): Sink => ({
   write: async (text) => void said.push(text),

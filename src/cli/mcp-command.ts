@@ -7,7 +7,7 @@ import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
 import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, misuse, type Options } from "./command.ts"
-import { sentenceOf } from "./output.ts"
+import { sentenceOf } from "./terminal/output.ts"
 import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
 /** All that the command needs beside its world. */

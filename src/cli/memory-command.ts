@@ -15,7 +15,7 @@ import {
   readCount,
   unusable,
 } from "./command.ts"
-import { number, type Paper, printable, sentenceOf, table, wrap } from "./output.ts"
+import { number, type Paper, printable, sentenceOf, table, wrap } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 const memoryOptions: Options = {

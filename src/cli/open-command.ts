@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { isObject, tryParse } from "../wire/json.ts"
 import { dataPlace } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
-import { jsonLine } from "./output.ts"
 import { findGateways } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
 import { failedSettings, readSettings, settingOptions } from "./serve-settings.ts"
+import { jsonLine } from "./terminal/output.ts"
 
 /** Time limit for an answer: a gateway on this machine answers at once. */
 const answerMs = 5000

@@ -3,9 +3,9 @@ import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
 import { type Command, misuse } from "./command.ts"
-import { moment, sentenceOf } from "./output.ts"
 import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
+import { moment, sentenceOf } from "./terminal/output.ts"
 
 const hourMs = 3_600_000
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }

@@ -25,12 +25,12 @@ import {
   readCount,
   unusable,
 } from "./command.ts"
-import { clip, count, moment, type Paper, sentenceOf, table } from "./output.ts"
 import { policySuggest } from "./policy-suggest.ts"
 import { policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
+import { clip, count, moment, type Paper, sentenceOf, table } from "./terminal/output.ts"
 
 const policyRemove: Command = {
   summary: "Take away a policy that was added by command, signed",

@@ -5,7 +5,7 @@ import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, type CommandAnswer, findSession, openSession, storeOptions } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { clip, count, sentenceOf } from "./output.ts"
+import { clip, count, sentenceOf } from "./terminal/output.ts"
 
 /** Sessions whose rules are read where none is named: the newest. */
 const maxSessions = 200

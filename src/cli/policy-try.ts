@@ -9,8 +9,8 @@ import type { Message } from "../message/message.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
-import { clip, count, number, type Paper, table } from "./output.ts"
 import { readInput } from "./read-input.ts"
+import { clip, count, number, type Paper, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** Days of sessions that are replayed unless asked otherwise. */

@@ -19,7 +19,6 @@ import type { World } from "./world.ts"
 /** More is not read. One body has at most 100 million characters; its text is held several times over while it is worked on. */
 export const maxInputBytes = 128_000_000
 
-/** A text and where it came from. */
 type Input = { readonly name: string; readonly text: string }
 
 /** The file, or what is piped in; or, in a sentence, why there is nothing to work on, and what is `wanted` instead. */

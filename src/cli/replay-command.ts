@@ -5,19 +5,6 @@ import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
 import { unwritable } from "./deliver.ts"
-import {
-  clip,
-  count,
-  createPaper,
-  jsonLine,
-  moment,
-  number,
-  type Paper,
-  paragraph,
-  sentenceOf,
-  table,
-  wrap,
-} from "./output.ts"
 import { replayPage } from "./replay/page.ts"
 import { type Arm, arms, callsOf, type Replay, replayConversation, usualModels } from "./replay/replay-conversation.ts"
 import {
@@ -33,6 +20,19 @@ import {
   spentSoFar,
 } from "./replay/report.ts"
 import { agentFolders, type FoundFile, findFiles, readTranscript } from "./replay-files.ts"
+import {
+  clip,
+  count,
+  createPaper,
+  jsonLine,
+  moment,
+  number,
+  type Paper,
+  paragraph,
+  sentenceOf,
+  table,
+  wrap,
+} from "./terminal/output.ts"
 import { kindWords, ownTextOf } from "./words.ts"
 import { readVersion, type World } from "./world.ts"
 

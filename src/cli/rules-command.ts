@@ -2,7 +2,7 @@ import type { PinScope } from "../rules/pin.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import { askSession, askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
 import { type Command, type CommandGroup, isFailure, misuse } from "./command.ts"
-import { count, type Paper, sentenceOf, table } from "./output.ts"
+import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 
 const rulesList: Command = {
   summary: "The rules of a session, with who said each and what it is for the guard",

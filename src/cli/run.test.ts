@@ -9,7 +9,8 @@ import { exportTranscript } from "../transcript/export.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { maxInputBytes } from "./read-input.ts"
 import { fitHelp, run } from "./run.ts"
-import type { Sink, World } from "./world.ts"
+import type { Sink } from "./terminal/output.ts"
+import type { World } from "./world.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -13,8 +13,8 @@ import {
   readArguments,
   tellFailure,
 } from "./command.ts"
-import { wrap } from "./output.ts"
-import { readVersion, type Sink, type World } from "./world.ts"
+import { type Sink, wrap } from "./terminal/output.ts"
+import { readVersion, type World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
@@ -144,7 +144,6 @@ ${indent}holdfast --version       which version this is
 `
 }
 
-/** What a group of commands is for, and which there are. */
 function groupHelp(name: string, { summary, notes, commands }: CommandGroup): string {
   return `${summary}
 
@@ -164,7 +163,6 @@ function summaries(commands: ReadonlyMap<string, { readonly summary: string }>):
   return [...commands].map(([name, { summary }]) => `${indent}${name.padEnd(width)}  ${summary}`).join("\n")
 }
 
-/** How one command is used. */
 export function commandHelp({ summary, usage, notes, options }: Command): string {
   return `${summary}
 

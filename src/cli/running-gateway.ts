@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path"
 import { isPostgres } from "../store/open-store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { count } from "./output.ts"
+import { count } from "./terminal/output.ts"
 
 /** A gateway that runs, as it says of itself in a file beside its store. Only who may write there can say so. */
 export type RunningGateway = {
@@ -171,7 +171,6 @@ const idsIn = (list: unknown): ReadonlySet<string> =>
 export const enforcedCounts = (rules: number, policies: number): string =>
   `${count(rules, "rule")} and ${count(policies, "policy", "policies")} of the operator`
 
-/** What should be enforced, by ids. */
 export type EnforcedIds = { readonly rules: readonly string[]; readonly policies: readonly string[] }
 
 /** Says to people what each gateway of a store enforces of what is expected, and if there is none. */

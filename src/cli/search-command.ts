@@ -7,8 +7,8 @@ import { type FoundText, type LogSearch, searchLogs } from "../session/search-lo
 import type { SessionRow, Store } from "../store/store.ts"
 import { type AskedSession, askSession, askStore, findSession, shortNames, storeOptions } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount } from "./command.ts"
-import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./output.ts"
 import { messageWords } from "./sessions-show.ts"
+import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
 /** Sessions that are looked through, the newest first. */
 const maxSessions = 1000

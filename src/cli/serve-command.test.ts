@@ -15,7 +15,8 @@ import { commandFailure, isFailure, readArguments, tellFailure } from "./command
 import type { DemoPlace, ShowDemo } from "./demo-command.ts"
 import { commandHelp } from "./run.ts"
 import { createServeCommand, serveCommand } from "./serve-command.ts"
-import type { Sink, World } from "./world.ts"
+import type { Sink } from "./terminal/output.ts"
+import type { World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-serve-"))
 let [folder, n] = ["", 0]

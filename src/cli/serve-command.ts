@@ -23,7 +23,6 @@ import {
 import { usualPort } from "./config/resolve-config.ts"
 import { type LogFormat, type LogLevel, logLevels } from "./config/resolved-config.ts"
 import { type ShowDemo, showDemo } from "./demo-command.ts"
-import { escapeActing } from "./output.ts"
 import { noteGateway } from "./running-gateway.ts"
 import {
   type ConsoleEntry,
@@ -45,6 +44,7 @@ import {
   settingOptions,
 } from "./serve-settings.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
+import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
 /** What a gateway stands on, and its settings: a port that was any free one is the one that it waited at. */

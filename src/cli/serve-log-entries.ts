@@ -4,7 +4,7 @@ import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { SessionEvent } from "../session/events.ts"
 import type { LogLevel } from "./config/resolved-config.ts"
-import { clip, count, number } from "./output.ts"
+import { clip, count, number } from "./terminal/output.ts"
 
 /** Names that came in from outside are cut to this. */
 const maxName = 80

@@ -20,7 +20,7 @@ import {
 } from "./config/resolved-config.ts"
 import type { FlagName, Flags } from "./config/said.ts"
 import type { SecretRef } from "./config/secret-ref.ts"
-import { sentenceOf } from "./output.ts"
+import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** The configuration with its secrets, and the file that it came from, if one did. */

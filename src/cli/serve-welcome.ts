@@ -4,9 +4,9 @@ import { countPolicies } from "../guard/policy/templates.ts"
 import { describe, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
-import { count, jsonLine, sentenceOf } from "./output.ts"
 import type { ServeResources } from "./serve-open.ts"
 import type { AdminAccess } from "./serve-settings.ts"
+import { count, jsonLine, sentenceOf } from "./terminal/output.ts"
 
 /** A gateway that has begun to listen. */
 export type Started = {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path"
 import { dataOption, usualFolders } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { jsonLine, sentenceOf } from "./output.ts"
+import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** How a gateway is kept running for one user: the file that says so, and the commands that act on it. */

@@ -31,10 +31,10 @@ import {
   unusable,
 } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { count, escapeActing, jsonLine, moment, number, sentenceOf, startProgress, table } from "./output.ts"
 import { sessionsImport } from "./sessions-import.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
 import { sessionsVerify } from "./sessions-verify.ts"
+import { count, escapeActing, jsonLine, moment, number, sentenceOf, startProgress, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 const sessionsFork: Command = {

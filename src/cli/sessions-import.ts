@@ -9,8 +9,8 @@ import type { Store } from "../store/store.ts"
 import { fileInvalid } from "../transcript/body.ts"
 import { askStore, type CommandAnswer, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure, misuse, unusable } from "./command.ts"
-import { count, sentenceOf } from "./output.ts"
 import { unreadable } from "./read-input.ts"
+import { count, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
 /** Far above any line of ours; a file without line ends must not be read into memory as one. */

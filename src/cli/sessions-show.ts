@@ -17,7 +17,18 @@ import {
   storeOptions,
 } from "./ask-store.ts"
 import type { Arguments, Command } from "./command.ts"
-import { clip, count, indent, moment, number, type Paper, paragraph, sentenceOf, table, wrap } from "./output.ts"
+import {
+  clip,
+  count,
+  indent,
+  moment,
+  number,
+  type Paper,
+  paragraph,
+  sentenceOf,
+  table,
+  wrap,
+} from "./terminal/output.ts"
 import { ownTextOf, shortenWords } from "./words.ts"
 
 const stateWords: Readonly<Record<Explanation["state"], string>> = {
@@ -190,7 +201,6 @@ function countOfType(type: string, value: number): string {
   return count(value, one, several)
 }
 
-/** What an entry says, in words. */
 function entryWords({ message, body, type }: HistoryEntry): string {
   if (message !== undefined) return messageWords(message)
   if (body === undefined) return "the session begins"
@@ -239,7 +249,6 @@ function judgedWords({ tool, decision, policies, enforced }: CallVerdict): strin
   return `${tool}: ${decision} by ${named}${enforced ? "" : " (not enforced)"}`
 }
 
-/** Who or what an entry is from. */
 const entryFrom = ({ message, type }: HistoryEntry): string => message?.role ?? (isType(type) ? nouns[type][0] : type)
 
 /** The text of a message, with calls and results named. */
@@ -291,7 +300,6 @@ async function listedSession(store: Store, row: SessionRow, name: string): Promi
   }
 }
 
-/** Some sessions of a store for a list. */
 export async function listSessions(store: Store, rows: readonly SessionRow[]): Promise<readonly ListedSession[]> {
   const nameOf = shortNames(await store.sessions())
   const listed: ListedSession[] = []

@@ -3,7 +3,7 @@ import { verifyLog } from "../session/log/chain.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
 import { type Command, unusable } from "./command.ts"
-import { count, number, sentenceOf } from "./output.ts"
+import { count, number, sentenceOf } from "./terminal/output.ts"
 
 export const sessionsVerify: Command = {
   summary: "Check every entry of a session, or of all: that none was changed, lost or put in",

@@ -9,9 +9,9 @@ import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type AskedOperator, askOperator, type CommandAnswer, operatorOptions, usualFolders } from "./ask-store.ts"
 import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
-import { sentenceOf } from "./output.ts"
 import { unreadable } from "./read-input.ts"
 import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.ts"
+import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** What every command that signs takes. */

@@ -27,8 +27,8 @@ import {
   unusable,
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
-import { count, number, type Paper, printable, sentenceOf, table } from "./output.ts"
 import { failedSettings, readResolved, settingOptions } from "./serve-settings.ts"
+import { count, number, type Paper, printable, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** How much of a fingerprint is shown to people: enough to tell versions apart. */
@@ -256,7 +256,6 @@ function savedStack(json: string): Stack | undefined {
   return { hash: saved.hash, layers }
 }
 
-/** For whom a rule is, in words. */
 const forWhom = ({ when }: StackRule): string =>
   Object.entries(when ?? {})
     .map(([what, names]) => `${what} ${names.join(", ")}`)

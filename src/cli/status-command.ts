@@ -5,9 +5,9 @@ import { sseStep, startSse } from "../wire/sse.ts"
 import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
-import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf } from "./output.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
+import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
 /** Sessions that the screen lists, and that today's figures are read from at most. */

@@ -4,10 +4,10 @@ import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { Format, Message } from "../message/message.ts"
 import { ownWords } from "../rules/own-words.ts"
 import type { Report } from "../session/one-shot/report.ts"
-import { count, number } from "./output.ts"
 import type { OpenedRequest } from "./read-input.ts"
+import { count, number } from "./terminal/output.ts"
 
-/** The wire formats as their makers call them. */
+/** The wire formats under the names that their providers use. */
 export const formatWords: Readonly<Record<Format, string>> = {
   "anthropic-messages": "Anthropic Messages",
   "openai-chat": "OpenAI Chat",
@@ -42,7 +42,6 @@ const remedyWords: Readonly<Record<Report["remedy"], string>> = {
   fallback: "Last resort: only the digest and the last words are left.",
 }
 
-/** What was done, in a sentence. */
 export const remedySentence = ({ remedy }: Report): string => remedyWords[remedy]
 
 const triggerWords: Readonly<Record<Trigger, string>> = {
@@ -67,7 +66,7 @@ export function whySentence({ plan, limit, before, remedy }: Report): string {
   return `${reasons.join("; ")}: ${sizes}`
 }
 
-/** The figures of what is no size of the context, which is said anyway. */
+/** Figures of triggers that are not about the context size, which the sentence states anyway. */
 const figures = ({ trigger, value, limit }: PlanReason): string =>
   trigger === "tool-output" || trigger === "tool-rounds" ? ` (${number(value)}, at most ${number(limit)})` : ""
 
@@ -95,7 +94,7 @@ export function cacheSentence({ weighing, model }: Report): string | undefined {
   return `${costs} It has paid for itself after ${count(Math.max(1, Math.ceil(breakEvenCalls)), "call")}.`
 }
 
-/** What of a message its user typed, without what was pasted. */
+/** The text that the user typed, without pasted text. */
 export const ownTextOf = ({ parts }: Message): string =>
   parts
     .flatMap((part) =>

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
+import type { Sink } from "./terminal/output.ts"
 
 /** All of the outside world, beside files, that a command may touch. */
 export type World = {
@@ -17,15 +18,6 @@ export type World = {
   readonly debug: boolean
 }
 
-/** Where text goes. Writing ends when the text is out of our hands; a reader that has gone away is no error. */
-export type Sink = {
-  readonly write: (text: string) => Promise<void>
-  readonly isTerminal: boolean
-  readonly hasColour: boolean
-  readonly columns?: number
-}
-
-/** The world of a running process. */
 export function openWorld({ stdin, stdout, stderr, env }: NodeJS.Process): World {
   return {
     stdin,

@@ -18,10 +18,10 @@ import {
   unusable,
 } from "./command.ts"
 import { tallyLogs, tallyWords } from "./log-tally.ts"
-import { count, jsonLine, number, sentenceOf } from "./output.ts"
 import { askAdmin, clientsOf, findGateways, joinGateway, noteGateway, type RunningGateway } from "./running-gateway.ts"
 import { openGround } from "./serve-open.ts"
 import { failedSettings, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
+import { count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientNames, type Launch, setupOf, upstreamOf } from "./wrap-clients.ts"
 

@@ -34,7 +34,7 @@ export type Compacted = {
   /** Who wrote the summary of the digest, if there is one. */
   readonly writer: "extractive" | "model" | "custom" | "none"
   readonly context: VerifiedContext
-  /** What stage 0 would save for good. */
+  /** Entries for the durable memory. */
   readonly memory: readonly MemoryEntry[]
   readonly beforeTokens: number
   readonly afterTokens: number
@@ -43,7 +43,7 @@ export type Compacted = {
 /** One compaction under way: what it works on, and what happened so far. */
 export type Attempt = { readonly task: CompactTask; readonly scene: Scene; readonly events: CompactEvent[] }
 
-/** Write a draft as it would be sent, read it back, and put it to the acceptance test. A failure is noted, and the next remedy's turn. */
+/** Write a draft as it would be sent, read it back, and put it to the acceptance test. Undefined if it fails: the failures are recorded, and the caller tries the next remedy. */
 export async function install(
   attempt: Attempt,
   remedy: Remedy,
@@ -104,7 +104,7 @@ function unreadIn(
 /** A broken draft breaks in one way or in thousands; the first few tell which. */
 const maxFailures = 8
 
-/** The edits done to the conversation, with all that stands put back in its place. */
+/** The request with the edits made in its conversation, and with its instructions and documents back in their places. */
 export function writeEdits(
   { request }: CompactTask,
   { separation }: Pick<Scene, "separation">,

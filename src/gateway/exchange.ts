@@ -14,7 +14,6 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 import type { RecentExchanges } from "./telemetry/recent-exchanges.ts"
 import type { RequestLog } from "./telemetry/request-log.ts"
 
-/** The dependencies of one exchange. */
 export type ExchangeDeps = GatewayOptions &
   OutgoingDeps & {
     readonly transport: Transport
@@ -113,7 +112,7 @@ export function problemOf(error: unknown, onFault: (error: unknown) => void): Pr
 export function giveAnswer(
   { response, requestLog }: Pick<Exchange, "response" | "requestLog">,
   { status, headers, body }: OwnAnswer,
-  { session, receipt }: { readonly session?: string; readonly receipt?: Receipt } = {},
+  { session, receipt }: { readonly session?: string | undefined; readonly receipt?: Receipt | undefined } = {},
 ): void {
   const isStream = headers["content-type"]?.startsWith("text/event-stream") === true
   Object.assign(requestLog.noted, { how: "answered", stream: isStream, responseBytes: Buffer.byteLength(body) })

@@ -94,7 +94,6 @@ type Runtime = {
 /** Memory limit for the bodies of all requests being received at the same time: enough for 200 agents that send 5 MB each. */
 const bodiesBytes = 1024 * 1024 * 1024
 
-/** The dependencies that all exchanges share. */
 function openDeps(options: GatewayOptions, shared: Pick<ExchangeDeps, "recentExchanges" | "approvals">): ExchangeDeps {
   const { store, now, onFault } = options
   const limited = limitStore(store)

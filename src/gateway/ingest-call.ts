@@ -1,6 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import { longBody } from "../session/compact-view.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { UsageReport } from "../session/record.ts"
@@ -9,7 +8,6 @@ import { othersServed } from "../store/pace.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, type FastPaths, fastPathOf, namesItself } from "./fast-path/fast-path.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
-import { sharedKeyRefusal, sharesAccount } from "./http/other-paths.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
@@ -17,7 +15,7 @@ import { removeRejectedReasoning, type Sent } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
-import { chooseUpstream, familyOf, type Upstream } from "./settings/upstream.ts"
+import { chooseUpstream, familyOf, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
 export type OutgoingDeps = LocateDeps &
@@ -37,7 +35,7 @@ export type IngestedCall = Located & {
   readonly prepared: Prepared
   readonly sent: Sent
   /** The body to send, if it differs from the client's. */
-  readonly body?: Buffer
+  readonly body?: Buffer | undefined
   /** Call when the response, if there was one, has been recorded. */
   readonly done: (id: string | undefined) => void
 }
@@ -68,7 +66,7 @@ export async function ingestCall(
     // A long body is written in one piece.
     if (wire.length > longBody) await othersServed()
     const form = formFor(whole, request, wire)
-    const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
+    const sent: Sent = { form, wire, isOther: false, tried: new Set(), whole }
     removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
@@ -81,15 +79,15 @@ export async function ingestCall(
         changed,
         rules: prepared.rules,
         isNamed: namesItself(incomingCall),
-        ...present({ before: fastPath }),
+        before: fastPath,
       }
       // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
       // alone.
       const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
       const head = whole === undefined || isStackAlone ? body : undefined
-      deps.fastPaths.put(incomingCall, fastPathOf({ ...seen, ...present({ sent: head }) }))
+      deps.fastPaths.put(incomingCall, fastPathOf({ ...seen, sent: head }))
     }
-    return { ...located, prepared, sent, done, ...present({ body }) }
+    return { ...located, prepared, sent, done, body }
   } catch (error) {
     done(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
@@ -142,7 +140,12 @@ export function prepareCall(
     ...(whole === undefined || whole.text === request.wire ? { request } : { body: whole.text }),
     repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
-    ...present({ model, windowTokens, reserveTokens, focus: own.focus, stack, isSent }),
+    model,
+    windowTokens,
+    reserveTokens,
+    focus: own.focus,
+    stack,
+    isSent,
   })
 }
 

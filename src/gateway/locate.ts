@@ -1,9 +1,8 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
+import { messageKey } from "../message/lineage.ts"
 import type { ModelRequest } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import { longBody } from "../session/compact-view.ts"
 import type { SessionOwner } from "../session/options.ts"
-import { messageKey } from "../session/own-compaction.ts"
 import type { Session } from "../session/session.ts"
 import { forEachInSlices, othersServed, runPaced } from "../store/pace.ts"
 import { decodeRequestSteps } from "../wire/decode.ts"
@@ -34,7 +33,7 @@ type Fork = NonNullable<Assignment["fork"]>
 /** A decoded request with its session, and with the full history it refers to, as far as that is known. */
 export type Located = Belonging & {
   readonly request: ModelRequest
-  readonly whole?: FullHistory
+  readonly whole?: FullHistory | undefined
 }
 
 /** Decode a request and find its session. If `isSure`, it is the session of the fast path. */
@@ -71,7 +70,7 @@ export async function locate(
   const owner = { ...ownerOf(incomingCall), ...(within.length > 0 ? { within } : {}) }
   const session = await sessionOf(deps, owner, assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
-  return { tenant, assignment, session, request, ...present({ whole }) }
+  return { tenant, assignment, session, request, whole }
 }
 
 /**

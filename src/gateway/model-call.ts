@@ -1,16 +1,17 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import type { ContextRefusal } from "../model/too-long.ts"
 import { readContextError } from "../model/too-long.ts"
 import { beginInTurn } from "../store/pace.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { bare, flatOf, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
-import { isSharedCall, refersToAccount, sharedKeyRefusal } from "./http/other-paths.ts"
+import { refersToAccount } from "./http/other-paths.ts"
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
-import { targetUrl } from "./http/target.ts"
+import { targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer, type UpstreamRequest } from "./http/transport.ts"
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
 import { contextError } from "./http/wire-error.ts"
@@ -18,9 +19,9 @@ import { isRefused } from "./locate.ts"
 import { openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { noUpstream } from "./pass-through.ts"
 import type { Instead } from "./server-state/instead.ts"
-import { chooseUpstream, familyOf } from "./settings/upstream.ts"
+import { chooseUpstream, familyOf, isSharedCall, sharedKeyRefusal } from "./settings/upstream.ts"
 import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
-import { leavesAnswer, type OutgoingCall, type TooLong } from "./window-of.ts"
+import { leavesAnswer, type OutgoingCall } from "./window-of.ts"
 
 type ModelRoute = Extract<Route, { type: "model-call" }>
 
@@ -34,7 +35,8 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
     const traceparent = /^[\da-f-]{55}$/.exec(incomingCall.headers.traceparent ?? "")?.[0]
     Object.assign(requestLog.noted, {
       requestBytes: packed.length,
-      ...present({ agent: incomingCall.own.agent, traceparent }),
+      agent: incomingCall.own.agent,
+      traceparent,
       ...incomingCall.caller,
     })
     await beginInTurn()
@@ -91,9 +93,9 @@ export async function readIncomingCall(
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
   if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
-  const own = { bypass, ...present({ session, agent, focus }) }
+  const own = { bypass, session, agent, focus }
   const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
-  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, caller, ...present({ model }) }
+  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, caller, model }
   return { packed, incomingCall }
 }
 
@@ -235,7 +237,7 @@ async function smallerAfter(outgoing: OutgoingCall, format: Format, error: strin
  * If only the allowed response (`max_tokens`) does not fit, and it takes more than half of the window, return the error: clients lower that
  * limit themselves.
  */
-const mayBeSmaller = (tooLong: TooLong): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
+const mayBeSmaller = (tooLong: ContextRefusal): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
 type RefusedBody = {
   readonly format: Format

@@ -3,13 +3,13 @@ import { joinGuards } from "../guard/join-guards.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import type { ContextRefusal } from "../model/too-long.ts"
 import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
 import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, continueFastPath, type FastPath, isSureOf, leavesSize } from "./fast-path/fast-path.ts"
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
-import { isSharedCall } from "./http/other-paths.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate } from "./locate.ts"
@@ -19,6 +19,7 @@ import { insteadOf, noteWithheldCalls, type RefusedCall, removeRejectedReasoning
 import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
+import { isSharedCall } from "./settings/upstream.ts"
 import {
   type AskAside,
   type HiddenRounds,
@@ -26,7 +27,6 @@ import {
   learnCountsAnswer,
   learnWindow,
   type OutgoingCall,
-  type TooLong,
   tighter,
   type WindowDeps,
   windowOf,
@@ -217,7 +217,7 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: IngestedCal
   session: session.id,
   receipt,
   trace,
-  ...present({ model: request.model }),
+  model: request.model,
 })
 
 /** Choose how to proceed after a refusal, and stop forwarding the next request at once: it would be refused as well. */
@@ -238,7 +238,7 @@ async function smaller(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
   ingested: IngestedCall,
-  refusal: TooLong,
+  refusal: ContextRefusal,
 ): Promise<Buffer | undefined> {
   const { session, request, prepared, sent } = ingested
   const model = incomingCall.model ?? request.model ?? ""

@@ -4,23 +4,14 @@ import { present } from "../message/present.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
 import { bare, flatOf, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
-import {
-  bodyKind,
-  isForEveryone,
-  mayCarryCall,
-  type OtherPath,
-  otherPathOf,
-  sharedKeyRefusal,
-  sharesAccount,
-} from "./http/other-paths.ts"
+import { bodyKind, isForEveryone, mayCarryCall, type OtherPath, otherPathOf } from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
-import { decoded } from "./http/route.ts"
-import { targetUrl } from "./http/target.ts"
+import { decoded, targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { maskedAnswer, unpackedAnswer } from "./http/upstream-answer.ts"
 import { namesFor } from "./identity/names.ts"
 import { untouchedCall } from "./outgoing-call.ts"
-import { type ApiFamily, chooseUpstream, type Upstream } from "./settings/upstream.ts"
+import { type ApiFamily, chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 import type { OutgoingCall } from "./window-of.ts"
 
 /**

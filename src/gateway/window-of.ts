@@ -1,4 +1,5 @@
 import type { ModelRequest, ModelResponse } from "../message/message.ts"
+import type { ContextRefusal } from "../model/too-long.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { Prepared, Receipt } from "../session/prepared.ts"
 import type { SessionGuarding } from "../session/record.ts"
@@ -46,7 +47,7 @@ export function learnWindow({ windows }: WindowDeps, tenant: string, model: stri
 const mostAnswerShare = 0.5
 
 /** Can the request be made small enough that the response it allows fits as well? */
-export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: TooLong): boolean =>
+export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: ContextRefusal): boolean =>
   answerTokens > 0 && answerTokens <= windowTokens * mostAnswerShare
 
 export const isAnswerCounted = ({ countsAnswer }: WindowDeps, tenant: string, model: string | undefined): boolean =>
@@ -62,7 +63,7 @@ const lessShare = 0.75
 
 /** The window that the upstream stated, converted to our token counts: the upstream may count more tokens in the same text. */
 export function tighter(
-  { windowTokens, neededTokens, answerTokens = 0 }: TooLong,
+  { windowTokens, neededTokens, answerTokens = 0 }: ContextRefusal,
   { receipt: { contextTokens } }: Prepared,
 ): number {
   if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
@@ -70,18 +71,11 @@ export function tighter(
   return Math.max(1, Math.floor(windowTokens * ratio))
 }
 
-/** The sizes an upstream stated when it refused a request as too long. `answerTokens` is set if only the allowed response is too long. */
-export type TooLong = {
-  readonly windowTokens?: number
-  readonly neededTokens?: number
-  readonly answerTokens?: number
-}
-
 /** What is known about a call so far. For a call that was forwarded at once this is little until the session has stored it. */
 export type Known = {
-  readonly session?: string
-  readonly model?: string
-  readonly receipt?: Receipt
+  readonly session?: string | undefined
+  readonly model?: string | undefined
+  readonly receipt?: Receipt | undefined
   readonly trace: Trace
 }
 
@@ -100,7 +94,7 @@ export type OutgoingCall = {
   /** The guard that judges the tool calls of the response. */
   readonly guarding: () => Promise<SessionGuarding | undefined>
   /** A smaller body, after this one was refused as too long; undefined if there is none. */
-  readonly smaller: (refusal: TooLong) => Promise<Buffer | undefined>
+  readonly smaller: (refusal: ContextRefusal) => Promise<Buffer | undefined>
   /** The full text that the model sees, if the body sent leaves out history that the provider holds. */
   readonly seen?: () => string
   /**

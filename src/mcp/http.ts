@@ -147,7 +147,6 @@ async function answerOnce(
   }
 }
 
-/** A port that is open. */
 type Listening = { readonly port: number; readonly close: () => Promise<void> }
 
 type Handle = (request: Request) => Promise<Response>

@@ -1,7 +1,6 @@
 import { assert } from "./assert.ts"
-import { groupTurns } from "./group.ts"
+import { type Adjacency, findParted, groupTurns, type Pairing, type PartPlace, pairCalls, pairKey } from "./group.ts"
 import type { CallId, Message, MessageId, Part, Transcript } from "./message.ts"
-import { type Adjacency, findParted, type Pairing, type PartPlace, pairCalls, pairKey } from "./pair.ts"
 import { createRecall } from "./recall.ts"
 
 /** Something that no provider should be sent, by name and place. */
@@ -33,11 +32,12 @@ export function checkTranscript(messages: Transcript, options: CheckOptions = {}
 }
 
 function faultsIn(messages: Transcript, { adjacent, ended = false }: CheckOptions): readonly TranscriptFault[] {
+  const pairing = pairCalls(messages)
   return [
     ...repeatedIds(messages),
-    ...pairFaults(messages, ended),
+    ...pairFaults(messages, pairing, ended),
     ...misplacedCalls(messages),
-    ...(adjacent === undefined ? [] : partedResults(messages, adjacent)),
+    ...(adjacent === undefined ? [] : partedResults(messages, pairing, adjacent)),
   ]
 }
 
@@ -63,8 +63,11 @@ function repeatedIds(messages: Transcript): readonly TranscriptFault[] {
   return faults
 }
 
-function pairFaults(messages: Transcript, ended: boolean): readonly TranscriptFault[] {
-  const { pairs, open, orphans } = pairCalls(messages)
+function pairFaults(
+  messages: Transcript,
+  { pairs, open, orphans }: Pairing,
+  ended: boolean,
+): readonly TranscriptFault[] {
   const opened = new Set(open.map(pairKey))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
   const unanswered = abandonedCalls(messages, open, ended)
@@ -136,19 +139,17 @@ function misplacedCalls(messages: Transcript): readonly TranscriptFault[] {
   )
 }
 
-function partedResults(messages: Transcript, adjacent: Adjacency): readonly TranscriptFault[] {
-  return pairCalls(messages)
-    .pairs.filter(findParted(messages, adjacent))
-    .map(({ call, result }) => ({
-      code: "result-not-adjacent",
-      messageId: idAt(messages, result.message),
-      callId: call.callId,
-    }))
+function partedResults(messages: Transcript, { pairs }: Pairing, adjacent: Adjacency): readonly TranscriptFault[] {
+  return pairs.filter(findParted(messages, adjacent)).map(({ call, result }) => ({
+    code: "result-not-adjacent",
+    messageId: idAt(messages, result.message),
+    callId: call.callId,
+  }))
 }
 
 export type CheckOptions = {
   /** Also name results that come too late for the letter of an API; many accept them. */
-  readonly adjacent?: Adjacency
+  readonly adjacent?: Adjacency | undefined
   /** Nobody will answer any more: a request about to be sent, a finished recording. Otherwise the last calls may still run. */
   readonly ended?: boolean
 }

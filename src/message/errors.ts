@@ -418,7 +418,6 @@ export class HoldfastError extends Error {
   }
 }
 
-/** Refuse the value of an option. */
 export function refuseOption(option: string, expected: string, found: string): never {
   throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }

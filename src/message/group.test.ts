@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../test/support/transcripts.ts"
-import { groupTurns, unansweredIn } from "./group.ts"
+import { groupTurns, pairCalls, unansweredIn } from "./group.ts"
 import { callId, type Part, type Transcript, wireText } from "./message.ts"
-import { pairCalls } from "./pair.ts"
 
 const shape = (messages: ReturnType<typeof transcript>) =>
   groupTurns(messages).map(({ type, start, end }) => [type, start, end])

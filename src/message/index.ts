@@ -4,7 +4,7 @@ export type { Advice, CommandRefusal, Problem, StoreCause } from "./errors.ts"
 export { describe, HoldfastError } from "./errors.ts"
 export { channelOf, fence, unfence } from "./fence.ts"
 export type { Group } from "./group.ts"
-export { groupTurns } from "./group.ts"
+export { type Adjacency, groupTurns, type Pairing, type PartPlace, pairCalls } from "./group.ts"
 export type { Continuation } from "./lineage.ts"
 export { continuation, lineageKey } from "./lineage.ts"
 export type {
@@ -34,7 +34,5 @@ export type {
   Wire,
 } from "./message.ts"
 export { callId, formats, instructs, messageId, textOf, tokens, trust, wireText } from "./message.ts"
-export type { Adjacency, Pairing, PartPlace } from "./pair.ts"
-export { pairCalls } from "./pair.ts"
 export type { RepairEvent, Repaired } from "./repair.ts"
 export { repair, replayRepair } from "./repair.ts"

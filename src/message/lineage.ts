@@ -62,3 +62,22 @@ const isSame = (one: Message | undefined, other: Message | undefined): boolean =
 
 const callsIn = (messages: Transcript): ReadonlySet<string> =>
   new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))))
+
+const keys = new WeakMap<Message, string>()
+
+/** The content key of a message, computed once for each message. */
+export function messageKey(message: Message): string {
+  const known = keys.get(message)
+  if (known !== undefined) return known
+  const key = lineageKey(message)
+  keys.set(message, key)
+  return key
+}
+
+/** The message under another id; its content key stays the same. */
+export function renamed(message: Message, id: Message["id"]): Message {
+  const known = keys.get(message)
+  const as = { ...message, id }
+  if (known !== undefined) keys.set(as, known)
+  return as
+}

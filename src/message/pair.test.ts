@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { call, message, result, text } from "../../test/support/transcripts.ts"
+import { type Adjacency, findParted, pairCalls } from "./group.ts"
 import type { Part, Transcript } from "./message.ts"
-import { type Adjacency, findParted, pairCalls } from "./pair.ts"
 
 /** Few ids, so that many calls get their results, some of them late. */
 const id = fc.constantFrom("1", "2", "3")

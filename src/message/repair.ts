@@ -1,6 +1,7 @@
 import { assert } from "./assert.ts"
 import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check.ts"
 import { quote } from "./fence.ts"
+import { findParted, pairCalls, pairKey } from "./group.ts"
 import {
   type CallId,
   callId,
@@ -11,7 +12,6 @@ import {
   type Role,
   type Transcript,
 } from "./message.ts"
-import { findParted, pairCalls, pairKey } from "./pair.ts"
 import { present } from "./present.ts"
 
 /** A fix that was made: where, in ids, and in which step of the repair. */

@@ -100,6 +100,5 @@ const writers: Readonly<Record<Format, WriteBody>> = {
   }),
 }
 
-/** The request body of a question. */
 const questionBody = (options: ModelOptions, question: Question): unknown =>
   writers[options.format](options, question, readBaseUrl(options.baseUrl))

@@ -45,8 +45,8 @@ function errorIn(format: Format, bodyText: string): { readonly type: string; rea
   return { type: type.slice(0, maxReadLength), message: message.slice(0, maxReadLength) }
 }
 
-/** The figures in such a refusal, as far as it has them. */
-type ContextRefusal = {
+/** The sizes that an upstream states when it refuses a request as too long, as far as it states them. */
+export type ContextRefusal = {
   readonly windowTokens?: number
   readonly neededTokens?: number
   /** The input fits; only the requested answer of this many tokens does not. */

@@ -13,9 +13,9 @@ import { isObject, tryParse } from "../wire/json.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
-import { createSummarizer } from "./one-shot/summarizer.ts"
+import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { budgetOf, type Preparing } from "./prepared.ts"
-import { affordsSummary, sessionSummarizerOf } from "./session-summary.ts"
+import { affordsSummary } from "./session-summary.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
 /** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
@@ -27,7 +27,7 @@ export async function beginSummary(
   sent?: { readonly wire: string; readonly contextTokens: number },
 ): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
-  const own = sessionSummarizerOf(live) !== undefined
+  const own = isSessionSummarizer(live.options.summarizer)
   if ((live.queue === undefined && !own) || call.kind === "held") return undefined
   const known = await currentSpeculation(live)
   if (known !== undefined) return known

@@ -1,15 +1,14 @@
 import type { Compacted } from "../compact/attempt.ts"
-import { compact } from "../compact/compact.ts"
+import { compact, shortenResults } from "../compact/compact.ts"
 import { isTripped, noteCompaction } from "../compact/plan/breaker.ts"
 import type { PlanEvent } from "../compact/plan/event.ts"
-import { shortenResults } from "../compact/shorten-results.ts"
 import { type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
 import { writeExtractive } from "../compact/state/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type CallId, type Message, type Transcript, tokens } from "../message/message.ts"
+import type { CallId, Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { createPause } from "../store/pace.ts"
@@ -102,7 +101,7 @@ const clockOf = ({ options }: Live): number => (options.now ?? Date.now)()
 
 /** A compaction with its sizes for reports: of the whole context, in the provider's tokens, as in a receipt. */
 function withContextSizes(compacted: Compacted, { contextTokens, stackTokens, calibration }: Budgeted): Compacted {
-  const afterTokens = predict(calibration, tokens(stackTokens + compacted.afterTokens))
+  const afterTokens = predict(calibration, stackTokens + compacted.afterTokens)
   const sizes = { beforeTokens: contextTokens, afterTokens }
   const events = compacted.events.map((event) => (event.type === "remedy-installed" ? { ...event, ...sizes } : event))
   return { ...compacted, ...sizes, events }

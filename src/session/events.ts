@@ -1,7 +1,6 @@
 import type { Problem } from "../message/errors.ts"
 import type { LogEvent } from "./log/event.ts"
 
-/** Events in sessions. */
 export type SessionEvent = { readonly session: string; readonly atMs: number } & (
   | { readonly type: "entries-appended"; readonly entries: readonly string[]; readonly durable: boolean }
   | {

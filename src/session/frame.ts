@@ -81,7 +81,6 @@ export function frameFor(options: FrameOptions, body?: Readonly<Record<string, u
   return options.model === undefined ? request : { ...request, model: options.model }
 }
 
-/** A tool in its wire format. */
 const toolWire = (tool: unknown): unknown =>
   isObject(tool) && typeof tool.wire === "string" ? JSON.parse(tool.wire) : tool
 

@@ -1,5 +1,7 @@
 import { type InjectedDocument, type Separation, separate, separateMade } from "../compact/stack/separate.ts"
+import { messageKey, renamed } from "../message/lineage.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
+import { commonLength } from "../message/recall.ts"
 import { hashData, hashText } from "../message/sha256.ts"
 import type { Steps } from "../message/steps.ts"
 import { survivalOf } from "../rules/survival.ts"
@@ -15,12 +17,8 @@ import {
   conversationEnd,
   inheritance,
   lastBeforeSummaryCall,
-  leftBehind,
-  matchHistory,
-  messageKey,
   noRewrite,
   readRewrite,
-  renamed,
   summarized,
 } from "./own-compaction.ts"
 import { foundRules, isInForce, type SessionPin } from "./pins.ts"
@@ -214,8 +212,7 @@ export type IngestResult = {
 export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<IngestResult> {
   const separation = separate(request, { standing: live.documents })
   const { conversation } = separation
-  const end = await conversationEnd(live, conversation)
-  const inherited = await inheritance(live, conversation, end)
+  const { end, inherited } = await replacedHistory(live, conversation)
   const stack = stackOf(live, separation)
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
@@ -230,7 +227,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     const from = path.at(-1) ?? 0
     const behind = added.length === 0 ? [] : leftBehind(outline, live.at, path)
     const left = behind.filter((seq) => !live.unconfirmed.has(seq))
-    const isBack = end.summaryCall === 0 && isRewind(abandoned(live, left), added, path.length)
+    const isBack = end.summaryCall === 0 && left.length > 0 && isRewind(abandoned(live, left), added, path.length)
     replaced = left.length > 0 && !isBack
     const kept = conversation.slice(0, path.length)
     rewrite = replaced
@@ -280,6 +277,15 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     events: [...events, ...judged, ...found],
     compacted,
   }
+}
+
+/** The state of the history that this conversation replaces, and the facts from the messages that it abandons. */
+async function replacedHistory(live: Live, conversation: Transcript) {
+  const outline = live.journal.outline()
+  const path = matchHistory(outline, conversation)
+  const left = path.length === conversation.length ? [] : leftBehind(outline, live.at, path)
+  const end = await conversationEnd(live, conversation.slice(path.length), left)
+  return { end, inherited: await inheritance(live, left, end) }
 }
 
 const keysAt = (outline: Outline, seqs: readonly number[]): ReadonlySet<string> =>
@@ -367,4 +373,48 @@ function judgeHistory(pins: readonly SessionPin[], messages: Transcript): readon
       ),
     },
   ]
+}
+
+type HistoryMatch = { readonly conversation: Transcript; readonly path: readonly number[]; readonly seen: number }
+
+const lastMatches = new WeakMap<Outline, HistoryMatch>()
+
+/** Match a whole history with the log: the entries with the same content, from the first message on, as far as they match. */
+function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
+  const path = [...knownPath(outline, conversation)]
+  let at = path.at(-1) ?? 0
+  for (let n = path.length; n < conversation.length; n++) {
+    const message = conversation[n]
+    const next = message === undefined ? undefined : outline.child(at, messageKey(message))
+    if (next === undefined) break
+    path.push(next)
+    at = next
+  }
+  lastMatches.set(outline, { conversation: [...conversation], path, seen: outline.head().seq })
+  return path
+}
+
+/** The part known from the last match: the same messages match the same entries, unless siblings were written since. */
+function knownPath(outline: Outline, conversation: Transcript): readonly number[] {
+  const known = lastMatches.get(outline)
+  if (known === undefined) return []
+  const length = Math.min(commonLength(known.conversation, conversation), known.path.length)
+  for (let seq = known.seen + 1; seq <= outline.head().seq; seq++) {
+    const parent = outline.node(seq)?.parent
+    if (parent === undefined) continue
+    const place = parent === 0 ? 0 : (outline.node(parent)?.depth ?? 0)
+    if (place < length && (parent === 0 || known.path[place - 1] === parent)) return []
+  }
+  return known.path.slice(0, length)
+}
+
+/** The entries that a new path abandons: those on the way to `from` that are not on `path`, newest first. */
+function leftBehind(outline: Outline, from: number, path: readonly number[]): readonly number[] {
+  const left: number[] = []
+  for (let at = from; at > 0; at = outline.node(at)?.parent ?? 0) {
+    const node = outline.node(at)
+    if (node !== undefined && path[node.depth - 1] === at) break
+    left.push(at)
+  }
+  return left
 }

@@ -69,7 +69,6 @@ export async function explain(live: Live, id: string): Promise<Explanation> {
 
 type MessageChange = Pick<Change, "what" | "reason">
 
-/** The changes to this message in a checkpoint's trace. */
 function changesIn({ trace }: CheckpointBody, id: string): readonly MessageChange[] {
   const events = tryParse(trace)
   if (!Array.isArray(events)) return []

@@ -2,13 +2,17 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { runPaced } from "../store/pace.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
-import { chainEntries, payloadsOf, readBody } from "./log/chain.ts"
+import { type ChainedEntries, chainEntries, payloadsOf, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline } from "./log/outline.ts"
 
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
-export type Committed = { readonly entries: readonly Entry[]; readonly durable: boolean; readonly problem?: Problem }
+export type Committed = {
+  readonly entries: readonly Entry[]
+  readonly durable: boolean
+  readonly problem?: Problem | undefined
+}
 
 /**
  * Returns the entries to write, given the current log; the first one gets the sequence number `next`. If that takes long, it is worked out
@@ -114,7 +118,7 @@ export function createJournal(options: JournalOptions): Journal {
     const entries = entriesOf(chained.entries, written)
     outline.extend(chained.entries)
     bodies.keep(entries)
-    return { entries, durable: failed === undefined, ...present({ problem: failed }) }
+    return { entries, durable: failed === undefined, problem: failed }
   }
 
   return {
@@ -130,9 +134,6 @@ export function createJournal(options: JournalOptions): Journal {
     release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
   }
 }
-
-/** Entries in order, with the long texts that their bodies name by hash. */
-type ChainedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /**
  * Hash-chain bodies after the end of a log, at once if that is quick. Otherwise other requests are served between slices; undefined if

@@ -93,7 +93,7 @@ const answerMs = 2000
 /** Interval between probes while the store is unavailable. */
 const againMs = 1000
 
-/** Watch a store. `ask` is a cheap call; even an error counts as an answer. */
+/** Watch a store. `ask` is a cheap call; even an error counts as an answer. No timer keeps the process alive. */
 export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
   let away = false
   let asking = false
@@ -101,7 +101,7 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
 
   const answered = async (): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const timer = later(() => resolve(false), answerMs)
+    const timer = setTimeout(() => resolve(false), answerMs).unref()
     const isThere = (): void => resolve(true)
     Promise.resolve().then(ask).then(isThere, isThere)
     return promise.finally(() => clearTimeout(timer))
@@ -114,12 +114,12 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
     if (!away) return
     calls.abort()
     calls = new AbortController()
-    later(() => void probe(), againMs)
+    setTimeout(() => void probe(), againMs).unref()
   }
   return {
     isAway: () => away,
     during: async (call) => {
-      const timer = later(() => void probe(), slowMs)
+      const timer = setTimeout(() => void probe(), slowMs).unref()
       try {
         return await call(calls.signal)
       } finally {
@@ -127,13 +127,6 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
       }
     },
   }
-}
-
-/** A timer that does not keep the process alive. */
-function later(act: () => void, ms: number): NodeJS.Timeout {
-  const timer = setTimeout(act, ms)
-  timer.unref()
-  return timer
 }
 
 /** Interval of automatic retries after the store was unavailable: another process may need the pending writes. */
@@ -145,8 +138,7 @@ export function createRetry(act: () => Promise<boolean>): { readonly start: () =
   let isStopped = false
   const start = (): void => {
     if (timer !== undefined || isStopped) return
-    timer = setTimeout(() => void again(), saveAgainMs)
-    timer.unref()
+    timer = setTimeout(() => void again(), saveAgainMs).unref()
   }
   const again = async (): Promise<void> => {
     const isDone = await act().catch(ignoreProblem)

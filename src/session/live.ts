@@ -34,7 +34,6 @@ export type Live = {
   readonly store: Store
   /** The queue of background summaries, if there is a summarizer. */
   readonly queue: Queue | undefined
-  /** A new random id. */
   readonly newId: () => string
   /** Run something after the call, under the lock; errors are reported and break nothing. */
   readonly later: (work: string, act: () => Promise<void>) => void

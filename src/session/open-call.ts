@@ -27,7 +27,7 @@ export type Call = Framed & {
   /** The client's original body. */
   readonly came: string
   /** The client has just put a summary in the place of its history. */
-  readonly compacted?: IngestResult["compacted"]
+  readonly compacted?: IngestResult["compacted"] | undefined
   readonly events: Trace
   /** The prompt stack in the frame, and the one that waits for a compaction. */
   readonly stack: CallStack
@@ -102,7 +102,7 @@ async function clientCall(
     kind: "client",
     asText,
     came: own.wire,
-    ...present({ compacted }),
+    compacted,
     view,
     events: [...events, ...stack.events],
     stack,

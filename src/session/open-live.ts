@@ -126,7 +126,6 @@ export function longestAnswer({ answers }: Live, model: string): number | undefi
   return lengths.length < leastAnswers ? undefined : Math.max(...lengths)
 }
 
-/** The redactor of the options. */
 export const redactorOf = ({ redact = [] }: HoldfastOptions): Live["redact"] =>
   createRedactor(
     redact.flatMap((rule) =>

@@ -4,9 +4,8 @@ import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { lineageKey } from "../message/lineage.ts"
+import { messageKey } from "../message/lineage.ts"
 import type { Message, Transcript } from "../message/message.ts"
-import { commonLength } from "../message/recall.ts"
 import { createMeter } from "../tokens/meter.ts"
 import type { Live } from "./live.ts"
 import type { Outline } from "./log/outline.ts"
@@ -27,12 +26,15 @@ const noEnd: ConversationEnd = { summaryCall: 0, isOpen: false, isAnswered: fals
 /** Limit on the messages examined at the end of a history. */
 const maxRead = 2000
 
-/** The state of the conversation that a client's new history replaces; `noEnd` if the history only continues. */
-export async function conversationEnd(live: Live, conversation: Transcript): Promise<ConversationEnd> {
-  const outline = live.journal.outline()
-  const path = matchHistory(outline, conversation)
-  const added = conversation.slice(path.length)
-  const left = added.length === 0 ? [] : leftBehind(outline, live.at, path)
+/**
+ * The state of the conversation that a client's new history replaces: `added` is what that history adds to the log, `left` the entries that
+ * it abandons. `noEnd` if it only continues.
+ */
+export async function conversationEnd(
+  live: Live,
+  added: Transcript,
+  left: readonly number[],
+): Promise<ConversationEnd> {
   if (left.length === 0) return noEnd
   const messages = await readMessages(live, left.slice(0, maxRead))
   const summaryCall = isSummaryCall(messages, added) ? 2 : 0
@@ -164,69 +166,6 @@ export function lastBeforeSummaryCall(outline: Outline, at: number, { summaryCal
   return reached
 }
 
-const keys = new WeakMap<Message, string>()
-
-/** The content key of a message, computed once for each message. */
-export function messageKey(message: Message): string {
-  const known = keys.get(message)
-  if (known !== undefined) return known
-  const key = lineageKey(message)
-  keys.set(message, key)
-  return key
-}
-
-/** The message under another id; its content key stays the same. */
-export function renamed(message: Message, id: Message["id"]): Message {
-  const known = keys.get(message)
-  const as = { ...message, id }
-  if (known !== undefined) keys.set(as, known)
-  return as
-}
-
-type HistoryMatch = { readonly conversation: Transcript; readonly path: readonly number[]; readonly seen: number }
-
-const lastMatches = new WeakMap<Outline, HistoryMatch>()
-
-/** Match a whole history with the log: the entries with the same content, from the first message on, as far as they match. */
-export function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
-  const path = [...knownPath(outline, conversation)]
-  let at = path.at(-1) ?? 0
-  for (let n = path.length; n < conversation.length; n++) {
-    const message = conversation[n]
-    const next = message === undefined ? undefined : outline.child(at, messageKey(message))
-    if (next === undefined) break
-    path.push(next)
-    at = next
-  }
-  lastMatches.set(outline, { conversation: [...conversation], path, seen: outline.head().seq })
-  return path
-}
-
-/** The part known from the last match: the same messages match the same entries, unless siblings were written since. */
-function knownPath(outline: Outline, conversation: Transcript): readonly number[] {
-  const known = lastMatches.get(outline)
-  if (known === undefined) return []
-  const length = Math.min(commonLength(known.conversation, conversation), known.path.length)
-  for (let seq = known.seen + 1; seq <= outline.head().seq; seq++) {
-    const parent = outline.node(seq)?.parent
-    if (parent === undefined) continue
-    const place = parent === 0 ? 0 : (outline.node(parent)?.depth ?? 0)
-    if (place < length && (parent === 0 || known.path[place - 1] === parent)) return []
-  }
-  return known.path.slice(0, length)
-}
-
-/** The entries that a new path abandons: those on the way to `from` that are not on `path`, newest first. */
-export function leftBehind(outline: Outline, from: number, path: readonly number[]): readonly number[] {
-  const left: number[] = []
-  for (let at = from; at > 0; at = outline.node(at)?.parent ?? 0) {
-    const node = outline.node(at)
-    if (node !== undefined && path[node.depth - 1] === at) break
-    left.push(at)
-  }
-  return left
-}
-
 /** Token limit for facts kept from an abandoned branch: two pages, of which a digest shows what still matters. */
 const inheritedTokens = 2000
 /** Limit on the messages read from an abandoned branch; the newest ones matter most. */
@@ -234,15 +173,10 @@ const inheritedMessages = 2000
 /** Limit on the abandoned branches whose facts are used. */
 const inheritedBranches = 4
 
-/** Facts from the messages that a new history abandons, as the text of a digest; empty if there are none. */
-export async function inheritance(live: Live, conversation: Transcript, end: ConversationEnd): Promise<string> {
-  const outline = live.journal.outline()
-  const path = matchHistory(outline, conversation)
-  if (path.length === conversation.length) return ""
+/** Facts from the messages of the entries that a new history abandons, as the text of a digest; empty if there are none. */
+export async function inheritance(live: Live, abandoned: readonly number[], end: ConversationEnd): Promise<string> {
   // A request for a summary is the client's, and nobody's task.
-  const left = leftBehind(outline, live.at, path)
-    .slice(end.summaryCall)
-    .filter((seq) => !live.unconfirmed.has(seq))
+  const left = abandoned.slice(end.summaryCall).filter((seq) => !live.unconfirmed.has(seq))
   if (left.length === 0) return ""
   const all = await knownMessages(live, left.slice(0, inheritedMessages).reverse())
   const newest = all.at(-1)

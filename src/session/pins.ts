@@ -114,15 +114,16 @@ export function rulesOfOperatorFor<Rule extends ScopedRule>(
 }
 
 /** The operator's rules for a session: those for all, for its agent, and for itself. Messages in the session cannot change them. */
-export function operatorRules({ id, owner, options }: Live): readonly SessionPin[] {
+export const operatorRules = (live: Live): readonly SessionPin[] =>
+  rulesInForce(live).map((rule) => ({ ...operatorPin(rule), state: "in-force", conflicts: [] }))
+
+/** The same as they were given, each text once. */
+function rulesInForce({ id, owner, options }: Live): readonly ScopedRule[] {
   const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
-  const operatorGiven = rulesOfOperatorFor(options.operator?.standing().rules ?? [], id, owner)
-  const seen = new Set<string>()
-  return [...given, ...operatorGiven].flatMap((rule): readonly SessionPin[] => {
-    if (seen.has(rule.text)) return []
-    seen.add(rule.text)
-    return [{ ...operatorPin(rule), state: "in-force", conflicts: [] }]
-  })
+  const byText = new Map<string, ScopedRule>()
+  for (const rule of [...given, ...rulesOfOperatorFor(options.operator?.standing().rules ?? [], id, owner)])
+    if (!byText.has(rule.text)) byText.set(rule.text, rule)
+  return [...byText.values()]
 }
 
 type OperatorRule = {
@@ -144,7 +145,7 @@ const operatorPin = ({ agent, session, ...rule }: ScopedRule): Pin => ({
 
 /** The operator's rules as text for the end of the system part, each verbatim. The text is the same as long as the rules are. */
 export function operatorText(live: Live): string | undefined {
-  const rules = operatorRules(live)
+  const rules = rulesInForce(live)
   if (rules.length === 0) return undefined
   return [
     '<operator-rules by="holdfast">',

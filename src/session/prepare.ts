@@ -5,7 +5,7 @@ import { isSpoken } from "../compact/stages/spoken.ts"
 import { flushSteps } from "../compact/state/flush.ts"
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type Message, type ModelRequest, messageId, type Transcript, textOf, tokens } from "../message/message.ts"
+import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
 import type { Pin } from "../rules/pin.ts"
@@ -20,6 +20,7 @@ import type { Live } from "./live.ts"
 import { entryId } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
 import { retrieve } from "./memory/retrieve.ts"
+import { isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { type Call, openCall, requireRules, requireSavedRules, withNewView, withOtherStack } from "./open-call.ts"
 import { isInForce, knownPins, operatorRules, standingPins } from "./pins.ts"
 import {
@@ -32,7 +33,7 @@ import {
 } from "./prepared.ts"
 import { noteRereads } from "./rereads.ts"
 import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
-import { affordsSummary, expectedTokens, sessionSummarizerOf } from "./session-summary.ts"
+import { affordsSummary, expectedTokens } from "./session-summary.ts"
 import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
 
 /** The request to send, and how it was decided. */
@@ -67,7 +68,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const rereads = await noteRereads(live, call.view, call.frame.messages)
   const preparing = await withHandoff({
     ...{ live, call, meter, pins, options, notes: [...rereads.events] },
-    ...present({ rereads: rereads.count }),
+    rereads: rereads.count,
   })
   // Count each message once, in slices; later counts are cached.
   await runPaced(countEach(meter, call.frame.messages))
@@ -210,7 +211,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
     compactUnreadAtTokens: budgeted.compactUnreadAtTokens,
     stableTokens: Math.min(
       budgeted.contextTokens,
-      predict(budgeted.calibration, tokens(stableTokens(live, frame, messages, meter))),
+      predict(budgeted.calibration, stableTokens(live, frame, messages, meter)),
     ),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
@@ -218,7 +219,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
       checkpoint: checkpointOf(live),
       stack: receiptOf(outcome.stack ?? call.stack),
       rereads: outcome.view === undefined ? preparing.rereads : undefined,
-      summaries: sessionSummarizerOf(live) === undefined ? undefined : live.summaries,
+      summaries: isSessionSummarizer(live.options.summarizer) ? live.summaries : undefined,
     }),
   }
   live.sent = {
@@ -278,7 +279,7 @@ const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) 
 
 /** Put the expected size of a summary by the session's own model into the receipt before the model is asked. */
 async function expectSummary(live: Live, { plan, contextTokens }: Budgeted): Promise<void> {
-  const isDue = sessionSummarizerOf(live) !== undefined && plan.type === "leave" && plan.speculate
+  const isDue = plan.type === "leave" && plan.speculate && isSessionSummarizer(live.options.summarizer)
   if (!isDue || !affordsSummary(live, contextTokens) || (await currentSpeculation(live)) !== undefined) return
   live.summaries = { ...live.summaries, expectedTokens: expectedTokens(contextTokens) }
 }
@@ -293,8 +294,8 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, 
       await flushMemory(live, preparing.call)
     })
   }
-  const writes = live.queue !== undefined || sessionSummarizerOf(live) !== undefined
-  if (plan.type === "leave" && plan.speculate && writes) {
+  const isWritten = (): boolean => live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
+  if (plan.type === "leave" && plan.speculate && isWritten()) {
     live.later("speculation", async () => {
       await beginSummary(preparing, { wire, contextTokens })
     })

@@ -1,10 +1,9 @@
 import { isRule, rulePresence } from "../compact/pins.ts"
 import { compactionMark, type Occasion } from "../compact/plan/plan.ts"
 import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
-import { holdsCompaction } from "../compact/standing.ts"
-import { channelOf, ownText } from "../message/fence.ts"
-import { type Format, type Message, type ModelRequest, type Part, textOf, tokens } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { holdsCompaction, ownMessage } from "../compact/standing.ts"
+import { channelOf } from "../message/fence.ts"
+import { type Format, type Message, type ModelRequest, type Part, textOf } from "../message/message.ts"
 import { type Carried, carryPins, type Pin, type PinPlace } from "../rules/pin.ts"
 import { type Calibration, predict, uncalibrated } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -29,20 +28,20 @@ export type PrepareOptions = {
   readonly body?: string | object
   /** The decoded request in place of the body, so that it is not decoded again. */
   readonly request?: ModelRequest
-  readonly model?: string
+  readonly model?: string | undefined
   /** Without a body: the system part, and tools in the wire format. */
   readonly system?: string | readonly Part[]
   readonly tools?: readonly unknown[]
   readonly maxOutputTokens?: number
   readonly stream?: boolean
-  readonly windowTokens?: number
-  readonly reserveTokens?: number
+  readonly windowTokens?: number | undefined
+  readonly reserveTokens?: number | undefined
   /** What a compaction in this call should focus on. */
-  readonly focus?: string
-  readonly occasion?: Occasion
+  readonly focus?: string | undefined
+  readonly occasion?: Occasion | undefined
   readonly maxWaitMs?: number
   /** The request was sent already: what is made of it is for the next one. */
-  readonly isSent?: true
+  readonly isSent?: true | undefined
   /**
    * Repair a client's history always, so that every tool call has its result, or only if it is changed anyway: providers differ in what
    * they accept, and a provider that accepted it unchanged has it in its cache. The default is `always`.
@@ -54,7 +53,7 @@ export type PrepareOptions = {
    */
   readonly whenStoreIsAway?: WhenStoreIsAway
   /** The prompt stack, in place of the one in the options. `{ inputs }` alone passes other inputs to the functions among its sources. */
-  readonly stack?: StackOption
+  readonly stack?: StackOption | undefined
 }
 
 export type WhenStoreIsAway = "refuse" | "pass"
@@ -77,7 +76,6 @@ export type Receipt = {
   readonly compactUnreadAtTokens: number
   /** Tokens at its beginning that are the same as in the previous request, so that the provider can read them from its cache. */
   readonly stableTokens: number
-  /** Was the request changed? */
   readonly changed: boolean
   /** Does the store have all of its messages? */
   readonly durable: boolean
@@ -110,7 +108,7 @@ export type Preparing = {
   readonly options: PrepareOptions
   readonly notes: LogEvent[]
   /** Re-reads after the compaction in force when the call was opened. */
-  readonly rereads?: number
+  readonly rereads?: number | undefined
   /** Leave out rules found in messages: the window is too small for them and the required content. */
   readonly withoutFound?: true
 }
@@ -168,11 +166,9 @@ function budgetView(
     windowTokens: scale(windowTokens),
     pins,
     policy,
-    ...present({
-      reserveTokens: reserve === undefined ? undefined : scale(reserve),
-      occasion: options.occasion,
-      longestAnswerTokens: longest === undefined ? undefined : scale(longest),
-    }),
+    reserveTokens: reserve === undefined ? undefined : scale(reserve),
+    occasion: options.occasion,
+    longestAnswerTokens: longest === undefined ? undefined : scale(longest),
   }
   const planned = planRequest({ ...frame, messages }, separation, meter, planOptions)
   const { sizes } = planned
@@ -181,9 +177,9 @@ function budgetView(
     policy,
     calibration,
     windowTokens,
-    contextTokens: predict(calibration, tokens(sizes.contextTokens)),
-    compactAtTokens: predict(calibration, tokens(compactionMark(sizes, policy, "answered"))),
-    compactUnreadAtTokens: predict(calibration, tokens(compactionMark(sizes, policy, "unread"))),
+    contextTokens: predict(calibration, sizes.contextTokens),
+    compactAtTokens: predict(calibration, compactionMark(sizes, policy, "answered")),
+    compactUnreadAtTokens: predict(calibration, compactionMark(sizes, policy, "unread")),
     fits: sizes.contextTokens <= sizes.windowTokens - sizes.reserveTokens,
   }
 }
@@ -225,19 +221,14 @@ function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: P
     inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin) && !isPut(pin)).map(({ id }) => id),
   )
   const carried = absent.size === 0 ? [] : carriedPins(pins, assembled, options).carried
-  const prefaces = assembled.messages.filter(isPreface).map(wordsOf)
   const wanted = new Set(inForce.map(({ text }) => text))
-  const gone = prefaces.length === 0 ? [] : takenBack(pins).filter(({ text }) => !wanted.has(text))
+  const gone = takenBack(pins).filter(({ text }) => !wanted.has(text))
+  const isPreface = (message: Message): boolean => ownMessage(message) === "pins"
+  const prefaces = gone.length === 0 ? [] : assembled.messages.filter(isPreface).map(wordsOf)
   return {
     missing: carried.filter((pin) => absent.has(pin.id) && !isAnywhere(pin)),
     stale: gone.some(({ text }) => prefaces.some((preface) => isRule(preface, text))),
   }
-}
-
-/** Is this a generated message with pinned rules? Decided by its label, without parsing it. */
-function isPreface({ role, parts }: Message): boolean {
-  const [only] = parts
-  return role === "user" && parts.length === 1 && only?.type === "text" && ownText(only.text) === "pins"
 }
 
 const wordsOf = ({ parts }: Message): string => parts.map(textOf).join("\n")
@@ -275,7 +266,7 @@ function standsIn(
       return "document" in place ? hashes.has(place.document) : isSaid(byId.get(place.entry), place, text)
     },
     isPut: ({ text }) => {
-      put ??= seen.filter(isPreface)
+      put ??= seen.filter((message) => ownMessage(message) === "pins")
       return put.some((message) => holdsRule(message, text))
     },
     isAnywhere: (pin) => {

@@ -17,7 +17,6 @@ export type Recalled = {
   readonly fromLine: number
   readonly toLine: number
   readonly channel: string
-  /** Its log entry. */
   readonly entry: string
 }
 

@@ -1,4 +1,4 @@
-import { type Message, type Part, textOf } from "../message/message.ts"
+import { type Message, type Part, type Span, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createPause } from "../store/pace.ts"
 import { hasWord, isHit, type QueryWord, rankTexts, readQuery, searchTerms } from "../store/search-terms.ts"
@@ -47,7 +47,6 @@ const passageLines = 20
 const passageCharacters = 2000
 /** Sections that are kept to be compared: those with more of the words, of equal ones the newest. */
 const maxCandidates = 2000
-/** Characters of an excerpt in the answer. */
 const excerptCharacters = 320
 
 type Candidate = Omit<FoundText, "pieces"> & { readonly text: string; readonly words: number }
@@ -198,8 +197,6 @@ function wordEdge(text: string, at: number): number {
 
 /** Words as a reader sees them; what stands between them is no word. */
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
-
-type Span = { readonly start: number; readonly end: number }
 
 /** Where most of what was asked for stands together. */
 function densest(hits: readonly Span[]): number {

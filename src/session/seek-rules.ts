@@ -378,7 +378,6 @@ function* spokenRules(
     .map((rule) => (isTold ? asMemory(rule) : rule))
 }
 
-/** A text without some spans. */
 function without(text: string, spans: readonly Span[]): string {
   let [left, from] = ["", 0]
   for (const { start, end } of spans) {

@@ -248,7 +248,7 @@ export function withStanding(
   maxMarkers?: number,
 ): ModelRequest {
   const rules = operatorText(live)
-  return placeStanding(request, present({ stack: inForce?.stack, rules }), present({ ttl: inForce?.ttl, maxMarkers }))
+  return placeStanding(request, { stack: inForce?.stack, rules }, { ttl: inForce?.ttl, maxMarkers })
 }
 
 /** The stack in a receipt: what is sent, and what waits. */

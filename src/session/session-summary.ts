@@ -55,7 +55,7 @@ const usualWaitMs = 180_000
 
 export const noSpending: SummarySpending = { asked: 0, inputTokens: 0, cacheReadTokens: 0, outputTokens: 0 }
 
-export const sessionSummarizerOf = ({ options }: Pick<Live, "options">): SessionSummarizer | undefined =>
+const sessionSummarizerOf = ({ options }: Pick<Live, "options">): SessionSummarizer | undefined =>
   isSessionSummarizer(options.summarizer) ? options.summarizer : undefined
 
 /** In tokens at the price of fresh input. */

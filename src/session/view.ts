@@ -3,7 +3,6 @@ import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
 import { type CheckOptions, checkTranscript } from "../message/check.ts"
 import type { Message, ModelRequest, Transcript } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import { commonLength, createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
@@ -212,7 +211,6 @@ export type Assembled = {
   /** The conversation's original messages by id, before shortening and repair. */
   readonly known: ReadonlyMap<string, Message>
   readonly events: readonly RepairEvent[]
-  /** The separation of the messages. */
   readonly separation: Separation
 }
 
@@ -282,7 +280,7 @@ const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? 
  * unchanged, because the provider has the other half.
  */
 function repairFrame(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
-  const check: CheckOptions = { ended: true, ...present({ adjacent: adjacencyOf[frame.format] }) }
+  const check: CheckOptions = { ended: true, adjacent: adjacencyOf[frame.format] }
   if (frame.held !== undefined || checkTranscript(messages, check).length === 0) return { messages, events: [] }
   return repair(messages, check)
 }

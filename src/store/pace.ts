@@ -194,7 +194,6 @@ async function inSlices<Result>(
   }
 }
 
-/** Run a function for each item, in slices. */
 export async function forEachInSlices<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
   const pause = createPause()
   for (const item of items) {

@@ -225,14 +225,12 @@ export type RunStatement = (statement: SqlStatement) => Promise<QueryResult>
 /** Work on one connection. With `again`, an earlier attempt was interrupted and may or may not have taken effect. */
 export type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
 
-/** A connection for one attempt. */
 type DatabaseConnection = {
   readonly query: (config: Query) => Promise<{ readonly rows: PostgresRow[]; readonly rowCount: number | null }>
   readonly release: (broken: boolean) => Promise<void>
 }
 type Query = { readonly name?: string; readonly text: string; readonly values: unknown[] }
 
-/** Time limits for retries and for one statement. */
 type RetryLimits = { readonly connectMs: number; readonly statementMs: number; readonly now: () => number }
 
 /** Seven attempts with pauses that double from 50 ms take three seconds: longer than a restart of the server. */
@@ -299,7 +297,6 @@ function askOn({ query }: DatabaseConnection, note: (error: unknown) => never): 
   }
 }
 
-/** Wrap work in a transaction. */
 export function inTransaction<Value>(work: DatabaseWork<Value>): DatabaseWork<Value> {
   return async (ask, again) => {
     await ask({ text: "begin isolation level read committed" })

@@ -88,7 +88,8 @@ function piecesOf(query: string): readonly QueryPiece[] {
   )
 }
 
-const UNSPACED =
+/** A script that puts no spaces between words. */
+export const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const HIRAGANA = /^\p{Script=Hiragana}+$/u
 
@@ -121,7 +122,6 @@ const PAIRED_WORDS = 4
 /** Words of a query that are looked for; further ones only add to the score. */
 const SEARCHED_WORDS = 16
 
-/** Default number of hits. */
 const DEFAULT_HITS = 20
 
 /** Limit on the hits of one search, so that no query reads a whole memory. */

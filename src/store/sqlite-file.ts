@@ -149,7 +149,6 @@ type ErrorContext = { readonly session: string; readonly waitedMs: number; reado
 /** Used in place of a session if damage is not in one session only. */
 export const ANY_SESSION = "*"
 
-/** The reason for a file that was deleted or replaced. */
 export const GONE = "its file was deleted or replaced while it was open"
 
 /** Convert an error of SQLite or the file system into a HoldfastError; other errors are bugs and stay unchanged. */
@@ -164,7 +163,6 @@ function withPath(problem: Problem, { path }: ErrorContext): Problem | undefined
   return isOfFile && problem.path === undefined ? { ...problem, path } : undefined
 }
 
-/** The problem of a path fault. */
 export function problemOfPath({ path, cause, reason }: PathFault): Problem {
   return cause === "full"
     ? { code: "store-full", store: "sqlite", path }

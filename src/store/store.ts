@@ -69,7 +69,7 @@ export type Holdings = {
 export type Alias = {
   readonly name: string
   /** The log entry that the name refers to, if there is one. */
-  readonly entry?: string
+  readonly entry?: string | undefined
 }
 
 export type FoundAlias = Alias & { readonly session: SessionId }
@@ -116,9 +116,9 @@ export type Store = {
   readonly findAliases: (names: readonly string[]) => Promise<readonly FoundAlias[]>
   readonly jobs: JobStore
   readonly memory: MemoryStore
-  /** What the gateways that share the store tell each other; absent where there is only one. */
+  /** Events between the gateways that share the store; absent if there is only one. */
   readonly events?: SharedEvents
-  /** What is damaged in its files, in the words of whoever reads them; nothing if all is well, or where no one can tell. */
+  /** Descriptions of damage in its files; empty if there is none, or if it cannot be checked. */
   readonly check: () => Promise<readonly string[]>
   /** Everything of all sessions of a tenant, and its rules for more than one session. Returns how many sessions there were. */
   readonly eraseTenant: (tenant: string) => Promise<number>
@@ -139,11 +139,11 @@ export type SharedEvent = {
   readonly json: string
 }
 
-/** News between gateways: nothing may depend on an event that is only told here, for the newest are kept and no more. */
+/** Events between gateways. Only the newest are kept, so nothing may depend on receiving one. */
 export type SharedEvents = {
-  /** Tell the others, soon. Never throws. */
+  /** Send an event to the other gateways soon, not at once. Never throws. */
   readonly publish: (event: Omit<SharedEvent, "atMs">) => void
-  /** Hear what others told in the last `sinceMs` and tell from now on, each once. The answer ends it. */
+  /** Receive the events of other gateways, from `sinceMs` ago on, each once. Returns a function that stops it. */
   readonly follow: (listener: (event: SharedEvent) => void, sinceMs: number) => () => void
 }
 
@@ -195,7 +195,6 @@ export type MemoryRow = MemoryOwner & {
   readonly sources: readonly string[]
   /** Its subject, if known: a later row about the same subject may supersede it. */
   readonly subject?: string
-  /** The row that superseded it. */
   readonly supersededBy?: string
 }
 

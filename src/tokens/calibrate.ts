@@ -29,7 +29,7 @@ export function calibrate(calibration: Calibration, sample: UsageSample): Calibr
 export const voidAnchor = ({ ratio }: Calibration): Calibration => ({ ratio })
 
 /** What the next request will be reported as: what the last one was, and what came since at the learned ratio. */
-export function predict({ ratio, anchor }: Calibration, estimated: Tokens): Tokens {
+export function predict({ ratio, anchor }: Calibration, estimated: number): Tokens {
   if (anchor === undefined || estimated < anchor.estimated) return tokens(Math.ceil(estimated * ratio))
   return tokens(anchor.reported + Math.ceil((estimated - anchor.estimated) * ratio))
 }

@@ -56,7 +56,6 @@ const bookkeeping: ReadonlySet<string | undefined> = new Set([
   "message",
 ])
 
-/** An entry of the session tree. */
 type Entry = TreeNode & {
   readonly index: number
   readonly type: string

@@ -56,7 +56,6 @@ function atLine<Result>(line: number, run: () => Result): Result {
   }
 }
 
-/** The first line that is not blank. */
 export function firstLine(text: string): string {
   const start = text.search(/\S/)
   if (start < 0) return ""

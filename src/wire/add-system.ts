@@ -11,7 +11,6 @@ import {
 import { codecs } from "./codecs.ts"
 import { readJson } from "./json.ts"
 
-/** A text that was put in, and where. */
 type Insertion = { readonly at: number; readonly end: number; readonly text: string }
 
 /** A text for the system part, with the cache marker that it is to carry. */

@@ -126,7 +126,8 @@ export function readBlock(block: Json): Part {
   }
 }
 
-const callKinds: ReadonlyMap<string, CallKind> = new Map([
+/** The kind of a call, by the type of its block. */
+export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ["tool_use", "function"],
   ["server_tool_use", "provider"],
   ["mcp_tool_use", "provider"],

@@ -1,6 +1,5 @@
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import {
-  type CallKind,
   callId,
   type Format,
   formats,
@@ -11,7 +10,14 @@ import {
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { anthropic, anthropicStop, readAnthropicResponse, readAnthropicUsage, readBlock } from "./anthropic.ts"
+import {
+  anthropic,
+  anthropicStop,
+  callKinds,
+  readAnthropicResponse,
+  readAnthropicUsage,
+  readBlock,
+} from "./anthropic.ts"
 import { chat } from "./chat.ts"
 import { chatStream } from "./chat-stream.ts"
 import type { Codec } from "./codec.ts"
@@ -108,12 +114,6 @@ function readUsageSoFar(
   const total: Usage | undefined = readAnthropicUsage(readJson(usageWire, "response"))
   return usagePieces({ ...state, usageWire }, total)
 }
-
-const callKinds: ReadonlyMap<string, CallKind> = new Map([
-  ["tool_use", "function"],
-  ["server_tool_use", "provider"],
-  ["mcp_tool_use", "provider"],
-])
 
 const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuseJson(json, "a whole number", "index"))
 

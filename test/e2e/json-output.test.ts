@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Command, isGroup } from "../../src/cli/command.ts"
 import { commands, run } from "../../src/cli/run.ts"
-import type { Sink } from "../../src/cli/world.ts"
+import type { Sink } from "../../src/cli/terminal/output.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
 

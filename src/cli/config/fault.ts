@@ -37,7 +37,6 @@ export function faultAt({ source, lineOf }: ConfigPlace, path: Path, says: strin
   }
 }
 
-/** A value that is not what was expected. */
 export function wrongValue(place: ConfigPlace, path: Path, value: unknown, expected: string): ConfigFault {
   if (value === undefined)
     return faultAt(place, path, `is missing, where ${expected} was expected`, `Write ${pathText(path)}: ${expected}.`)

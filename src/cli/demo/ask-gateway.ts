@@ -69,7 +69,6 @@ function refusal(status: number, text: string) {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A call that the agent is to run. */
 type AgentCall = { readonly id: string; readonly tool: string; readonly input: Fields }
 
 type AgentUsage = {

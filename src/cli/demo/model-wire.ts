@@ -41,7 +41,6 @@ const stopOf = ({ calls }: ModelAnswer): string => (calls.length > 0 ? "tool_use
 
 const envelope = (model: string, id: number) => ({ id: `msg_demo_${id}`, type: "message", role: "assistant", model })
 
-/** The whole answer as one body. */
 export const wholeAnswer = (answer: ModelAnswer, usage: ModelUsage, model: string, id: number): string =>
   JSON.stringify({
     ...envelope(model, id),

@@ -155,7 +155,6 @@ function logText(hour: number): string {
   return lines.join("\n")
 }
 
-/** What a warehouse has. */
 function stockText(warehouse: string): string {
   const roll = dice([...warehouse].reduce((sum, sign) => sum * 31 + sign.charCodeAt(0), 7))
   const shelves = Array.from({ length: 22 }, (_, n) => ({

@@ -3,6 +3,7 @@ import { present } from "../../message/present.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { SessionPin } from "../../session/pins.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
+import { count, number } from "../terminal/output.ts"
 import { askGateway, type DemoExchange } from "./ask-gateway.ts"
 import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
 import { blocksInCacheOrder } from "./model-wire.ts"
@@ -20,7 +21,6 @@ import {
   callLine,
   columnHeads,
   compactionBox,
-  countedNoun,
   deniedBox,
   findRule,
   percent,
@@ -30,7 +30,6 @@ import {
   type ToldCompaction,
   tellCompaction,
   type Withheld,
-  wholeNumber,
 } from "./show.ts"
 import { demoRule, recalledOrder, story } from "./story.ts"
 
@@ -141,8 +140,8 @@ function ending(outcome: DemoOutcome, url: string | undefined, screen: Screen): 
       ? ""
       : ` As the agent sent it, the model would have refused it from call ${tooLongCall} on.`
   const sentences = [
-    `${countedNoun(turns, "turn")}, ${countedNoun(calls, "model call")}, ${countedNoun(compactions, "compaction")}. The agent's own history came to ${wholeNumber(historyTokens)} tokens; no request had more than ${wholeNumber(largestTokens)} of the ${wholeNumber(windowTokens)} that the model can hold.${refused}`,
-    `${wholeNumber(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
+    `${count(turns, "turn")}, ${count(calls, "model call")}, ${count(compactions, "compaction")}. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
+    `${number(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
   ]
   const promises = promisesOf(outcome).flatMap(({ promise, kept }) =>
     wrapText(promise, width - margin).map((line, n) => {
@@ -238,7 +237,7 @@ async function showRecalled({ screen, seen }: DemoRun, { calls }: DemoExchange):
   const mail = calls.find(({ tool }) => tool === deskTools.sendEmail)
   const value = batchIn(mail?.input.body)
   if (value === undefined) return
-  const since = `read in call ${wholeNumber(seen.valueCall)}, ${countedNoun(seen.compactions, "compaction")} ago`
+  const since = `read in call ${number(seen.valueCall)}, ${count(seen.compactions, "compaction")} ago`
   const words = value === batchNumber ? `exact, though it was ${since}` : `WRONG: it is ${batchNumber}, ${since}`
   await screen.print(remark(`The batch number in it is ${value}: ${words}.`, screen))
   await screen.pause(speechMs)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { clipText } from "../../language/cut-text.ts"
+import { createPaper, sentenceOf, styled, wrap } from "../terminal/output.ts"
 
 export type ScreenOptions = {
   readonly write: (text: string) => Promise<void>
@@ -22,14 +22,10 @@ export type Screen = {
   readonly bad: (text: string) => string
 }
 
-/** Narrower than this the columns do not fit beside one another; wider than this nobody follows a line. */
-const leastWidth = 60
-const mostWidth = 100
-
 export function createScreen({ write, colour, columns, pace, signal }: ScreenOptions): Screen {
-  const styled = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text)
+  const { width, bold, dim } = createPaper({ columns: Math.floor(columns), hasColour: colour })
   return {
-    width: Math.min(mostWidth, Math.max(leastWidth, Math.floor(columns) - 1)),
+    width,
     print: async (lines) => {
       signal.throwIfAborted()
       if (lines.length > 0) await write(`${lines.join("\n")}\n`)
@@ -37,10 +33,10 @@ export function createScreen({ write, colour, columns, pace, signal }: ScreenOpt
     pause: async (ms) => {
       if (pace === "read") await sleep(ms, undefined, { signal })
     },
-    bold: styled(1),
-    dim: styled(2),
-    good: styled(32),
-    bad: styled(31),
+    bold,
+    dim,
+    good: styled(colour, 32),
+    bad: styled(colour, 31),
   }
 }
 
@@ -72,29 +68,5 @@ export function box(
   ]
 }
 
-/** Signs that act on a terminal or turn the reading direction, and lone surrogates: what is shown must only be seen. */
-const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu
-
-/** More than this of a text is not looked at to show some lines of it. */
-const maxLooked = 10_000
-
-/** A text as one line, safe to print. */
-export const printableLine = (text: string): string =>
-  text.slice(0, maxLooked).replace(/\s+/g, " ").replace(acting, "\uFFFD").trim()
-
-/** A text on one line, cut to a width. */
-export const clipLine = (text: string, width: number): string => clipText(printableLine(text), width)
-
-/** Lines no longer than a width, broken between words where that is possible. */
-export function wrapText(text: string, width: number): readonly string[] {
-  const line = printableLine(text)
-  const lines: string[] = []
-  let at = 0
-  while (line.length - at > width) {
-    const space = line.lastIndexOf(" ", at + width)
-    const end = space > at + width / 2 ? space : at + width
-    lines.push(line.slice(at, end))
-    at = line[end] === " " ? end + 1 : end
-  }
-  return [...lines, line.slice(at)]
-}
+/** A text of unknown origin on lines no longer than a width. */
+export const wrapText = (text: string, width: number): readonly string[] => wrap(sentenceOf(text), width)

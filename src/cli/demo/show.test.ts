@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { box, clipLine, printableLine, wrapText } from "./screen.ts"
+import { box } from "./screen.ts"
 import { compactionBox, contextBar, findRule, type RulePlace, readWithheld, type ToldCompaction } from "./show.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
-const anyText = fc.string({ unit: "binary", maxLength: 300 })
 
 test("a bar is as wide as it is told, whatever it shows", () => {
   const any = fc.integer({ min: -10, max: 40_000 })
@@ -13,18 +12,6 @@ test("a bar is as wide as it is told, whatever it shows", () => {
       const { cached, fresh, free } = contextBar({ tokens, cacheReadTokens, windowTokens }, width)
       expect((cached + fresh + free).length).toBe(width)
       if (tokens > 0) expect((cached + fresh).length).toBeGreaterThan(0)
-    }),
-  )
-})
-
-test("wrapped lines say the whole text, none is too long, and nothing acts on the terminal", () => {
-  fc.assert(
-    fc.property(anyText, fc.integer({ min: 4, max: 90 }), (text, width) => {
-      const lines = wrapText(text, width)
-      expect(lines.filter((line) => line.length > width)).toEqual([])
-      expect(lines.join("").replaceAll(" ", "")).toBe(printableLine(text).replaceAll(" ", ""))
-      expect(clipLine(text, width).length).toBeLessThanOrEqual(width)
-      expect(lines.join("\n")).not.toMatch(/[^\P{Cc}\n]/u)
     }),
   )
 })

@@ -5,8 +5,9 @@ import type { Message } from "../../message/message.ts"
 import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import { clip, count, number } from "../terminal/output.ts"
 import type { DemoExchange } from "./ask-gateway.ts"
-import { box, clipLine, type Screen, type ScreenRow, wrapText } from "./screen.ts"
+import { box, type Screen, type ScreenRow, wrapText } from "./screen.ts"
 
 const barWidth = 22
 const indent = 5
@@ -15,17 +16,12 @@ const margin = 7
 /** All columns but the one that says what was done: the call's number, the bar, tokens and cache, and the gaps. */
 const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
 
-export const wholeNumber = (value: number): string => Math.round(value).toLocaleString("en")
-/** "1 call", "2 calls". */
-export const countedNoun = (value: number, noun: string): string =>
-  `${wholeNumber(value)} ${noun}${value === 1 ? "" : "s"}`
-
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 /** The names of the columns, and what the signs of the bars mean. */
 export function columnHeads(windowTokens: number, { width, dim }: Screen): readonly string[] {
   const { cached, fresh, free } = barSigns
-  const legend = `Each bar is the window of ${wholeNumber(windowTokens)} tokens: ${cached} read from the cache, ${fresh} new, ${free} free.`
+  const legend = `Each bar is the window of ${number(windowTokens)} tokens: ${cached} read from the cache, ${fresh} new, ${free} free.`
   const room = width - besides
   const did = "what the model does".slice(0, room).padEnd(room)
   const heads = `${"call".padEnd(indent)}${did}  ${"context it was sent".padEnd(barWidth)}  tokens  cache`
@@ -49,11 +45,11 @@ export function callLine({ call, exchange, windowTokens, withheld }: ShownCall, 
     ...(withheld === undefined ? [] : [`${shortName(withheld)} withheld`]),
   ]
   const room = screen.width - besides
-  const words = clipLine(did.length === 0 ? "answers" : did.join("; "), room).padEnd(room)
+  const words = clip(did.length === 0 ? "answers" : did.join("; "), room).padEnd(room)
   const { cached, fresh, free } = contextBar({ tokens: inputTokens, cacheReadTokens, windowTokens }, barWidth)
   const bar = `${screen.good(cached)}${fresh}${screen.dim(free)}`
   const share = inputTokens === 0 ? 0 : cacheReadTokens / inputTokens
-  const figures = `${wholeNumber(inputTokens).padStart(6)}  ${percent(share).padStart(5)}`
+  const figures = `${number(inputTokens).padStart(6)}  ${percent(share).padStart(5)}`
   return `${screen.dim(String(call).padStart(3).padEnd(indent))}${words}  ${bar}  ${figures}`
 }
 
@@ -127,8 +123,8 @@ export function compactionBox(shown: ShownCompaction, screen: Screen): readonly 
   const { told, ordinal, latestWhole } = shown
   const rows: readonly ScreenRow[] = [
     ["why", whyOf(told)],
-    ["size", `${wholeNumber(told.beforeTokens)} tokens before -> ${wholeNumber(told.afterTokens)} after`],
-    ["kept", `${countedNoun(told.whole, "message")} verbatim${latestWhole ? ", your latest words among them" : ""}`],
+    ["size", `${number(told.beforeTokens)} tokens before -> ${number(told.afterTokens)} after`],
+    ["kept", `${count(told.whole, "message")} verbatim${latestWhole ? ", your latest words among them" : ""}`],
     ...shortenedRows(told),
     ...digestRows(told, shown.ledgerLine),
     ...ruleRows(shown),
@@ -147,7 +143,7 @@ const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction)
   const why = shortenedWhy.map((one) => reasonWords[one]).join(", ")
   return shortened === 0
     ? []
-    : [["shortened", `${countedNoun(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
+    : [["shortened", `${count(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
 }
 
 function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly ScreenRow[] {
@@ -155,11 +151,8 @@ function digestRows(told: ToldCompaction, ledgerLine: string | undefined): reado
   if (covered === 0) return []
   const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
   return [
-    [
-      "summarized",
-      `${countedNoun(covered, "message")}: ${countedNoun(summaryLines, "line")} of what was asked and done`,
-    ],
-    ["values", `${countedNoun(factLines, "line")} of exact values from them${such}`],
+    ["summarized", `${count(covered, "message")}: ${count(summaryLines, "line")} of what was asked and done`],
+    ["values", `${count(factLines, "line")} of exact values from them${such}`],
   ]
 }
 
@@ -173,8 +166,8 @@ const ruleRows = ({ rule, ruleText }: ShownCompaction): readonly ScreenRow[] =>
 
 const lostOf = ({ agentMessages, logMessages }: ShownCompaction): string =>
   logMessages >= agentMessages
-    ? `nothing: the log has all ${wholeNumber(agentMessages)} messages whole`
-    : `the log has ${wholeNumber(logMessages)} of ${wholeNumber(agentMessages)} messages`
+    ? `nothing: the log has all ${number(agentMessages)} messages whole`
+    : `the log has ${number(logMessages)} of ${number(agentMessages)} messages`
 
 /** What the agent got in place of a call, as the guard wrote it. */
 export type Withheld = { readonly tool: string; readonly rule: string; readonly met: string }
@@ -206,7 +199,7 @@ export function deniedBox(
         ? "One call was withheld, and another of the same tool let through."
         : `The call never reached the agent; a text that says why stands in its place, and ${continues}.`,
     ],
-    ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : countedNoun(mails, "e-mail")],
+    ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : count(mails, "e-mail")],
   ]
   return box("a call withheld by policy", rows, screen)
 }

@@ -1,8 +1,8 @@
+import { number } from "../terminal/output.ts"
 import { type Arm, arms, type Replay, type ReplayCompaction } from "./replay-conversation.ts"
 import {
   armWords,
   figureRows,
-  grouped,
   legend,
   money,
   type ReplayedConversation,
@@ -18,7 +18,7 @@ import {
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(/[\u202a-\u202e\u2066-\u2069]/g, "\uFFFD")
 
-const many = (value: number, noun: string): string => `${grouped(value)} ${noun}${value === 1 ? "" : "s"}`
+const many = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
 
 const style = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dfe7; --page: #fbfcfd; --card: #fff;
@@ -56,7 +56,7 @@ export function replayPage(report: ReplayReport, made: { readonly version: strin
 <title>Replay: ${escapeHtml(conversations[0]?.title ?? "nothing")}</title><style>${style}</style></head>
 <body><main>
 <h1>What would have been kept, dropped and saved</h1>
-<p class="soft">${conversations.length === 1 ? "One conversation" : `${grouped(conversations.length)} conversations`}, replayed by holdfast ${escapeHtml(made.version)} on ${escapeHtml(made.date)}, strategy ${escapeHtml(report.strategy)}.</p>
+<p class="soft">${conversations.length === 1 ? "One conversation" : `${number(conversations.length)} conversations`}, replayed by holdfast ${escapeHtml(made.version)} on ${escapeHtml(made.date)}, strategy ${escapeHtml(report.strategy)}.</p>
 ${conversations.length > 1 ? overviewTable(conversations) : ""}
 ${conversations.map(conversationSection).join("\n")}
 ${skipped.length === 0 ? "" : `<section><h2>Not replayed</h2><ul class="small">${skipped.map(({ file, reason }) => `<li>${escapeHtml(file)}: ${escapeHtml(reason)}</li>`).join("")}</ul></section>`}
@@ -73,7 +73,7 @@ function overviewTable(conversations: readonly ReplayedConversation[]): string {
   const rows = conversations.map(({ title, replay }, n) => {
     const { turns, compactions, totals, rules, neededValues, modelKnown } = replay
     const cost = (arm: Arm): string => (modelKnown ? money(totals[arm].dollars) : "-")
-    return `<tr><td class="text"><a href="#${anchorOf(n)}">${escapeHtml(title)}</a></td><td>${grouped(turns.length)}</td><td>${grouped(totals.none.mostTokens)}</td><td>${compactions.length}</td>${arms.map((arm) => `<td class="${arm}">${cost(arm)}</td>`).join("")}<td>${totals.holdfast.kept.rules} of ${rules.length}</td><td>${neededValues === 0 ? "-" : `${totals.holdfast.kept.values} of ${neededValues}`}</td></tr>`
+    return `<tr><td class="text"><a href="#${anchorOf(n)}">${escapeHtml(title)}</a></td><td>${number(turns.length)}</td><td>${number(totals.none.mostTokens)}</td><td>${compactions.length}</td>${arms.map((arm) => `<td class="${arm}">${cost(arm)}</td>`).join("")}<td>${totals.holdfast.kept.rules} of ${rules.length}</td><td>${neededValues === 0 ? "-" : `${totals.holdfast.kept.values} of ${neededValues}`}</td></tr>`
   })
   return `<section><h2>All conversations</h2><div class="wide"><table><thead><tr><th>conversation</th><th>turns</th><th>largest</th><th>compactions</th>${arms.map((arm) => `<th class="${arm}">${armWords[arm]}</th>`).join("")}<th>rules kept</th><th>values kept</th></tr></thead><tbody>${rows.join("")}</tbody></table></div></section>`
 }
@@ -92,7 +92,7 @@ function conversationSection(conversation: ReplayedConversation, n: number): str
     : ""
   return `<section id="${anchorOf(n)}"><h2>${escapeHtml(title)}</h2>
 <p>${escapeHtml(verdict(replay))}</p>
-<p class="small soft">${escapeHtml(file)}${index === 0 ? "" : `, conversation ${index}`}: ${escapeHtml(kind)}. Model ${escapeHtml(model)}${modelAssumed ? " (assumed: the file names none)" : ""}, ${escapeHtml(prices)}; window ${grouped(windowTokens)} tokens.${own}${answers}</p>
+<p class="small soft">${escapeHtml(file)}${index === 0 ? "" : `, conversation ${index}`}: ${escapeHtml(kind)}. Model ${escapeHtml(model)}${modelAssumed ? " (assumed: the file names none)" : ""}, ${escapeHtml(prices)}; window ${number(windowTokens)} tokens.${own}${answers}</p>
 ${refusal === undefined ? "" : `<p class="small">A call was refused: ${escapeHtml(refusal)}</p>`}
 <div class="wide"><table><thead><tr><th></th>${arms.map((arm) => `<th class="${arm}">${armWords[arm]}</th>`).join("")}</tr></thead><tbody>
 ${figureRows(replay)
@@ -121,7 +121,7 @@ function verdict({ compactions, totals, rules, modelKnown, turns }: Replay): str
     ? ` The prompts cost ${money(holdfast.dollars)}, ${money(truncate.dollars)} truncated`
     : ` The prompts cost ${shareWords(holdfast.dollars / Math.max(truncate.dollars, 1e-9))} of what they do truncated`
   const whole =
-    none.firstRefused === undefined ? "" : `; the whole history does not fit from turn ${grouped(none.firstRefused)} on`
+    none.firstRefused === undefined ? "" : `; the whole history does not fit from turn ${number(none.firstRefused)} on`
   return `${many(compactions.length, "compaction")} kept it in the window.${cost}${whole}.${kept}`
 }
 
@@ -130,12 +130,12 @@ const maxNamed = 200
 
 function compactionDetails(compaction: ReplayCompaction): string {
   const { turn, beforeTokens, afterTokens, remedy, dropped, shortened, digest } = compaction
-  const head = `Turn ${turn}: ${grouped(beforeTokens)} → ${grouped(afterTokens)} tokens (${remedy}), ${many(dropped.length, "message")} left out, ${many(shortenedIn(compaction), "result")} shortened`
+  const head = `Turn ${turn}: ${number(beforeTokens)} → ${number(afterTokens)} tokens (${remedy}), ${many(dropped.length, "message")} left out, ${many(shortenedIn(compaction), "result")} shortened`
   const reasons = Object.entries(shortened).map(([reason, times]) => `${reason} ${times}`)
   const named = dropped
     .slice(0, maxNamed)
     .map(({ message, role, words }) => `<li>${message}, ${escapeHtml(role)}: ${escapeHtml(words)}</li>`)
-  const rest = dropped.length > maxNamed ? `<li>and ${grouped(dropped.length - maxNamed)} more</li>` : ""
+  const rest = dropped.length > maxNamed ? `<li>and ${number(dropped.length - maxNamed)} more</li>` : ""
   return `<details><summary>${escapeHtml(head)}</summary>
 ${reasons.length === 0 ? "" : `<p class="small">Results shortened, by reason: ${escapeHtml(reasons.join(", "))}.</p>`}
 ${digest === undefined ? "" : `<p class="small">What stands for them, as the model reads it:</p><pre>${escapeHtml(digest)}</pre>`}

@@ -1,6 +1,6 @@
+import { number } from "../terminal/output.ts"
 import { type Arm, arms, type Replay, type ReplayCompaction, type ReplayTurn } from "./replay-conversation.ts"
 
-/** A conversation that was replayed, and where it is from. */
 export type ReplayedConversation = {
   readonly file: string
   /** What the file is, in words. */
@@ -34,20 +34,19 @@ export const armWords: Readonly<Record<Arm, string>> = {
 }
 
 /** A number with its thousands apart: 12,345. */
-export const grouped = (value: number): string => value.toLocaleString("en")
 
 /** Dollars to the cent; small amounts with four decimals, large ones with none. */
 export const money = (dollars: number): string =>
   dollars === 0
     ? "$0"
-    : `$${dollars >= 100 ? grouped(Math.round(dollars)) : dollars >= 0.1 ? dollars.toFixed(2) : dollars.toFixed(4)}`
+    : `$${dollars >= 100 ? number(Math.round(dollars)) : dollars >= 0.1 ? dollars.toFixed(2) : dollars.toFixed(4)}`
 
 export const shareWords = (share: number): string => `${Math.round(100 * share)} %`
 
 /** Millions and thousands in few digits: 21.2M, 350k, 812. */
 export function shortTokens(tokens: number): string {
   if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(tokens >= 100_000_000 ? 0 : 1)}M`
-  return tokens >= 10_000 ? `${Math.round(tokens / 1000)}k` : grouped(tokens)
+  return tokens >= 10_000 ? `${Math.round(tokens / 1000)}k` : number(tokens)
 }
 
 /** One figure of a replay, for each way to send the history. */
@@ -66,7 +65,7 @@ export function figureRows(replay: Replay): readonly FigureRow[] {
     modelKnown ? money(totals[arm].dollars) : shareWords(totals[arm].dollars / Math.max(totals.none.dollars, 1e-9))
   const refused = (arm: Arm): string => {
     const { refusedTurns, firstRefused } = totals[arm]
-    return refusedTurns === 0 ? "none" : `${grouped(refusedTurns)}, from turn ${firstRefused}`
+    return refusedTurns === 0 ? "none" : `${number(refusedTurns)}, from turn ${firstRefused}`
   }
   const words = (arm: Arm): string => {
     const share = totals[arm].kept.words
@@ -76,15 +75,15 @@ export function figureRows(replay: Replay): readonly FigureRow[] {
     rowOf("prompt tokens, all turns", (arm) => shortTokens(sent(arm))),
     rowOf("read from the cache", (arm) => shareWords(totals[arm].readTokens / Math.max(1, sent(arm)))),
     rowOf("cost of the prompts", cost),
-    rowOf("largest context", (arm) => grouped(totals[arm].mostTokens)),
+    rowOf("largest context", (arm) => number(totals[arm].mostTokens)),
     rowOf("over the window", refused),
-    rowOf("compactions", (arm) => (arm === "holdfast" ? grouped(compactions.length) : "-")),
+    rowOf("compactions", (arm) => (arm === "holdfast" ? number(compactions.length) : "-")),
     rowOf("user's words at the end", words),
     rowOf("rules at the end", (arm) => `${totals[arm].kept.rules} of ${rules.length}`),
     ...(neededValues === 0
       ? []
       : [rowOf("values needed later", (arm) => `${totals[arm].kept.values} of ${neededValues}`)]),
-    rowOf("turns", () => grouped(turns.length)),
+    rowOf("turns", () => number(turns.length)),
   ]
 }
 

@@ -27,7 +27,7 @@ export type Finding = {
   readonly channel: Channel
 }
 
-/** A finding before anyone asked which channel it came in through. */
+/** A finding whose channel is not known yet. */
 export type Sighting = Omit<Finding, "channel">
 
 /** What a word can contribute to an attempt; a word carries any number of them as bits. */
@@ -67,5 +67,5 @@ export const concept = {
 
 type ConceptName = keyof typeof concept
 
-/** Words by concept, parted by blanks; `_` joins a pair of words. */
+/** Words by concept, separated by spaces; `_` joins a pair of words. */
 export type ConceptWords = Readonly<Partial<Record<ConceptName, string>>>

@@ -176,7 +176,7 @@ type ReserveQuestion = {
   /** The longest answer that the request allows. */
   readonly wantedTokens: number
   /** The longest of this conversation's answers, once there are enough of them to go by. */
-  readonly longestAnswerTokens?: number
+  readonly longestAnswerTokens?: number | undefined
 }
 
 /** What to hold free for the answer: as much as answers take, and never so much that a wider window leaves less for the context. */

@@ -6,16 +6,16 @@ import { isBlank, renderStack, type Stack, sectionsOf } from "./stack.ts"
 
 /** What stands behind a request's own system part on every call. */
 type StandingTexts = {
-  readonly stack?: Stack
+  readonly stack?: Stack | undefined
   /** The operator's rules, as one text. They come last: they may change where the stack does not. */
-  readonly rules?: string
+  readonly rules?: string | undefined
 }
 
 type PlaceOptions = {
   /** How long the provider is to keep what ends at a marker of ours. */
-  readonly ttl?: Breakpoint
+  readonly ttl?: Breakpoint | undefined
   /** The most cache markers that may be added to what the request has, within the provider's limit. */
-  readonly maxMarkers?: number
+  readonly maxMarkers?: number | undefined
 }
 
 /**

@@ -177,7 +177,8 @@ function partOn(messages: Transcript, before: Parted, from: number): Parted {
 const isSameSet = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   one.size === other.size && [...one].every((item) => other.has(item))
 
-const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
+/** The kinds of opaque parts that list tools. */
+export const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
 
 const isToolList = ({ parts }: Message): boolean =>
   parts.length > 0 && parts.every((part) => part.type === "opaque" && toolLists.has(part.kind))

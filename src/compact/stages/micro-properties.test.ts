@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { corpus, realTraces, withoutCorpus } from "../../../test/support/corpus.ts"
 import { fc, isLongRun } from "../../../test/support/property.ts"
 import { brokenTranscript, message, text } from "../../../test/support/transcripts.ts"
-import { groupTurns } from "../../message/group.ts"
+import { groupTurns, pairCalls } from "../../message/group.ts"
 import {
   callId,
   type Message,
@@ -12,7 +12,6 @@ import {
   textOf,
   wireText,
 } from "../../message/message.ts"
-import { pairCalls } from "../../message/pair.ts"
 import { importTranscript } from "../../transcript/import.ts"
 import { applyEdits } from "./edit.ts"
 import { type MicroOptions, microcompact } from "./microcompact.ts"

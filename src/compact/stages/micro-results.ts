@@ -1,6 +1,6 @@
 import type { Group } from "../../message/group.ts"
+import { pairCalls } from "../../message/group.ts"
 import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
-import { pairCalls } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { hasFailed, looksLikeJson } from "./failure.ts"

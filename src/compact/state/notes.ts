@@ -1,6 +1,6 @@
 import { channelOf, digestHeading } from "../../message/fence.ts"
+import { pairKey } from "../../message/group.ts"
 import { type Message, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
-import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject, createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"

@@ -4,15 +4,13 @@ import { createPerObject } from "../../message/recall.ts"
 import { type CallDeed, commandDeed } from "./call-deed.ts"
 import { changeOf, type FileDeed } from "./file-change.ts"
 
-/** Agents without tool calls act by ending an answer with a command; the next message is its output. */
-
 /** Longest closing tag that may end a text. */
 export const maxTagLength = 40
 
-/** How far back from its end the block of a command is sought. */
+/** Longest command block, in characters from the end of the text. */
 const maxBlock = 20_000
 
-/** The command that a text ends with, in a fence or a tag of its own: how agents without tool calls act. */
+/** The command that a text ends with, in a fence or a tag of its own. Agents without tool calls act this way; the next message is the output. */
 export function writtenCommand(text: string): string | undefined {
   const end = text.slice(-maxBlock).trimEnd()
   if (end.endsWith("```")) {
@@ -34,7 +32,7 @@ export const saidBy = createPerObject(({ role, parts }: Message): string =>
   parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === role ? [part.text] : [])).join("\n"),
 )
 
-/** Answers that must end with a command, of those that were answered, before the transcript is taken for one of written commands. */
+/** Least number and share of answered responses that end with a command, for a transcript to count as one of written commands. */
 const minWritten = 2
 const minBesideCalls = 5
 const minShare = 0.8

@@ -1,20 +1,20 @@
 import { HoldfastError } from "../../message/errors.ts"
 
-/** What a template may speak of; each is there whether or not it is declared as an input. */
-const offered = ["messages", "transcript", "focus", "language", "budget"] as const
-type Offered = (typeof offered)[number]
+/** The values that every template may use, whether or not it declares them as inputs. */
+const builtIn = ["messages", "transcript", "focus", "language", "budget"] as const
+type BuiltIn = (typeof builtIn)[number]
 
-/** What it may ask of one message, in a loop over `messages`. */
+/** The fields of one message, in a loop over `messages`. */
 const fields: Readonly<Record<string, Field>> = { id: "id", role: "role", content: "text", text: "text" }
 type Field = "id" | "role" | "text"
 
-/** Something that has a text: what is offered, a field of the loop's message, or an input's default. */
+/** Where a text comes from: a built-in value, a field of the loop's message, or an input's default. */
 export type Reference =
-  | { readonly type: "offered"; readonly name: Offered }
+  | { readonly type: "built-in"; readonly name: BuiltIn }
   | { readonly type: "field"; readonly field: Field }
   | { readonly type: "fixed"; readonly text: string }
 
-/** A template, read: values go where a `value` stands and nowhere else, so no value can ever become a tag. */
+/** A parsed template. Values go where a `value` stands and nowhere else, so no value can ever become a tag. */
 export type TemplateNode =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "value"; readonly of: Reference }
@@ -30,7 +30,7 @@ export type TemplateNode =
 /** Deeper blocks are refused: nobody reads them. */
 const maxTemplateDepth = 20
 
-const supported = `{{name}}, {{#name}}…{{/name}}, {{^name}}…{{/name}}, {% if name %}, {% elif name %}, {% else %}, {% endif %} or {% for item in messages %}…{% endfor %}, with the names ${offered.join(", ")}`
+const supported = `{{name}}, {{#name}}…{{/name}}, {{^name}}…{{/name}}, {% if name %}, {% elif name %}, {% else %}, {% endif %} or {% for item in messages %}…{% endfor %}, with the names ${builtIn.join(", ")}`
 
 /** Tags are short and stand on one line; in a comment anything may stand. */
 const tag =
@@ -112,7 +112,7 @@ function jinja(inner: string, line: number): Token {
 
 type Reader = { readonly tokens: readonly Token[]; at: number; readonly fixed: ReadonlyMap<string, string> }
 
-/** Nodes up to an `else`, `elif` or closing tag, which is left for whoever opened the block. */
+/** Nodes up to an `else`, `elif` or closing tag, which the caller reads. */
 function readNodes(reader: Reader, item: string | undefined, depth: number): readonly TemplateNode[] {
   const nodes: TemplateNode[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
@@ -122,7 +122,7 @@ function readNodes(reader: Reader, item: string | undefined, depth: number): rea
     reader.at++
     if (token.type === "text") nodes.push({ type: "text", text: token.text })
     else if (token.type === "value")
-      nodes.push({ type: "value", of: refer(token.name, token.line, item, reader.fixed) })
+      nodes.push({ type: "value", of: referenceTo(token.name, token.line, item, reader.fixed) })
     else if (token.type === "for") nodes.push(readLoop(reader, token, item, depth))
     else nodes.push(readSection(reader, token, item, depth))
   }
@@ -154,7 +154,7 @@ function readSection(
     close(reader, name, line)
     return { type: "each", body }
   }
-  const of = refer(name, line, item, reader.fixed)
+  const of = referenceTo(name, line, item, reader.fixed)
   const then = readNodes(reader, item, depth + 1)
   const next = reader.tokens[reader.at]
   if (style !== "mustache" && next?.type === "open" && next.style === "elif") {
@@ -177,14 +177,19 @@ function close(reader: Reader, what: string, line: number): void {
   reader.at++
 }
 
-const isOffered = (name: string): name is Offered => offered.some((known) => known === name)
+const isBuiltIn = (name: string): name is BuiltIn => builtIn.some((known) => known === name)
 
-/** In a mustache loop the message's fields have no prefix; in the other kind they have the loop's own word. */
-function refer(name: string, line: number, item: string | undefined, fixed: ReadonlyMap<string, string>): Reference {
+/** In a mustache loop the message's fields have no prefix; in a Jinja loop they have the name of the loop variable. */
+function referenceTo(
+  name: string,
+  line: number,
+  item: string | undefined,
+  fixed: ReadonlyMap<string, string>,
+): Reference {
   const inner = item === undefined ? undefined : item === "" ? name : after(name, `${item}.`)
   const field = inner === undefined || !Object.hasOwn(fields, inner) ? undefined : fields[inner]
   if (field !== undefined) return { type: "field", field }
-  if (isOffered(name)) return { type: "offered", name }
+  if (isBuiltIn(name)) return { type: "built-in", name }
   const text = fixed.get(name)
   if (text !== undefined) return { type: "fixed", text }
   return refuseLine(line, supported, `"${name.slice(0, 60)}"`)
@@ -193,7 +198,7 @@ function refer(name: string, line: number, item: string | undefined, fixed: Read
 const after = (name: string, prefix: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length) : undefined
 
-/** Refuse a line of the file, with what belongs there. */
+/** Throws: a line of the file is invalid, with what was expected there. */
 export function refuseLine(line: number, expected: string, found: string): never {
   throw new HoldfastError({ code: "prompty-invalid", line, expected, found })
 }

@@ -96,7 +96,7 @@ const shows = (nodes: readonly TemplateNode[]): boolean =>
   nodes.some((node) => {
     if (node.type === "each") return shows(node.body) || node.body.some(isText)
     if (node.type === "when") return shows(node.then) || shows(node.otherwise)
-    return node.type === "value" && node.of.type === "offered" && ["messages", "transcript"].includes(node.of.name)
+    return node.type === "value" && node.of.type === "built-in" && ["messages", "transcript"].includes(node.of.name)
   })
 
 const isText = (node: TemplateNode): boolean =>

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { ModelRequest } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
+import { sessionHeaders } from "../identity/identity.ts"
 import type { IncomingCall } from "./incoming-call.ts"
 
 /** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
@@ -29,7 +29,7 @@ export type FastPath = {
    * The next request may be forwarded without preparing it: this one was sent unchanged, or changed only in a prefix that stays the same.
    */
   readonly plain: boolean
-  readonly splice?: Splice
+  readonly splice?: Splice | undefined
   readonly receipt: Receipt
   readonly countedBytes: number
   readonly needles: readonly Needle[]
@@ -50,12 +50,12 @@ type FastPathInput = {
   readonly request: ModelRequest
   readonly receipt: Receipt
   /** The body that was sent, if it was changed. */
-  readonly sent?: Buffer
+  readonly sent?: Buffer | undefined
   readonly changed: boolean
   readonly rules: readonly string[]
   readonly isNamed: boolean
   /** The fast path before this request: most rules are still at the same offsets. */
-  readonly before?: Pick<FastPath, "needles">
+  readonly before?: Pick<FastPath, "needles"> | undefined
 }
 
 export function fastPathOf(seen: FastPathInput): FastPath {
@@ -74,7 +74,7 @@ export function fastPathOf(seen: FastPathInput): FastPath {
     answered: answeredBytes(bytes, request),
     isNamed,
     plain: needles !== undefined,
-    ...present({ splice }),
+    splice,
     receipt,
     countedBytes: bytes.length,
     needles: needles ?? [],
@@ -148,7 +148,6 @@ function placeOf(text: Buffer, bytes: Buffer, guess: number): number {
   return stands ? guess : text.indexOf(bytes)
 }
 
-/** The body to send for a fast path. */
 export const bodyFor = ({ bytes, splice }: FastPath): Buffer =>
   splice === undefined ? bytes : Buffer.concat([splice.head, bytes.subarray(splice.from)])
 
@@ -290,14 +289,11 @@ const maxPaths = 500
 /** Limit on fast paths with the same key: conversations of one agent program that differ only in their messages. */
 const maxAlike = 8
 
-/** Headers in which clients name their conversation. A wrong guess is harmless, because the bytes decide. */
-const idHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "conversation_id"]
-
 /** The first bytes of a body, which differ between agent programs. */
 const headBytes = 256
 
 const idOf = ({ headers, own }: IncomingCall): string | undefined =>
-  own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
+  own.session ?? sessionHeaders.map((name) => headers[name]).find((value) => value !== undefined)
 
 /** Does the client name its conversation? */
 export const namesItself = (incomingCall: IncomingCall): boolean => idOf(incomingCall) !== undefined

@@ -5,21 +5,20 @@ import type { SessionOwner } from "../../session/options.ts"
 
 /** A model call as a client sent it. */
 export type IncomingCall = {
-  /** The id of the exchange. */
   readonly id: string
   readonly tenant: string
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The gateway's own request headers. */
   readonly own: {
-    readonly session?: string
-    readonly agent?: string
+    readonly session?: string | undefined
+    readonly agent?: string | undefined
     readonly bypass: boolean
-    readonly focus?: string
+    readonly focus?: string | undefined
   }
   readonly format: Format
   /** Set if the URL path names the model. */
-  readonly model?: string
+  readonly model?: string | undefined
   /** The uncompressed body. */
   readonly bytes: Buffer
   readonly caller?: Caller

@@ -2,9 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 import { isIP } from "node:net"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
-import { present } from "../../message/present.ts"
 import type { GatewayOptions } from "../settings/gateway-options.ts"
-import { hasOwnKey } from "./headers.ts"
+import { hasOwnKey } from "../settings/upstream.ts"
 import type { Route } from "./route.ts"
 
 /** Who may use the server. */
@@ -15,7 +14,7 @@ export type Admission = {
   readonly hosts: readonly string[]
   /** Web pages that may call it, such as `https://app.example`. */
   readonly origins: readonly string[]
-  readonly token?: string
+  readonly token?: string | undefined
 }
 
 type Refusal = { readonly status: 401 | 403; readonly message: string }
@@ -103,7 +102,7 @@ export function refuseEntry(
     return { code: "request-invalid", path: `the header ${repeated}`, expected: "one value", found: "more than one" }
   }
   const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
-  const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
+  const admission = { loopback, hosts, origins: allowedOrigins, token }
   // The inspector's pages contain no secrets, and a person may open them from any link.
   const isAdmin = route.type === "admin" || route.type === "inspector"
   const isProbe = route.type === "health" || route.type === "ready"

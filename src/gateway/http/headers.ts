@@ -3,6 +3,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
 import type { ApiFamily, Upstream } from "../settings/upstream.ts"
+import { hasOwnKey, isCredential } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 
 /**
@@ -46,13 +47,13 @@ function ownLines(
 
 /** The `x-holdfast-…` headers of a request. */
 type HoldfastHeaders = {
-  readonly session?: string
-  readonly agent?: string
+  readonly session?: string | undefined
+  readonly agent?: string | undefined
   /** Forward the request unchanged. */
   readonly bypass: boolean
   /** What a compaction in this request should focus on. */
-  readonly focus?: string
-  readonly token?: string
+  readonly focus?: string | undefined
+  readonly token?: string | undefined
 }
 
 /** Limits: names are shown in lists and stored with every entry; a focus is a sentence or two. */
@@ -63,12 +64,10 @@ const maxFocusLength = 500
 export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
   return {
     bypass: readFlag(headers, "x-holdfast-bypass"),
-    ...present({
-      session: readText(headers, "x-holdfast-session", maxNameLength),
-      agent: readAgent(headers),
-      focus: readText(headers, "x-holdfast-focus", maxFocusLength),
-      token: readText(headers, "x-holdfast-token", maxNameLength),
-    }),
+    session: readText(headers, "x-holdfast-session", maxNameLength),
+    agent: readAgent(headers),
+    focus: readText(headers, "x-holdfast-focus", maxFocusLength),
+    token: readText(headers, "x-holdfast-token", maxNameLength),
   }
 }
 
@@ -117,21 +116,12 @@ function utf8In(value: string): string {
 const invalid = (option: string, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option, expected, found })
 
-/** Headers that carry a credential, in any of the APIs. */
-const credentials: ReadonlySet<string> = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"])
-
-export const isCredential = (name: string): boolean => credentials.has(name.toLowerCase())
-
 /** The header in which each API accepts its key. */
 const keyLine: Readonly<Record<ApiFamily, (key: string) => HeaderLine>> = {
   anthropic: (key) => ["x-api-key", key],
   openai: (key) => ["authorization", `Bearer ${key}`],
   gemini: (key) => ["x-goog-api-key", key],
 }
-
-/** Does the upstream have a credential of its own, so that the client's must not reach it? */
-export const hasOwnKey = ({ apiKey, headers }: Pick<Upstream, "apiKey" | "headers">): boolean =>
-  apiKey !== undefined || Object.keys(headers ?? {}).some(isCredential)
 
 /** One header line. The case of its name is ignored, but kept. */
 type HeaderLine = readonly [name: string, value: string]

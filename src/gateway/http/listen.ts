@@ -97,7 +97,6 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearInterval(idle)
 }
 
-/** Limits on open connections. */
 type ConnectionLimits = {
   readonly connections: number
   /** Limit for one address. Programs on this machine share one address and are exempt. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { usualTimes } from "../settings/gateway-options.ts"
-import { isForEveryone, mayCarryCall, otherPathOf, refersToAccount, sharesAccount } from "./other-paths.ts"
+import { sharesAccount } from "../settings/upstream.ts"
+import { isForEveryone, mayCarryCall, otherPathOf, refersToAccount } from "./other-paths.ts"
 
 const upstream = { name: "u", families: ["openai"], baseUrl: "http://127.0.0.1:9", ...usualTimes } as const
 

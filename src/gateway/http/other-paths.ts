@@ -1,9 +1,6 @@
 import { callsInText } from "../../guard/calls-in-text.ts"
 import type { Format } from "../../message/message.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import type { GatewayOptions } from "../settings/gateway-options.ts"
-import { familyOf, type Upstream } from "../settings/upstream.ts"
-import { hasOwnKey } from "./headers.ts"
 
 /**
  * What a request that is no model call may bring back while a guard is on. `plain`: no tool call. `stored`: one stored response, which
@@ -120,17 +117,6 @@ export function bodyKind(contentType: string): "text" | "media" | "other" {
     : "other"
 }
 
-/** Do several tenants share one account at a provider? Then data stored there cannot be separated by tenant. */
-export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>
-  tenants === "by-key" && upstream !== undefined && hasOwnKey(upstream)
-
-/** May a model call go to an account that several tenants share? */
-export const isSharedCall = (
-  deps: Pick<GatewayOptions, "tenants" | "upstreams">,
-  { format }: { readonly format: Format },
-): boolean =>
-  deps.upstreams.some((upstream) => upstream.families.includes(familyOf[format]) && sharesAccount(deps, upstream))
-
 /** Single responses to one request, of which the provider keeps nothing that can be listed. */
 const keepsNothing = /\/(?:completions|complete)$/
 
@@ -140,14 +126,6 @@ export function isForEveryone(method: string, target: string): boolean {
   if (method === "POST") return plainPosts.test(path) || (keepsNothing.test(path) && !/\/chat\/completions$/.test(path))
   return (method === "GET" || method === "HEAD") && plainGets.test(path)
 }
-
-/** The refusal for stored data whose owner is unknown. */
-export const sharedKeyRefusal = {
-  code: "access-refused",
-  status: 403,
-  reason:
-    "several clients share this upstream's key, and data stored under it cannot be separated by client (tenants: one shares it with all)",
-} as const
 
 /** Fields by which a request refers to something that is stored in the account. */
 const accountFields =

@@ -5,7 +5,6 @@ import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { isDue, othersServed } from "../../store/pace.ts"
 import type { Upstream } from "../settings/upstream.ts"
 
-/** A request to an upstream. */
 export type UpstreamRequest = {
   readonly upstream: Upstream
   readonly origin: string

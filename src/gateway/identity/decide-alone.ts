@@ -135,7 +135,7 @@ function newestOf({ look, names, history, request }: Line, answer = history.answ
   const before = request.messages.slice(0, at).findLast((message) => contentKey(message) !== "")
   const [mark, key] = known?.entry?.split(".") ?? []
   if (known === undefined || before === undefined || key !== contentKey(before)) return undefined
-  return { session: known.session, ...present({ entry: mark }) }
+  return { session: known.session, entry: mark }
 }
 
 /** By the session's newest response and the message that it answered: the client dropped the older messages. */
@@ -161,7 +161,7 @@ function fromEarlier(line: Line): IdentityDecision | undefined {
       .slice(request.messages.lastIndexOf(answer) + 1)
       .find((message) => contentKey(message) !== "" && message.role !== "assistant")
     const isNext = goneOn !== undefined && next !== undefined && key === contentKey(next)
-    const places = [newest, isNext ? { session: goneOn.session, ...present({ entry: mark }) } : undefined]
+    const places = [newest, isNext ? { session: goneOn.session, entry: mark } : undefined]
     for (const place of places) {
       const tip = place === undefined ? undefined : tipOf(line, place.session)
       if (place !== undefined && tip?.frame === frame && tip.mark === place.entry)
@@ -220,12 +220,12 @@ function subjectOf(line: Line): IdentitySubject | undefined {
 type Line = IdentityQuestion & { readonly frame: string; readonly mark: string }
 
 /** The last request of a session: the marks of its history, its frame, and its tools (absent in stores of older versions). */
-type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string }
+type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string | undefined }
 
 /** The last request of a session; undefined for sessions of a client's id. */
 function tipOf({ look, names }: Line, session: string): Tip | undefined {
   const [mark, frame, tools] = look(names.tip(session))?.entry?.split(".") ?? []
-  return mark === undefined || frame === undefined ? undefined : { mark, frame, ...present({ tools }) }
+  return mark === undefined || frame === undefined ? undefined : { mark, frame, tools }
 }
 
 const toolsMark = ({ request }: Line): string => digest("tools", ...toolNames(request))
@@ -247,7 +247,7 @@ function beginLine(
 
 /** A new session that begins as a copy of another, up to a response. */
 function forkLine(line: Line, { session, entry }: Bearer, messages: number, why: Why): IdentityDecision {
-  return beginLine(line, { fork: { from: session, messages, ...present({ at: entry }) } }, why)
+  return beginLine(line, { fork: { from: session, messages, at: entry } }, why)
 }
 
 /** Continue the session, and store the ids that its client made up. A request with another frame does not move the session's tip. */
@@ -275,7 +275,7 @@ function decided(
       ...(isUnseen ? [{ name: answered, session }] : []),
       ...anchors,
     ],
-    place: { type: "alone", frame, mark, ...present({ about }) },
+    place: { type: "alone", frame, mark, about },
   }
 }
 

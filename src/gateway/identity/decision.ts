@@ -18,10 +18,10 @@ export type IdentityQuestion = {
   readonly freshId: () => string
   readonly isInFlight: (session: string) => boolean
   /** The session of the fast path that the request continues. Requests between may not have been recorded. */
-  readonly fastPath?: string
+  readonly fastPath?: string | undefined
 }
 
-export type Write = { readonly name: string; readonly session: string; readonly entry?: string }
+export type Write = { readonly name: string; readonly session: string; readonly entry?: string | undefined }
 
 /** The decision, the names to store for it, and what is needed once the response is known. */
 export type IdentityDecision = {
@@ -38,7 +38,7 @@ export type AnswerPlace =
       readonly frame: string
       readonly mark: string
       /** The conversation that the request is about: its response may be sent back there as a summary. */
-      readonly about?: IdentitySubject
+      readonly about?: IdentitySubject | undefined
     }
 
 /** A conversation without an id, and its last request. */
@@ -83,7 +83,7 @@ export type Assignment = {
    * The session begins as a copy of another: the first `messages` messages of the request are the other session's, up to its log entry `at`
    * if that is known. If the copy cannot be made, only what a compaction had left out of the request is lost.
    */
-  readonly fork?: { readonly from: string; readonly at?: string; readonly messages: number }
+  readonly fork?: { readonly from: string; readonly at?: string | undefined; readonly messages: number }
   /** The log entry of the response that a stateful request continues, if it is known. */
   readonly entry?: string
   /** The request continues a state at the provider that this gateway does not know. */

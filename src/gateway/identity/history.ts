@@ -1,6 +1,6 @@
-import { isVolatile } from "../../compact/stack/separate.ts"
+import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
+import { messageKey } from "../../message/lineage.ts"
 import type { Message, ModelRequest, Part, Transcript } from "../../message/message.ts"
-import { messageKey } from "../../session/own-compaction.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type BodyFields, objectIn, textField } from "./identity.ts"
 import { digest } from "./names.ts"
@@ -30,9 +30,7 @@ const beginning = "-"
 /** Is this a system message before the first turn, or a tool list? It belongs to the frame and is not a turn. */
 export const isFrame = ({ role, parts }: Message, spoken: boolean): boolean =>
   (role === "system" && !spoken) ||
-  (parts.length > 0 && parts.every((part) => part.type === "opaque" && isToolList(part.kind)))
-
-const isToolList = (kind: string): boolean => kind === "additional_tools" || kind === "mcp_list_tools"
+  (parts.length > 0 && parts.every((part) => part.type === "opaque" && toolLists.has(part.kind)))
 
 export function readHistory({ messages }: ModelRequest): History {
   const marks: string[] = []
@@ -255,7 +253,7 @@ function listedTools(messages: readonly Message[]): readonly string[] {
   const found: string[] = []
   for (const { parts } of messages) {
     for (const part of parts) {
-      if (part.type === "opaque" && isToolList(part.kind)) found.push(`${part.kind}:${part.wire.length}`)
+      if (part.type === "opaque" && toolLists.has(part.kind)) found.push(`${part.kind}:${part.wire.length}`)
     }
   }
   return found

@@ -1,5 +1,5 @@
 import type { ModelRequest, Span } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { createPerObject } from "../../message/recall.ts"
 import { usualAgent } from "../../session/options.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 
@@ -21,17 +21,17 @@ import { isObject, tryParse } from "../../wire/json.ts"
  */
 export type Identity = {
   /** The value of `x-holdfast-session`. */
-  readonly explicit?: string
+  readonly explicit?: string | undefined
   /** The client's own id of its conversation, from a header or the body. */
-  readonly client?: string
+  readonly client?: string | undefined
   /** The agent within that conversation. */
-  readonly agent?: string
+  readonly agent?: string | undefined
   /** The agent named by `x-holdfast-agent`, unless it is the default agent. No conversation belongs to two named agents. */
-  readonly named?: string
+  readonly named?: string | undefined
   /** The kind of request, if the client states it. */
-  readonly kind?: "turn" | "compaction" | "other"
+  readonly kind?: "turn" | "compaction" | "other" | undefined
   /** A value that all requests of one conversation share, and that many conversations may share. */
-  readonly hint?: string
+  readonly hint?: string | undefined
 }
 
 /** Header values by lower-case name. */
@@ -41,12 +41,12 @@ export type BodyFields = Readonly<Record<string, unknown>>
 
 const none: BodyFields = {}
 
-/** The members of a request's body except messages, tools and system part, which are cut out before parsing. */
-export function bodyFields({ wire, layout }: ModelRequest): BodyFields {
+/** The members of a request's body except messages, tools and system part, which are cut out before parsing; parsed once. */
+export const bodyFields = createPerObject(({ wire, layout }: ModelRequest): BodyFields => {
   const spans = [layout.messages, layout.tools, layout.system].filter((span) => span !== undefined)
   const parsed = tryParse(without(wire, spans))
   return isObject(parsed) ? parsed : none
-}
+})
 
 function without(text: string, spans: readonly Span[]): string {
   let kept = ""
@@ -67,6 +67,7 @@ export const textField = (fields: BodyFields, name: string): string | undefined 
 /** The object in that member, or in its JSON text; empty if there is none. */
 const fieldsIn = (fields: BodyFields, name: string): BodyFields => {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (value === undefined) return none
   const read = typeof value === "string" ? objectIn(value) : value
   return isObject(read) ? read : none
 }
@@ -95,14 +96,14 @@ export function identityOf(headers: Headers, request: ModelRequest): Identity {
   const named = namedAgent(headers)
   const agent = named ?? agentIn(headers, codex, thread === client ? undefined : thread)
   const hints = [...weakIds.map(([, id]) => id).filter((id) => id !== client), ...userIds(body)]
-  return present({
+  return {
     explicit: headerValue(headers, "x-holdfast-session"),
     client,
     agent,
     named,
     kind: kindIn(headers, codex),
     hint: hints.length === 0 ? undefined : JSON.stringify(hints),
-  })
+  }
 }
 
 const headerValue = (headers: Headers, name: string): string | undefined => {
@@ -116,7 +117,14 @@ const leastId = 8
 const usableId = (id: string | undefined): string | undefined =>
   id !== undefined && id.length >= leastId && /\d/.test(id) ? id : undefined
 
-const sessionHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "conversation_id"]
+/** Headers in which clients name their conversation. */
+export const sessionHeaders = [
+  "x-claude-code-session-id",
+  "session-id",
+  "session_id",
+  "x-session-id",
+  "conversation_id",
+]
 
 function sessionIn(headers: Headers, body: BodyFields, { held }: ModelRequest, metas: readonly BodyFields[]) {
   const candidates = [

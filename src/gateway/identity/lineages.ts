@@ -1,5 +1,4 @@
 import type { Message, ModelRequest } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
 import { createRetry } from "../../session/limit-store.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
@@ -67,7 +66,7 @@ export function createLineages(deps: LineageDeps): Lineages {
           peek,
           freshId,
           isInFlight: pending.has,
-          ...present({ fastPath }),
+          fastPath,
         }
         const group = identity.explicit ?? identity.client
         return group === undefined ? decideAlone(question) : decideGroup(question, group)
@@ -146,16 +145,11 @@ function createPendingSessions(now: () => number): PendingSessions {
   }
 }
 
-type FoundName = { readonly name: string; readonly session: string; readonly entry?: string }
-
 type AliasDeps = {
   /** The store's `findAliases`. */
-  readonly find: (names: readonly string[]) => Promise<readonly FoundName[]>
+  readonly find: (names: readonly string[]) => Promise<readonly Write[]>
   /** The store's `putAliases`. */
-  readonly put: (
-    session: string,
-    aliases: readonly { readonly name: string; readonly entry?: string }[],
-  ) => Promise<void>
+  readonly put: (session: string, aliases: readonly Omit<Write, "session">[]) => Promise<void>
   /** Other processes write to the same store, so the last request of a session is read from the store every time. */
   readonly isShared?: boolean
   /** Called if the store is unavailable. Requests continue with cached names, and unwritten names are written with the next ones. */
@@ -196,7 +190,7 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
       for (const { name, session, entry } of await find(names)) {
-        const bearer = { session, ...present({ entry }) }
+        const bearer = { session, entry }
         if (unsaved.has(name)) continue
         fetched.set(name, bearer)
         if (isTip(name) || cache.get(name) === undefined) cache.set(name, bearer)
@@ -216,7 +210,7 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
         [...bySession].map(async ([session, names]) => {
           await put(
             session,
-            names.map(([name, { entry }]) => ({ name, ...present({ entry }) })),
+            names.map(([name, { entry }]) => ({ name, entry })),
           )
           for (const [name, bearer] of names) if (unsaved.get(name) === bearer) unsaved.delete(name)
         }),
@@ -258,7 +252,7 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
 }
 
 function keepUnsaved(cache: AliasCache, unsaved: Map<string, Bearer>, { name, session, entry }: Write): void {
-  const bearer = { session, ...present({ entry }) }
+  const bearer = { session, entry }
   cache.set(name, bearer)
   unsaved.delete(name)
   unsaved.set(name, bearer)

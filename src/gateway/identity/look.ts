@@ -37,7 +37,7 @@ export function lookFirst(
 }
 
 /** The session that has a name, and the entry stored with the name. */
-export type Bearer = { readonly session: string; readonly entry?: string }
+export type Bearer = { readonly session: string; readonly entry?: string | undefined }
 
 /** A cache of recently used names. The least recently used one is dropped first; the store still has it. */
 export type AliasCache = {

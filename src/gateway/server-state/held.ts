@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { toolLists } from "../../compact/stack/separate.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Format, Message, ModelRequest, ModelResponse } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -211,8 +212,6 @@ function chainAfter(
   }
 }
 
-const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
-
 /** Does the request add no tool list? Tool lists are kept outside the conversation, so the log does not have them. */
 const hasNoToolList = ({ messages }: ModelRequest): boolean =>
   messages.every(({ parts }) => parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)))
@@ -377,7 +376,6 @@ export function createArrivals(): Arrivals {
 type ResponseCache = {
   readonly chain: (session: string, id: string) => ResponseChain | undefined
   readonly putChain: (session: string, id: string, chain: ResponseChain) => void
-  /** The text of the item with this id. */
   readonly item: (session: string, id: string) => string | undefined
   readonly putItems: (session: string, elements: readonly string[]) => void
   /** Whether the provider has lost this item. */

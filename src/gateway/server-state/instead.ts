@@ -136,7 +136,7 @@ async function answerTrigger(
 
 /** What is sent upstream for a request. It changes if the upstream refuses the first attempt. */
 export type Sent = {
-  readonly whole?: FullHistory
+  readonly whole?: FullHistory | undefined
   /** The full request as the session prepared it. */
   wire: string
   form: Form

@@ -11,7 +11,6 @@ import type { Receipt } from "../../session/prepared.ts"
  */
 export type How = "at-once" | "prepared" | "passed" | "bypassed" | "answered" | "refused"
 
-/** How the exchange ended for the client. */
 export type Ending = "complete" | "client-left" | "upstream-cut" | "upstream-failed" | "refused"
 
 /** One request through the gateway, for the list of recent exchanges. It contains no key, no header and no text of the conversation. */

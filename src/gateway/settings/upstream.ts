@@ -1,4 +1,5 @@
 import type { Format } from "../../message/message.ts"
+import type { GatewayOptions } from "./gateway-options.ts"
 
 /** A model API behind the gateway. Upstreams come only from the configuration: no request can name another one. */
 export type Upstream = {
@@ -70,3 +71,31 @@ export function fitsPattern(name: string, pattern: string): boolean {
   }
   return at <= name.length - last.length
 }
+
+/** Does the upstream have a credential of its own, so that the client's must not reach it? */
+export const hasOwnKey = ({ apiKey, headers }: Pick<Upstream, "apiKey" | "headers">): boolean =>
+  apiKey !== undefined || Object.keys(headers ?? {}).some(isCredential)
+
+/** Do several tenants share one account at a provider? Then data stored there cannot be separated by tenant. */
+export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>
+  tenants === "by-key" && upstream !== undefined && hasOwnKey(upstream)
+
+/** May a model call go to an account that several tenants share? */
+export const isSharedCall = (
+  deps: Pick<GatewayOptions, "tenants" | "upstreams">,
+  { format }: { readonly format: Format },
+): boolean =>
+  deps.upstreams.some((upstream) => upstream.families.includes(familyOf[format]) && sharesAccount(deps, upstream))
+
+/** The refusal for stored data whose owner is unknown. */
+export const sharedKeyRefusal = {
+  code: "access-refused",
+  status: 403,
+  reason:
+    "several clients share this upstream's key, and data stored under it cannot be separated by client (tenants: one shares it with all)",
+} as const
+
+/** Headers that carry a credential, in any of the APIs. */
+const credentials: ReadonlySet<string> = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"])
+
+export const isCredential = (name: string): boolean => credentials.has(name.toLowerCase())

@@ -123,7 +123,6 @@ function* bucketSamples(bounds: readonly number[], counts: Float64Array, sum: nu
   yield { suffix: "_count", labels: [], value: count }
 }
 
-/** One value of a metric, with its labels. */
 type MetricSample = { readonly suffix?: string; readonly labels: readonly MetricLabel[]; readonly value: number }
 type MetricLabel = readonly [name: string, value: string]
 

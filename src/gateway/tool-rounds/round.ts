@@ -72,7 +72,6 @@ const isOpenCall = (part: Part): part is Part & ToolCallPart => part.type === "t
 export const waitsForResults = (stop: StopReason): boolean => stop === "tool-calls" || stop === "end"
 
 type AnsweredRound = {
-  /** The model's response. */
   readonly answer: ModelResponse
   /** Its tool calls that were withheld. */
   readonly denied: readonly JudgedCall[]
@@ -313,7 +312,6 @@ export async function nextBody(
   return encodeRequest(request, { messages })
 }
 
-/** The response as messages of the next request. */
 function answersFor({ format, wire }: ModelRequest, { messages }: ModelResponse): readonly Message[] {
   if (format !== "openai-responses") return messages.map((message) => ({ ...message, role: "assistant" }))
   const body = readJson(wire, "request")

@@ -35,7 +35,6 @@ import {
 export type WholeText = { readonly status: number; readonly text: string }
 
 type WholeRoundsOptions = RoundsOptions & {
-  /** The first response. */
   readonly first: WholeText
   /** Send a request body to the same upstream. Failures are thrown as Problems. */
   readonly send: (body: string) => Promise<WholeText>

@@ -46,7 +46,7 @@ export const inputOf = (name: string, policy: string | TemplateUse): PolicyInput
 /** A public key that verifies commands. */
 export type PublicKey = {
   readonly fingerprint: string
-  /** Whether its private half signed exactly these bytes. */
+  /** Did its private half sign exactly these bytes? */
   readonly verifies: (signed: Uint8Array, signature: Uint8Array) => boolean
 }
 
@@ -61,7 +61,7 @@ export function readPublicKey(text: string, name: string): PublicKey {
     refuse(name, "a public key (this is a private one, which belongs to whoever signs; move it away)")
   const key = parsePublic(text.trim())
   if (key?.asymmetricKeyType !== "ed25519") return refuse(name, "a public key of Ed25519 in PEM")
-  return named(key)
+  return publicKeyOf(key)
 }
 
 function parsePublic(text: string): KeyObject | undefined {
@@ -74,7 +74,7 @@ function parsePublic(text: string): KeyObject | undefined {
   }
 }
 
-function named(key: KeyObject): PublicKey {
+function publicKeyOf(key: KeyObject): PublicKey {
   const der = key.export({ type: "spki", format: "der" })
   const fingerprint = createHash("sha256").update(der).digest("hex").slice(0, 32)
   return { fingerprint, verifies: (signed, signature) => verify(null, signed, key, signature) }
@@ -88,7 +88,7 @@ export function readPrivateKey(pem: string, name: string): PrivateKey {
   const privateKey = parsePrivate(pem)
   if (privateKey?.asymmetricKeyType !== "ed25519")
     return refuse(name, "a private key of Ed25519 in PEM, without a passphrase")
-  const { fingerprint } = named(createPublicKey(privateKey))
+  const { fingerprint } = publicKeyOf(createPublicKey(privateKey))
   return { fingerprint, sign: (bytes) => sign(null, bytes, privateKey) }
 }
 
@@ -138,11 +138,11 @@ export const isTemplateUse = (value: unknown): value is TemplateUse =>
   isObject(value) &&
   templateNames.some((name) => name === value.template) &&
   !Object.hasOwn(value, "text") &&
-  isFlat(value, maxDepth)
+  isShallow(value, maxDepth)
 
-function isFlat(value: unknown, depth: number): boolean {
+function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true
-  return depth > 0 && Object.values(value).every((inner) => isFlat(inner, depth - 1))
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))
 }
 
 type Fields = Readonly<Record<string, unknown>>

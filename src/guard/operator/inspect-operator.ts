@@ -53,10 +53,10 @@ export type AcceptedLine = Place & {
   readonly command: OperatorCommand
 }
 
-type Told<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
+type OtherLine<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
 
 /** A line of the audit log, for display. */
-export type AuditLine = AcceptedLine | Told<AuditBody>
+export type AuditLine = AcceptedLine | OtherLine<AuditBody>
 
 export function acceptedLine({ number, atMs, hash, key, payload }: AcceptedCommand): AcceptedLine {
   const { sequence, issuedAtMs, command } = payload

@@ -13,7 +13,11 @@ export const payloadLength = 1024
 /** The hash of a payload, as stores check it: of its UTF-8, with lone surrogates escaped so that they stay distinct. */
 const hashPayload = (text: string): Steps<string> => sha256HexInSteps(text.isWellFormed() ? text : toStorable(text))
 
-type ChainedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
+/** Entries in order, with the long texts that their bodies name by hash. */
+export type ChainedEntries = {
+  readonly entries: readonly StoredEntry[]
+  readonly payloads: ReadonlyMap<string, string>
+}
 
 /** Bodies as the next entries of a log, each linked by its hash to all before it. */
 export function* chainEntries(head: Head, bodies: Iterable<EntryBody>, atMs: number): Steps<ChainedEntries> {

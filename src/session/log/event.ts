@@ -101,5 +101,4 @@ export type HookOutcome = "went-on" | "focused" | "replaced" | "cancelled" | "ve
 /** What was done to a context and why. Each module defines its own events, with reason, sizes and ids: enough to repeat the step. */
 export type TraceEvent = RepairEvent | StackEvent | LossEvent | PlanEvent | CompactEvent | LogEvent
 
-/** The events in order. */
 export type Trace = readonly TraceEvent[]

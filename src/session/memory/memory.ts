@@ -1,5 +1,5 @@
 import type { MemoryEntry } from "../../compact/state/flush.ts"
-import { type Channel, trust } from "../../message/message.ts"
+import { trust } from "../../message/message.ts"
 import { othersServed } from "../../store/pace.ts"
 import type {
   DayCounts,
@@ -11,9 +11,8 @@ import type {
   SessionId,
 } from "../../store/store.ts"
 import { checkDay, checkMoment, checkName, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
-import { againOf, dayOf, maxRowSources, normalText, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
+import { againOf, dayOf, maxRowSources, normalText, rowChannels, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 
-/** The result of `remember`. */
 export type Remembered = {
   readonly written: readonly MemoryRow[]
   /** Ids of rows that a written row superseded. They are kept, and marked. */
@@ -22,7 +21,6 @@ export type Remembered = {
   readonly known: number
   /** Number of entries beyond a limit: of one flush, of the session's day, or of the agent's day. */
   readonly leftOut: number
-  /** The limit that was reached, if one was. */
   readonly limit?: "flush" | "session-day" | "agent-day"
 }
 
@@ -119,11 +117,12 @@ export function createMemory(options: MemoryOptions): Memory {
   return { remember, search: find, days: () => store.days(owner), day }
 }
 
-type LimitedRoom = Room & { readonly limit: "session-day" | "agent-day" }
+/** Room for rows and for data rows, so that a flood of tool output leaves room for the words of people. */
+type LimitedRoom = RowCount & { readonly limit: "session-day" | "agent-day" }
 
 /** The room left in the day's limits, and which limit is nearer. */
 function roomIn({ agent, session }: DayCounts, { sessionRowsPerDay, agentRowsPerDay }: MemoryLimits): LimitedRoom {
-  const left = (most: number, { rows, data }: RowCount): Room => ({
+  const left = (most: number, { rows, data }: RowCount): RowCount => ({
     rows: most - rows,
     data: Math.min(most - rows, Math.floor(most * dataShare) - data),
   })
@@ -235,11 +234,8 @@ type MemoryPlan = {
   readonly leftOut: number
 }
 
-/** Limits on rows and on data rows, so that a flood of tool output leaves room for the words of people. */
-type Room = { readonly rows: number; readonly data: number }
-
 /** Compare offered rows with stored ones: new rows are written, known ones are not, and superseded ones are marked. */
-function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: Room): MemoryPlan {
+function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: RowCount): MemoryPlan {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
   const rows = Math.min(room.rows, maxRowsPerFlush)
@@ -262,7 +258,7 @@ function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: Roo
 }
 
 /** Choose rows within the limits: trusted rows first, then data; the order of the rows stays. */
-function withinRoom(contenders: readonly Contender[], { rows, data }: Room): readonly Contender[] {
+function withinRoom(contenders: readonly Contender[], { rows, data }: RowCount): readonly Contender[] {
   const trusted = contenders.filter(({ row }) => row.trusted).slice(0, Math.max(0, rows))
   const others = contenders
     .filter(({ row }) => !row.trusted)
@@ -320,13 +316,11 @@ function saidAgain({ merged, storedById, contenders, lost }: AgainInput): readon
 /** A row and its position in the flush, from 1; 0 for a stored row. */
 type Contender = { readonly row: MemoryRow; readonly place: number }
 
-const channels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
-
 /** Larger than the trust of any channel, so that untrusted rows never supersede trusted ones. */
 const trustedRank = 100
 
 function rankOf({ trusted, channel }: MemoryRow): number {
-  const known = channels.find((name) => name === channel)
+  const known = rowChannels.find((name) => name === channel)
   return (trusted ? trustedRank : 0) + (known === undefined ? 0 : trust(known))
 }
 

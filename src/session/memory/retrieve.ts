@@ -17,10 +17,10 @@ import { refuseOption } from "../../message/errors.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { searchTerms, segmentsOf } from "../../store/search-terms.ts"
+import { searchTerms, segmentsOf, UNSPACED } from "../../store/search-terms.ts"
 import type { MemoryHit, MemoryRow, SessionId } from "../../store/store.ts"
 import type { Memory } from "./memory.ts"
-import { maxTextLength } from "./row-of.ts"
+import { maxTextLength, rowChannels } from "./row-of.ts"
 
 export type RetrieveOptions = {
   /** The user's latest message. */
@@ -123,7 +123,6 @@ function fitRows(rows: readonly MemoryRow[], { budgetTokens, count }: RetrieveOp
   return undefined
 }
 
-/** The hits of one word. */
 type WordHits = { readonly word: TellingWord; readonly hits: readonly MemoryHit[] }
 
 /** Weight of an exact word, relative to a plain one. */
@@ -167,8 +166,6 @@ function rankRows(finds: readonly WordHits[]): readonly MemoryRow[] {
 const newestFirst = (one: MemoryRow, other: MemoryRow): number =>
   Number(other.trusted) - Number(one.trusted) || other.atMs - one.atMs || (one.id < other.id ? -1 : 1)
 
-const channels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
-
 /** The end of a piece of text that can be judged separately. */
 const pieces = /(?<=[:.;!?：])\s+|(?<=[。！？；])|\n+/u
 
@@ -202,7 +199,7 @@ function isFit(piece: string, channel: Channel): boolean {
  * manipulate. Data: only if no piece of it gives orders, addresses its reader or claims authority. An unknown channel counts as data.
  */
 function admitsRow({ kind, text, channel: named, trusted }: MemoryRow): boolean {
-  const channel = channels.find((one) => one === named) ?? "tool"
+  const channel = rowChannels.find((one) => one === named) ?? "tool"
   if (trusted && instructs(channel)) return true
   const asData: Channel = instructs(channel) ? "tool" : channel
   if (!admits(text, asData)) return false
@@ -316,8 +313,6 @@ const edges = /^[^\p{L}\p{N}/~.@#_$-]+|[^\p{L}\p{N}/_$]+$/gu
 /** Not an ordinary word: it contains digits, a sign inside, or capitals after the first letter. */
 const exactShape =
   /\d\d|\p{L}[-_]?\d|\d[-_]?\p{L}|[\p{L}\p{N}][_/@\\.:][\p{L}\p{N}]|^[/~@#$_].*\p{L}|\p{Ll}\p{Lu}|^\p{Lu}{3,}$/u
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const sentenceEnd = /[.!?。！？:]["')\]]?$/
 
 /** The search words of a message, best first: exact ones, then names, then long words. */
@@ -355,8 +350,8 @@ const nameWorth = 80
 
 function addWord(word: string, starts: boolean, add: (word: string, worth: number) => void): void {
   if (exactShape.test(word)) add(word, 90)
-  if (unspaced.test(word)) addUnspaced(word, add)
-  if (exactShape.test(word) || unspaced.test(word)) return
+  if (UNSPACED.test(word)) addUnspaced(word, add)
+  if (exactShape.test(word) || UNSPACED.test(word)) return
   const length = Math.min(word.length, 40)
   if (!starts && /^\p{Lu}/u.test(word) && word.length >= shortWord) add(word, nameWorth)
   else if (word.length > shortWord || (word.length === shortWord && !/^[a-z]+$/i.test(word))) add(word, length)
@@ -365,5 +360,5 @@ function addWord(word: string, starts: boolean, add: (word: string, worth: numbe
 /** Scripts without spaces are segmented by dictionary; single characters and endings are dropped. */
 function addUnspaced(word: string, add: (word: string, worth: number) => void): void {
   for (const segment of segmentsOf(word))
-    if (segment.length >= 2 && unspaced.test(segment)) add(segment, 4 + Math.min(segment.length, 20))
+    if (segment.length >= 2 && UNSPACED.test(segment)) add(segment, 4 + Math.min(segment.length, 20))
 }

@@ -1,6 +1,6 @@
 import type { MemoryEntry, MemoryKind } from "../../compact/state/flush.ts"
 import { clipText } from "../../language/cut-text.ts"
-import { instructs } from "../../message/message.ts"
+import { type Channel, instructs } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { MemoryOwner, MemoryRow } from "../../store/store.ts"
@@ -11,7 +11,9 @@ export const maxTextLength = 2_000
 /** Limit on the sources of a row; a few are enough. */
 export const maxRowSources = 32
 
-/** The owner, session and time of a row. */
+/** The channels that the source of a row may name. */
+export const rowChannels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
+
 type RowPlace = MemoryOwner & { readonly session: string; readonly atMs: number }
 
 /** Control characters, except line breaks and tabs. */

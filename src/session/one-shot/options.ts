@@ -33,7 +33,7 @@ export type CompactOptions = {
   /** Limit on everything outside the prompt stack; the window is then ignored. */
   readonly budgetTokens?: number
   /** Tokens reserved for the response; by default what the request allows. */
-  readonly reserveTokens?: number
+  readonly reserveTokens?: number | undefined
   /** What stays verbatim: a strategy by name, or a function that chooses groups. */
   readonly strategy?: StrategyName | Strategy
   readonly strategyOptions?: Partial<StrategyOptions>
@@ -54,7 +54,7 @@ export type CompactOptions = {
   readonly signal?: AbortSignal
   readonly policy?: Partial<CompactionPolicy>
   /** Why to compact besides size: on request, because a phase ended, or because the provider refused the request. Only with a window. */
-  readonly occasion?: Occasion
+  readonly occasion?: Occasion | undefined
   /** Return memory entries even if nothing is compacted. */
   readonly flush?: boolean
   /** Token limits for a tool's older results, by tool name or kind. */

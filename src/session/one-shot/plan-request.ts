@@ -43,10 +43,9 @@ const oneShot: Partial<CompactionPolicy> = { compactAt: 1 }
 /** Tokens of the user's latest message that are always shown, however long it is. */
 const leastWordTokens = 256
 
-/** The options of a plan. */
 export type PlanOptions = CompactOptions & {
   /** The longest response of this conversation so far, if there were enough responses. */
-  readonly longestAnswerTokens?: number
+  readonly longestAnswerTokens?: number | undefined
 }
 
 /** Plan a request; `separation` is the separation of its messages. */
@@ -118,8 +117,7 @@ function windowSizes(
   const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
   const floorTokens = stackTokens + pinTokens + leastWords
   const held =
-    reserveTokens ??
-    reserveFor({ windowTokens, floorTokens, unreadTokens, wantedTokens, ...present({ longestAnswerTokens }) })
+    reserveTokens ?? reserveFor({ windowTokens, floorTokens, unreadTokens, wantedTokens, longestAnswerTokens })
   const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
   const floor = irreducibleFloor({
     stack: tokens(Math.max(0, stackTokens - tools)),

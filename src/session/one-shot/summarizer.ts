@@ -75,7 +75,6 @@ export async function checkPrompty(summarizer: SummarizerOption | undefined): Pr
     await parsePrompty(summarizer.prompty)
 }
 
-/** Time limit and abort signal. */
 type WaitLimit = { readonly maxWaitMs: number; readonly stop: AbortSignal | undefined }
 
 function modelSummarizer(options: ModelSummarizer, waitLimit: WaitLimit): Summarizer {

@@ -146,7 +146,6 @@ export const versionsOf = ({ hash, layers }: Stack): StackVersions => ({
   layers: layers.filter(({ sections }) => sections.length > 0).map(({ layer, hash: own }) => ({ layer, hash: own })),
 })
 
-/** A single request with its stack. */
 export type StackedRequest = {
   readonly request: ModelRequest
   readonly stack: Stack

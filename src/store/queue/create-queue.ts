@@ -133,7 +133,6 @@ async function closeQueue({ holds, runs }: QueueState, stop: () => Promise<void>
   clearTimeout(timer)
 }
 
-/** The outcome of an attempt. */
 type Outcome = { readonly type: "done" } | { readonly type: "failed"; readonly reason: unknown }
 
 /**

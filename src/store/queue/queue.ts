@@ -47,9 +47,7 @@ export type JobSource = {
   readonly take: () => Promise<TakenJob | undefined>
   /** Renew the lease; returns its new end, or undefined if the job no longer exists. */
   readonly renew: (job: TakenJob) => Promise<number | undefined>
-  /** Remove the finished job. */
   readonly finish: (job: TakenJob) => Promise<void>
-  /** Free the job after a pause. */
   readonly free: (job: TakenJob, pauseMs: number) => Promise<void>
   /** Remove the job of this session and key, whoever holds it. */
   readonly drop: (session: string, key: string) => Promise<void>

@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads"
-import { clipText } from "../language/cut-text.ts"
-import type { Sink } from "./world.ts"
+import { clipText } from "../../language/cut-text.ts"
 
 /**
  * Characters that tell a terminal what to do instead of being seen, those that turn the reading direction, and lone surrogates. What
@@ -92,16 +91,23 @@ export type Paper = {
 
 /** Narrower than this the bars say nothing; wider than this nobody follows a line. */
 const leastWidth = 60
+
 const mostWidth = 100
+
 /** Where nobody knows how wide it is: a file, a log. */
 const usualWidth = 96
 
+/** Writes a text in a style of the terminal, by its ANSI code, or plain. */
+export const styled =
+  (hasColour: boolean, code: number) =>
+  (text: string): string =>
+    hasColour ? `\x1b[${code}m${text}\x1b[0m` : text
+
 /** Paper for where the text goes. Colour only on a terminal that has it and whose owner has not said no. */
 export function createPaper({ columns, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
-  const styled = (code: number) => (text: string) => (hasColour ? `\x1b[${code}m${text}\x1b[0m` : text)
   const width = Math.min(mostWidth, Math.max(leastWidth, (columns ?? usualWidth) - 1))
   const tableWidth = columns === undefined ? Number.POSITIVE_INFINITY : width
-  return { width, tableWidth, bold: styled(1), dim: styled(2) }
+  return { width, tableWidth, bold: styled(hasColour, 1), dim: styled(hasColour, 2) }
 }
 
 export const number = (value: number): string => value.toLocaleString("en")
@@ -135,6 +141,7 @@ type Column = {
 
 /** Between two columns. */
 const gap = "  "
+
 /** A column that gives way keeps this much, whatever the others take. */
 const leastColumn = 16
 
@@ -197,4 +204,12 @@ export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<vo
     await worker.terminate()
     await stderr.write("\r\x1b[K")
   }
+}
+
+/** Where text goes. Writing ends when the text is out of our hands; a reader that has gone away is no error. */
+export type Sink = {
+  readonly write: (text: string) => Promise<void>
+  readonly isTerminal: boolean
+  readonly hasColour: boolean
+  readonly columns?: number
 }

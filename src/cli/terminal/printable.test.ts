@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc } from "../../../test/support/property.ts"
 import { clip, jsonLine, printable, wrap } from "./output.ts"
 
 const texts = fc.oneof(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import type { ApiFamily } from "../settings/upstream.ts"
-import { targetUrl } from "./target.ts"
+import { targetUrl } from "./route.ts"
 
 const at = (baseUrl: string, more: object = {}) => ({
   baseUrl,
