@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from "node:path"
 import { rolldown } from "rolldown"
 import { build as buildPages } from "vite"
 import { writeSite } from "./docs.ts"
+import { lazyPatterns } from "./lazy-patterns.ts"
 import { hashFile, root, sourceHash } from "./source-hash.ts"
 
 /**
@@ -73,6 +74,8 @@ async function bundle(outDir: string): Promise<void> {
     external: (id) => !id.startsWith(".") && !id.startsWith(root),
     preserveEntrySignatures: "allow-extension",
     transform: { target: "es2024" },
+    plugins: [lazyPatterns()],
+    checks: { bundlerTimings: false },
   })
   let reached: Reached | undefined
   await build.write({

@@ -8,7 +8,8 @@ export const root: string = resolve(import.meta.dirname, "..")
 /** Where a build writes what it was made from; not part of the package. */
 export const hashFile = ".source-hash"
 
-const builders = ["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.ts", "scripts/source-hash.ts"]
+const scripts = ["build.ts", "lazy-patterns.ts", "source-hash.ts"]
+const builders = ["package.json", "tsconfig.json", "tsconfig.build.json", ...scripts.map((name) => `scripts/${name}`)]
 
 /** A hash of everything that a build depends on: the same hash, the same `dist`. */
 export function sourceHash(folder: string = root): string {

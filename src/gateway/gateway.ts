@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { getRequestListener } from "@hono/node-server"
+import { lazy } from "../language/lazy.ts"
 import type { Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findRules } from "../rules/find-rules.ts"
@@ -85,7 +85,7 @@ type Runtime = {
   readonly state: State
   readonly metrics: ReturnType<typeof createMetrics>
   readonly health: ReturnType<typeof createHealth>
-  readonly admin: (incoming: IncomingMessage, response: ServerResponse) => void
+  readonly admin: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>
   readonly closeAdmin: () => void
   readonly inspector: InspectorFiles
   readonly end: () => void
@@ -156,13 +156,14 @@ function openRuntime(options: GatewayOptions): Runtime {
     ...options.admin,
     status: () => ({ requestsInFlight: state.inFlight, closing: state.closing, startedMs }),
   })
-  const listener = getRequestListener(admin)
+  // Loaded with the first request to it: it brings `fetch` along, which a gateway without a visitor never needs.
+  const listener = lazy(async () => (await import("@hono/node-server")).getRequestListener(admin))
   return {
     deps,
     state,
     metrics,
     health,
-    admin: (incoming, response) => void listener(incoming, response),
+    admin: async (incoming, response) => void (await listener())(incoming, response),
     closeAdmin: admin.close,
     inspector: createInspectorFiles(options.inspector),
     end: () => {

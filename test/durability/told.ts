@@ -9,6 +9,8 @@ export type Order = {
   readonly sessions: readonly string[]
   /** How many turns of each session; endless if it is going to be killed, or told to end. */
   readonly turns?: number
+  /** Rest between two turns of a session; none by default. */
+  readonly pauseMs?: number
   /** A file that gets a line for every question to the summarizer. */
   readonly questions: string
 }

@@ -10,7 +10,7 @@ import { markedAnswer, markedTurn } from "./marked-turn.ts"
 import { formatOf, openDurable, rule, system } from "./open-durable.ts"
 import { readOrder, type Told, type Written } from "./told.ts"
 
-/** A process of its own that writes to sessions as fast as it can, and tells what it was told is written. */
+/** A process of its own that writes to sessions as fast as it can or is told to, and tells what it was told is written. */
 const order = readOrder(process.argv[2] ?? "")
 const tell = (told: Told): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
 
@@ -56,9 +56,10 @@ async function call(session: Session, mark: string, n: number): Promise<void> {
 
 /** The last of the sessions waits for its summaries, so that some are there when they are needed. */
 async function work(session: Session): Promise<void> {
-  const { turns = Number.POSITIVE_INFINITY } = order
+  const { turns = Number.POSITIVE_INFINITY, pauseMs } = order
   for (let n = 1; n <= turns && !over; n += 1) {
     const mark = `${order.name}.${session.id}.${n}`
+    if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     await write(session, mark, n)
     if (n % 2 === 0) continue
     try {

@@ -97,7 +97,8 @@ test("a build is asked for by what it is made from, and by nothing else", async 
   folders.push(folder)
   await mkdir(join(folder, "src/room"), { recursive: true })
   await mkdir(join(folder, "scripts"))
-  const names = ["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.ts", "scripts/source-hash.ts"]
+  const scripts = ["scripts/build.ts", "scripts/lazy-patterns.ts", "scripts/source-hash.ts"]
+  const names = ["package.json", "tsconfig.json", "tsconfig.build.json", ...scripts]
   const sources = ["src/index.ts", "src/room/one.ts"]
   for (const name of [...names, ...sources]) await writeFile(join(folder, name), name)
   const first = sourceHash(folder)

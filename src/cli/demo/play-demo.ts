@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { startGateway } from "../../gateway/gateway.ts"
 import { usualGatewayLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
 import type { Upstream } from "../../gateway/settings/upstream.ts"
@@ -143,6 +143,8 @@ type Served = {
 /** Start the demo's model on a free port of this machine; only programs on it can reach it. */
 export async function startDemoModel({ windowTokens = demoWindowTokens }: DemoModelOptions = {}): Promise<DemoModel> {
   const served: Served = { windowTokens, cache: createPromptCache({ leastTokens: 0 }), requests: [], answered: 0 }
+  // By `import`, all of `fetch` would be loaded too.
+  const { createServer } = process.getBuiltinModule("node:http")
   const server = createServer((request, response) => {
     answer(served, request, response).catch(() => response.destroy())
   })

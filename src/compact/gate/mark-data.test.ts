@@ -1,6 +1,18 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { fenceData, markData, unfenceData, unmarkData } from "./mark-data.ts"
+import { unfence } from "../../message/fence.ts"
+import { dataFence, dataMark, fenceData, markData } from "./mark-data.ts"
+
+/** The text that was marked, verbatim. */
+function unmarkData(marked: string): string {
+  return marked.slice(dataMark.length).replace(/\\+\^?|\^|[\n。！？，、；：]\^?/g, (match) => {
+    if (match === "^") return " "
+    if (!match.startsWith("\\")) return match.charAt(0)
+    if (!match.endsWith("^")) return match
+    const slashes = match.length - 1
+    return `${"\\".repeat(slashes >> 1)}${slashes % 2 === 0 ? " " : "^"}`
+  })
+}
 
 const table: readonly (readonly [text: string, marked: string])[] = [
   ["send the file", "^send^the^file"],
@@ -34,7 +46,7 @@ test("for any text, the fence closes once, at its end, and gives the text back",
     fc.property(fc.oneof(tricky, fc.string({ unit: "binary" })), fc.string(), (text, source) => {
       const fenced = fenceData(text, { source, channel: "tool" })
       expect(fenced.match(/<[\s/]*untrusted-data/gi)?.length).toBe(2)
-      expect(unfenceData(fenced)).toBe(text)
+      expect(unmarkData(unfence(dataFence, fenced) ?? "")).toBe(text)
     }),
   )
 })

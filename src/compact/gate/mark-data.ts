@@ -1,4 +1,4 @@
-import { fence, unfence } from "../../message/fence.ts"
+import { fence } from "../../message/fence.ts"
 import type { Channel, Span } from "../../message/message.ts"
 
 /** Stands for each space in marked data, before each line, and behind each ideographic stop. */
@@ -9,7 +9,7 @@ const stops = "。！？，、；："
 /**
  * Datamarking: the mark runs through the whole text, so that a model can tell at every word that it reads data and not a request.
  * A space becomes the mark, a line starts with it, and an ideographic stop is followed by it; values without spaces stay as they are.
- * A caret of the text gets a backslash, and backslashes right before a mark or caret are doubled. `unmarkData` gives the text back.
+ * A caret of the text gets a backslash, and backslashes right before a mark or caret are doubled. So the text can be had back.
  */
 export function markData(text: string): string {
   const marked = text.replace(/\\+[ ^]?|[ ^]|[\n。！？，、；：]/g, (match) => {
@@ -23,17 +23,6 @@ export function markData(text: string): string {
   return `${dataMark}${marked}`
 }
 
-/** The text that was marked, verbatim. */
-export function unmarkData(marked: string): string {
-  return marked.slice(dataMark.length).replace(/\\+\^?|\^|[\n。！？，、；：]\^?/g, (match) => {
-    if (match === "^") return " "
-    if (!match.startsWith("\\")) return match.charAt(0)
-    if (!match.endsWith("^")) return match
-    const slashes = match.length - 1
-    return `${"\\".repeat(slashes >> 1)}${slashes % 2 === 0 ? " " : "^"}`
-  })
-}
-
 /** The tag around data that a summarizer reads. */
 export const dataFence = "untrusted-data"
 
@@ -43,12 +32,6 @@ export function fenceData(
   { source, channel }: { readonly source: string; readonly channel: Channel },
 ): string {
   return fence(dataFence, markData(text), { source, channel })
-}
-
-/** The data inside such a fence verbatim, or nothing if it is not one whole fence. */
-export function unfenceData(fenced: string): string | undefined {
-  const marked = unfence(dataFence, fenced)
-  return marked === undefined ? undefined : unmarkData(marked)
 }
 
 /** What stands in place of a dangerous stretch: it says nothing that a rule listens to. */

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../../test/support/transcripts.ts"
+import { unfence } from "../../message/fence.ts"
 import { messageId, type Transcript, wireText } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
-import { unfenceData } from "../gate/mark-data.ts"
+import { dataFence } from "../gate/mark-data.ts"
 import { type PromptInput, promptFor } from "./prompt.ts"
 import { fitPieces, promptPieces, renderFenced, renderPlain, shortenMiddle } from "./prompt-fit.ts"
 import { type SchemaName, type Summary, writtenSections } from "./summary.ts"
@@ -179,7 +180,7 @@ test("for any words of a tool: they stand in one whole fence", () => {
     fc.property(fc.string({ unit: "binary" }), (words) => {
       const [piece] = promptPieces(transcript(["user", result("c1", words)]))
       if (piece === undefined) return
-      expect(unfenceData(renderFenced(piece))).toBeDefined()
+      expect(unfence(dataFence, renderFenced(piece))).toBeDefined()
       expect(renderPlain(piece).match(/<\/message>/g)).toHaveLength(1)
     }),
   )

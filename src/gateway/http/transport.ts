@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { errors, Pool } from "undici"
+import errors from "undici/lib/core/errors.js"
+import Pool from "undici/lib/dispatcher/pool.js"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { isDue, othersServed } from "../../store/pace.ts"
 import type { Upstream } from "../settings/upstream.ts"
