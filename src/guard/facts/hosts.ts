@@ -174,9 +174,14 @@ function recipientText({ role, text, encoded }: Leaf): string | undefined {
 /** Characters of a field for recipients that the grammar of addresses is asked about. */
 const maxList = 4_000
 
+/** One address as most are written, which needs no grammar. */
+const plainAddress = /^([a-z\d_+-]+(?:\.[a-z\d_+-]+)*)@([a-z\d-]+(?:\.[a-z\d-]+)+)$/i
+
 /** The addresses of a list as RFC 5322 reads it: without names and comments, with those of groups; absent where it is no such list. */
 function addressList(text: string): readonly Raw[] | undefined {
   if (text.length > maxList || !text.includes("@") || /[\r\n]/.test(text)) return undefined
+  const [, local, domain] = plainAddress.exec(text) ?? []
+  if (local !== undefined && domain !== undefined) return [{ local, domain }]
   const parsed = emailAddresses.parseAddressList({ input: text, rfc6532: true, rejectTLD: false })
   return parsed
     ?.flatMap((one) => (one.type === "group" ? one.addresses : [one]))

@@ -102,7 +102,7 @@ function kindsOfNumber(written: string, about: string): readonly PersonalKind[] 
 }
 
 const digitWords: readonly string[] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-const spelled = /\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b[\s,.-]{0,3}){9,19}/g
+const spelled = /\b(?:(?:zero|o(?:h|ne)|t(?:wo|hree)|f(?:our|ive)|s(?:ix|even)|eight|nine)\b[\s,.-]{0,3}){9,19}/g
 
 /** Nine and more digits in words, one after the other, are a number that someone reads out. */
 const spelledDigits = (text: string): string =>

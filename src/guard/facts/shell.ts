@@ -356,13 +356,14 @@ const targetOption =
 const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
 /** What a build has made: a folder in it may be named after production, and is none of it. */
-export const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
+const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
+export const withoutBuiltFiles = (text: string): string => (text.includes("/") ? text.replace(builtFiles, " ") : text)
 
 /** The environments that a command names: production anywhere, others only where it says what it acts on. */
 function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
   if (isBuild([name, ...words.slice(1)].join(" "))) return []
   const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = [...words, ...places, ...values].join(" ").slice(0, 20_000).replace(builtFiles, " ")
+  const line = withoutBuiltFiles([...words, ...places, ...values].join(" ").slice(0, 20_000))
   const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
   const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
