@@ -113,7 +113,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
 }
 
 const paying = setOf(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
 )
 const reads = /^(?:read|query)$/
 const currencyCode =
@@ -145,7 +145,20 @@ export function possibleActions(
   const pays =
     words.some((word) => paying.has(word)) &&
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
-  const presses = words.some((word) => pressing.has(word)) && leaves.some(isOffer)
+  // What is pressed at a place on a screen is not in the call.
+  const told = leaves.flatMap(({ keys, folded }) => (verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : []))
+  const clicks = [...words, ...told].some((word) => pressing.has(word))
+  const isBlind =
+    clicks &&
+    leaves.some(
+      ({ keys, value }) => typeof value === "number" && /^(?:x|y|coordinates?|position|point)$/.test(keys.at(-1) ?? ""),
+    ) &&
+    !leaves.some(
+      ({ keys, text }) =>
+        /^(?:element|label|text|selector|name|description|target|ref)$/.test(keys.at(-1) ?? "") &&
+        /\p{L}{2}/u.test(text),
+    )
+  const presses = (clicks && leaves.some(isOffer)) || isBlind
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
   // A sum beside the code of a currency, under whatever names in whatever language.

@@ -75,11 +75,13 @@ const scale: Readonly<Record<string, number>> = {
 const figure = "\\d{1,18}(?:[.,'_]\\d{1,18}|[ \\u00a0]\\d{3}(?!\\d)){0,6}(?:e\\+?\\d{1,2})?"
 const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?![a-z]))?"
 
-const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?)\\s?(${figure})${scaled}`, "gi")
+/** What stands between a currency and its sum where data is written down: `Ccy="EUR">680.00`, `EUR: 680`. */
+const betweenData = "(?:[\"']?\\s?[>:=,;|]\\s?[\"']?)?"
+const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?${betweenData})\\s?(${figure})${scaled}`, "gi")
 const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿])|(${codes})(?![a-z]))`, "gi")
 const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
 /** What each of the three is not found without. A search for a digit is fast, and one for names is by their first letters. */
-const mayBeBefore = new RegExp(`(?<=[$€£¥₹₽₩₿]\\s?|(?:${codes})\\s{0,2})\\d`, "i")
+const mayBeBefore = new RegExp(`(?<=[$€£¥₹₽₩₿]\\s?|(?:${codes})[\\s"'>:=,;|]{0,6})\\d`, "i")
 const mayBeAfter = new RegExp(`\\d\\s?(?:(?:${Object.keys(scale).join("|")})\\s?)?(?:[$€£¥₹₽₩₿]|${codes})`, "i")
 const byFirstLetter = [...Map.groupBy(Object.keys(names), (name) => name.charAt(0))].map(
   ([first, some]) => `${first}(?:${some.map((name) => name.slice(1).replace("$", "\\$")).join("|")})`,

@@ -87,14 +87,21 @@ function readMutations(reading: ProgramReading, text: string): void {
   }
 }
 
+const secretKeepers =
+  /^(?:1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keychain|keyring|keyvault|secretsmanager|doppler|infisical|vaultwarden)$/
+
 /** A tool whose name says that it shows a secret; the names of secrets are none. */
 const opensSecret = (words: readonly string[]): boolean =>
-  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
-  words.some((word) =>
-    /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(
-      word,
-    ),
-  )
+  (words.some((word) => secretKeepers.test(word)) &&
+    !words.some((word) =>
+      /^(?:list|search|find|names|create|add|delete|remove|rotate|update|set|put|write|status|generate)$/.test(word),
+    )) ||
+  (words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
+    words.some((word) =>
+      /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(
+        word,
+      ),
+    ))
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
