@@ -117,15 +117,14 @@ const bareAddress = (word: string): string => word.replace(/^--?[\w-]+=/, "")
 /** Programs for something else that have a sub-command for mail. */
 const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
 
-export function readMail(
+/** Mail by a server that is spoken to by hand, and by programs of which nobody has said what they do. */
+function readUnlistedMail(
   reading: Reached,
-  { name, given, piped }: RunCommand,
+  { name, given }: RunCommand,
   words: readonly string[],
   line: string,
   effects: ReadonlySet<Effect>,
 ): void {
-  const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
-  // A mail server spoken to by hand.
   if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name)) {
     const told = [...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? "")
     reading.mailed.push(...told)
@@ -147,6 +146,18 @@ export function readMail(
     open(reading.open, "recipients", `${name} is given an address, and nobody has said what it does with it`)
   if (/^git send-email\b/.test(line) && words.some((word) => /^--(?:to|cc|header)-cmd|^--identity/.test(word)))
     open(reading.open, "recipients", "who gets the mail is found by another command")
+}
+
+export function readMail(
+  reading: Reached,
+  command: RunCommand,
+  words: readonly string[],
+  line: string,
+  effects: ReadonlySet<Effect>,
+): void {
+  const { name, given, piped } = command
+  const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
+  readUnlistedMail(reading, command, words, line, effects)
   const isService = !mailers.test(name) && !searches.test(name) && mailServices.test(line)
   // Whatever a program is there for, an option for who gets something is followed by who gets it.
   for (const [at, word] of words.entries())

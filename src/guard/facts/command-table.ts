@@ -324,3 +324,8 @@ export const selects =
 /** What takes names of a repository away; in one that others share, theirs. */
 export const deletesRefs =
   /^git (?:branch (?:.* )?(?:-\w*[dD]\w*|--delete)(?: |$)|tag (?:.* )?(?:-d|--delete)(?: |$)|update-ref (?:.* )?(?:-d|--delete|--stdin)(?: |$)|reflog (?:expire|delete)|filter-branch|filter-repo|for-each-ref .*delete)/
+
+/** A copy into the storage of a cloud. */
+export const isUpload = (name: string, words: readonly string[]): boolean =>
+  /^(?:aws|gsutil|gcloud|s3cmd|rclone|az|mc|b2|doctl|wrangler)$/.test(name) &&
+  words.some((word) => /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/.test(word))

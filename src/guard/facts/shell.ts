@@ -11,6 +11,7 @@ import {
   isDryRun,
   isLocalProgram,
   isReader,
+  isUpload,
   selects,
 } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
@@ -149,11 +150,6 @@ const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
   )
 }
 
-/** A copy into the storage of a cloud. */
-const isUpload = (name: string, words: readonly string[]): boolean =>
-  /^(?:aws|gsutil|gcloud|s3cmd|rclone|az|mc|b2|doctl|wrangler)$/.test(name) &&
-  words.some((word) => /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/.test(word))
-
 const isSending = (name: string, words: readonly string[]): boolean =>
   isUpload(name, words) ||
   /^(?:nc|ncat|netcat|socat|telnet|mail|mailx|sendmail|mutt|scp|rsync|ftp|sftp)$/.test(name) ||
@@ -221,18 +217,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (chosen !== undefined) reading.selected = targetEnvironments([chosen])
   reading.commands.push({ name, line: line.slice(0, 4_000), effects })
   reading.environments.push(...named)
-  for (const [kind, pattern] of destructions)
-    if (!isDry && pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
-  // What comes through the pipe is taken away with all that is in it.
-  if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
-    reading.destructions.push({ kind: "files", environments })
-  for (const word of words)
-    if (word.includes("mutation") && !isDry)
-      for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
-        reading.destructions.push({ kind, environments })
-  if (name === "git") readGitOptions(reading, words, line)
-  if (name === "git" && deletesRefs.test(line) && isSharedRepository(command))
-    reading.destructions.push({ kind: "repository", environments })
+  readDestructions(reading, command, line, environments)
   if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
@@ -254,14 +239,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     else if (host !== undefined) reading.hosts.push(host)
     if (host !== undefined) effects.add("network")
   }
-  // Options may stand before the sub-command, with a value or without: `terraform -chdir=x output`.
-  const direct = [
-    line,
-    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
-    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
-  ]
-  if (direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl))
-    reading.paths.push(secretStore)
+  if (opensSecret(name, words, line)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line, effects)
   readRegions(reading, command, line, effects)
@@ -270,6 +248,40 @@ function readCommand(reading: Reading, command: RunCommand): void {
       open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
   if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
   readPayment(reading, name, words, effects)
+}
+
+/** What a command takes away by its own words, by options of git or by what it posts. */
+function readDestructions(
+  reading: Reading,
+  command: RunCommand,
+  line: string,
+  environments: readonly Environment[],
+): void {
+  const { name } = command
+  const words = command.words.slice(1)
+  const isDry = isDryRun(name, words)
+  for (const [kind, pattern] of destructions)
+    if (!isDry && pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+  // What comes through the pipe is taken away with all that is in it.
+  if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
+    reading.destructions.push({ kind: "files", environments })
+  for (const word of words)
+    if (word.includes("mutation") && !isDry)
+      for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
+        reading.destructions.push({ kind, environments })
+  if (name === "git") readGitOptions(reading, words, line)
+  if (name === "git" && deletesRefs.test(line) && isSharedRepository(command))
+    reading.destructions.push({ kind: "repository", environments })
+}
+
+/** Does a command print what a store of secrets holds? Options may stand before the sub-command: `terraform -chdir=x output`. */
+function opensSecret(name: string, words: readonly string[], line: string): boolean {
+  const direct = [
+    line,
+    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
+    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
+  ]
+  return direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl)
 }
 
 /** Programs that change the accounts and settings of the system, which are files in one place. */
