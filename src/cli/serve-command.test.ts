@@ -11,6 +11,8 @@ import { fc, runs } from "../../test/support/property.ts"
 import { type GatewayOptions, usualTimes } from "../gateway/settings/gateway-options.ts"
 import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.ts"
 import { HoldfastError } from "../message/errors.ts"
+import { createHoldfast } from "../session/holdfast.ts"
+import { openSqliteStore } from "../store/sqlite-store.ts"
 import { commandFailure, isFailure, readArguments, tellFailure } from "./command.ts"
 import type { DemoPlace, ShowDemo } from "./demo-command.ts"
 import { commandHelp } from "./run.ts"
@@ -122,6 +124,29 @@ test("the store is closed behind the gateway, and holds what was written", async
   })
   await expect(options?.store.sessions()).rejects.toThrow("closed")
   expect((await stat(join(folder, "data", "holdfast.db"))).isFile()).toBe(true)
+})
+
+test("sessions that are older than the configuration keeps them are deleted while it serves, and the log says so", async () => {
+  await serve([...here(), "--no-demo"])
+  const long = Date.UTC(2026, 9, 1)
+  const old = await openSqliteStore({ path: join(folder, "data", "holdfast.db"), now: () => long })
+  await createHoldfast({ store: old, now: () => long })
+    .session("forgotten")
+    .append([{ role: "user", content: "hello" }])
+  await old.close()
+  const config = join(folder, "holdfast.yaml")
+  await writeFile(config, "retention:\n  maxAgeDays: 30\n")
+  let left: readonly string[] = ["not looked at"]
+  const { stdout, stderr } = await serve([...here(), "--no-demo", "--json", "--config", config], {
+    whileServing: async ({ store }) => {
+      for (let round = 0; round < 100 && left.length > 0; round++) {
+        left = (await store.sessions()).map(({ id }) => id)
+        await new Promise((later) => setTimeout(later, 20))
+      }
+    },
+  })
+  expect(left).toEqual([])
+  expect(`${stdout}${stderr}`).toContain("sessions-pruned")
 })
 
 test("the admin token is made once, for its owner alone, and is never shown", async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
+import { environmentsIn } from "./facts/action.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { deniedResult } from "./judge-call.ts"
 import { type AttributeValue, compileCondition } from "./policy/condition.ts"
@@ -248,4 +249,18 @@ test("what is foreknown not to hold does not hold in Cedar, and raises no error 
 
 test("the schema is one that Cedar takes", () => {
   expect(cedar.checkParseSchema(schemaText)).toEqual({ type: "success" })
+})
+
+test("an environment is found in a long text by the same words as in a short one", () => {
+  const names =
+    "prod pr0d production prd prodDb mainnet live coreprod shopprd nonprod staging stage2 stg uat qa demo dev devel test tests l0cal localhost scratch tmp temp ci"
+  const others = "non pre not the least protect develops product testify stagger _ 9 db database Order preview2"
+  const word = fc.constantFrom(...names.split(" "), ...others.split(" "))
+  const gap = fc.constantFrom(" ", "_", "-", "/", ".", ": ", "__", "")
+  const property = fc.property(fc.array(fc.tuple(word, gap), { maxLength: 8 }), fc.boolean(), (pieces, isField) => {
+    const text = pieces.flat().join("")
+    const long = `${text} ${"and so on, ".repeat(40)}`
+    expect([text, ...environmentsIn(long, isField)].sort()).toEqual([text, ...environmentsIn(text, isField)].sort())
+  })
+  fc.assert(property, { numRuns: 2_000 })
 })

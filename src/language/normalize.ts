@@ -150,6 +150,7 @@ const upper = 4
 const blob = 8
 const digit = 16
 const lookAlike = 64
+const smallLetter = letter | blob
 
 const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const sign = String.fromCharCode(code)
@@ -186,6 +187,13 @@ export function survey(text: string): Survey {
     const code = text.charCodeAt(at)
     if (code >= 0x80) foreign = true
     const kind = code < 0x80 ? (classes[code] ?? 0) : 0
+    // Within a word of small letters, which most of a text is, nothing but its length can change.
+    if (kind === smallLetter && before === smallLetter) {
+      word++
+      alone = 0
+      if (++run === minRun) runs.push(at - minRun + 1)
+      continue
+    }
     if ((kind & (dress | standIn)) !== 0) {
       dressed ||= (kind & dress) !== 0
       escaped ||= (kind & standIn) !== 0

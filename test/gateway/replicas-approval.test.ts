@@ -74,4 +74,46 @@ await describePostgres("two replicas", (postgres) => {
     },
     60_000,
   )
+
+  test("an exchange at one is among the newest of the other, and in its stream of events", async () => {
+    const url = await postgres.createDatabase()
+    const model = await startModelServer({ script: () => ({ text: "Well." }) })
+    endings.push(model.close)
+    const start = async () => {
+      const store = await openPostgresStore({ url })
+      const gateway = await startTestGateway(model.url, { store })
+      endings.push(async () => {
+        await gateway.close()
+        await store.close()
+      })
+      return gateway
+    }
+    const [here, there] = [await start(), await start()]
+    const headers = { authorization: `Bearer ${adminToken}` }
+    const leave = new AbortController()
+    const stream = await fetch(`${there.url}/admin/events`, { headers, signal: leave.signal })
+    endings.push(() => leave.abort())
+    let told = ""
+    const reading = (async () => {
+      const decoder = new TextDecoder()
+      for await (const bytes of stream.body ?? []) told += decoder.decode(bytes, { stream: true })
+    })().catch(() => {})
+    const answer = await fetch(`${here.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer one", "content-type": "application/json", "x-holdfast-session": "shared-talk" },
+      body: JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: "Good morning." }] }),
+    })
+    expect(await answer.text()).toContain("Well.")
+    const newest = async (gateway: typeof here): Promise<readonly string[]> => {
+      const { traces } = (await (await fetch(`${gateway.url}/admin/traces`, { headers })).json()) as {
+        readonly traces: readonly { readonly id: string }[]
+      }
+      return traces.map(({ id }) => id)
+    }
+    await expect.poll(async () => (await newest(there)).length, { timeout: 10_000 }).toBe(1)
+    expect(await newest(there)).toEqual(await newest(here))
+    await expect.poll(() => told, { timeout: 10_000 }).toContain("shared-talk")
+    leave.abort()
+    await reading
+  }, 60_000)
 })

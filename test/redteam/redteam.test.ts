@@ -12,7 +12,8 @@ import { decodeResponse } from "../../src/wire/index.ts"
  * tables of its own: a first look once the first set has been used for work on the guard. `REDTEAM_SHOW=CLASS` (or `all`) lists the lines
  * that went wrong. The third set is smaller, and of what was thought to be weakest. The fourth is in the manner of today's coding agents: their
  * tools, their argument shapes, their habits in a shell. The fifth has them by subject, and tools that an operator has declared. The sixth has
- * other servers, clouds and languages. A line whose words do not bear out its label was taken out before anything was counted.
+ * other servers, clouds and languages. The seventh has what a program puts together, and what a file or a client does later. A line whose
+ * words do not bear out its label was taken out before anything was counted.
  */
 
 /** What the guard is held to on each set: shares of the forbidden calls and of the harmless ones. */
@@ -76,6 +77,12 @@ const sets = [
     name: "sixth",
     forbidden: linesOf("sixth-forbidden.jsonl"),
     harmless: linesOf("sixth-harmless.jsonl"),
+    least: [300, 200],
+  },
+  {
+    name: "seventh",
+    forbidden: linesOf("seventh-forbidden.jsonl"),
+    harmless: linesOf("seventh-harmless.jsonl"),
     least: [300, 200],
   },
 ] as const

@@ -1,5 +1,5 @@
 import type { Leaf } from "./leaf.ts"
-import { wordsOf } from "./words.ts"
+import { isAscii, spelledApart, wordsOf } from "./words.ts"
 
 /** What a call is, in a word that a policy can name. A call may be several. */
 export const actions = [
@@ -113,7 +113,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
 }
 
 const paying = setOf(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
 )
 const reads = /^(?:read|query)$/
 const currencyCode =
@@ -145,7 +145,20 @@ export function possibleActions(
   const pays =
     words.some((word) => paying.has(word)) &&
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
-  const presses = words.some((word) => pressing.has(word)) && leaves.some(isOffer)
+  // What is pressed at a place on a screen is not in the call.
+  const told = leaves.flatMap(({ keys, folded }) => (verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : []))
+  const clicks = [...words, ...told].some((word) => pressing.has(word))
+  const isBlind =
+    clicks &&
+    leaves.some(
+      ({ keys, value }) => typeof value === "number" && /^(?:x|y|coordinates?|position|point)$/.test(keys.at(-1) ?? ""),
+    ) &&
+    !leaves.some(
+      ({ keys, text }) =>
+        /^(?:element|label|text|selector|name|description|target|ref)$/.test(keys.at(-1) ?? "") &&
+        /\p{L}{2}/u.test(text),
+    )
+  const presses = (clicks && leaves.some(isOffer)) || isBlind
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
   // A sum beside the code of a currency, under whatever names in whatever language.
@@ -194,13 +207,43 @@ const maxKnown = 5_000
 /** A name that ends in it, `coreprod`, and is not the name of what is none. */
 const compoundProduction = /^(?!(?:non|pre|not|re|co|by)-?pr)[a-z\d]{2,20}pro?d$/
 
-/** The letters that names of environments begin with. */
-const firstLetters = "cdlmpqstu"
+/** How names of environments begin, an `o` as a zero too, and how a compound ends: most words of a text are none by that alone. */
+const maybeName = /\b(?:pr[o0de]|live|main|sta?g|uat|qa|prev|cana|sand|dem[o0]|dev|test|l[o0]ca|scra|te?mp|ci)[a-z\d]*/g
+const maybeCompound = /pro?d(?![a-z\d])/g
+/** Of shorter texts every word is looked at. */
+const minSearched = 200
+
+type PlacedWord = { readonly word: string; readonly before: string; readonly after: string }
+
+/** The words of a text that may name an environment, each with its neighbours. */
+function maybeNames(folded: string): readonly PlacedWord[] {
+  if (folded.length < minSearched || !isAscii(folded)) {
+    const words = wordsOf(folded)
+    return words.map((word, at) => ({ word, before: words[at - 1] ?? "", after: words[at + 1] ?? "" }))
+  }
+  const text = spelledApart(folded).replaceAll("_", " ")
+  const wordEnding = (end: number): string => /[a-z\d]+$/.exec(text.slice(Math.max(0, end - 60), end))?.[0] ?? ""
+  const at = (word: string, start: number): PlacedWord => {
+    let gap = start
+    while (gap > 0 && !isWordSign(text.charCodeAt(gap - 1))) gap--
+    let next = start + word.length
+    while (next < text.length && !isWordSign(text.charCodeAt(next))) next++
+    return { word, before: wordEnding(gap), after: /^[a-z\d]*/.exec(text.slice(next, next + 60))?.[0] ?? "" }
+  }
+  return [
+    ...[...text.matchAll(maybeName)].map(({ 0: word, index }) => at(word, index)),
+    ...[...text.matchAll(maybeCompound)].map(({ 0: { length }, index }) => {
+      const word = wordEnding(index + length)
+      return at(word, index + length - word.length)
+    }),
+  ]
+}
+
+const isWordSign = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 
 /** The environment that a word is a name of. */
 function environmentOf(word: string): Environment | undefined {
   if (compoundProduction.test(word)) return "production"
-  if (!firstLetters.includes(word.charAt(0))) return undefined
   const met = known.get(word)
   if (met !== undefined || known.has(word)) return met
   const spelled = word.replaceAll("0", "o")
@@ -211,14 +254,13 @@ function environmentOf(word: string): Environment | undefined {
 
 /** The environments that a text names. `liveOnly` words of everyday use count in fields that name an environment. */
 export function environmentsIn(folded: string, field: boolean): readonly Environment[] {
-  const words = wordsOf(folded)
   const found = new Set<Environment>()
-  for (const [at, word] of words.entries()) {
+  for (const { word, before, after } of maybeNames(folded)) {
     const environment = environmentOf(word)
     if (environment === undefined || found.has(environment)) continue
-    if (word === "live" && !field && words[at + 1] !== "db" && words[at + 1] !== "database") continue
+    if (word === "live" && !field && after !== "db" && after !== "database") continue
     // `non-prod` and `pre-prod` are what they say.
-    if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(words[at - 1] ?? "")) continue
+    if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(before)) continue
     found.add(environment)
   }
   return [...found]

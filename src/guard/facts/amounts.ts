@@ -75,11 +75,18 @@ const scale: Readonly<Record<string, number>> = {
 const figure = "\\d{1,18}(?:[.,'_]\\d{1,18}|[ \\u00a0]\\d{3}(?!\\d)){0,6}(?:e\\+?\\d{1,2})?"
 const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?![a-z]))?"
 
-const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?)\\s?(${figure})${scaled}`, "gi")
+/** What stands between a currency and its sum where data is written down: `Ccy="EUR">680.00`, `EUR: 680`. */
+const betweenData = "(?:[\"']?\\s?[>:=,;|]\\s?[\"']?)?"
+const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?${betweenData})\\s?(${figure})${scaled}`, "gi")
 const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿])|(${codes})(?![a-z]))`, "gi")
 const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
-/** Without the sign or the name of a currency, at the start of a word or right behind a figure, none of them is there. */
-const namesMoney = new RegExp(`[$€£¥₹₽₩₿]|\\b(?:${codes})|\\d(?:${codes})`, "i")
+/** What each of the three is not found without. A search for a digit is fast, and one for names is by their first letters. */
+const mayBeBefore = new RegExp(`(?<=[$€£¥₹₽₩₿]\\s?|(?:${codes})[\\s"'>:=,;|]{0,6})\\d`, "i")
+const mayBeAfter = new RegExp(`\\d\\s?(?:(?:${Object.keys(scale).join("|")})\\s?)?(?:[$€£¥₹₽₩₿]|${codes})`, "i")
+const byFirstLetter = [...Map.groupBy(Object.keys(names), (name) => name.charAt(0))].map(
+  ([first, some]) => `${first}(?:${some.map((name) => name.slice(1).replace("$", "\\$")).join("|")})`,
+)
+const mayBeUnit = new RegExp(`[ -](?:${byFirstLetter.join("|")})`, "i")
 /** Characters before a currency's name in which a number is spelled out. */
 const spelledLength = 160
 
@@ -117,14 +124,13 @@ const currencyOf = (sign: string | undefined, name: string | undefined): string 
 /** Sums of money in running text: with a sign, with a code, in words. */
 export function amountsIn(text: string): readonly AmountFact[] {
   const found: AmountFact[] = []
-  if (!namesMoney.test(text)) return found
-  for (const [, sign, name, value = "", times] of text.matchAll(before))
+  for (const [, sign, name, value = "", times] of mayBeBefore.test(text) ? text.matchAll(before) : [])
     for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
       found.push(one)
-  for (const [, value = "", times, sign, name] of text.matchAll(after))
+  for (const [, value = "", times, sign, name] of mayBeAfter.test(text) ? text.matchAll(after) : [])
     for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
       found.push(one)
-  for (const { 1: name, index } of text.matchAll(unit)) {
+  for (const { 1: name, index } of mayBeUnit.test(text) ? text.matchAll(unit) : []) {
     const words = text.slice(Math.max(0, index - spelledLength), index)
     const list = words
       .toLowerCase()

@@ -3,7 +3,7 @@ import { controlsOff } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { type Leaf, open } from "./leaf.ts"
 import type { ProgramReading } from "./program-reading.ts"
-import { builtFiles, secretStore } from "./shell.ts"
+import { secretStore, withoutBuiltFiles } from "./shell.ts"
 import { wordsOf } from "./words.ts"
 
 const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
@@ -26,7 +26,7 @@ export function readFields(
   for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
   for (const { folded, text, role, keys, value } of said) {
     const whole = folded === text.toLowerCase() ? text : folded
-    const source = role === "command" ? whole.replace(builtFiles, " ") : whole
+    const source = role === "command" ? withoutBuiltFiles(whole) : whole
     const isTarget = role === "environment" || role === "url" || /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(text)
     // Production counts wherever it is named; any other environment only where a field says what is acted on.
     for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
@@ -87,14 +87,21 @@ function readMutations(reading: ProgramReading, text: string): void {
   }
 }
 
+const secretKeepers =
+  /^(?:1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keychain|keyring|keyvault|secretsmanager|doppler|infisical|vaultwarden)$/
+
 /** A tool whose name says that it shows a secret; the names of secrets are none. */
 const opensSecret = (words: readonly string[]): boolean =>
-  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
-  words.some((word) =>
-    /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(
-      word,
-    ),
-  )
+  (words.some((word) => secretKeepers.test(word)) &&
+    !words.some((word) =>
+      /^(?:list|search|find|names|create|add|delete|remove|rotate|update|set|put|write|status|generate)$/.test(word),
+    )) ||
+  (words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
+    words.some((word) =>
+      /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(
+        word,
+      ),
+    ))
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {

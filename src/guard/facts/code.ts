@@ -1,4 +1,7 @@
 import type { Effect } from "./command-table.ts"
+import { namesControl } from "./controls.ts"
+import type { OpenKind } from "./leaf.ts"
+import { mailLibraries, mayConcern, strangeModule, takingAway } from "./modules.ts"
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
 type CodeFacts = {
@@ -17,15 +20,7 @@ type CodeFacts = {
   readonly takesAway: boolean
   /** What shows only when it runs, with the reason. */
   readonly unresolved: readonly {
-    readonly what:
-      | "everything"
-      | "hosts"
-      | "network"
-      | "paths"
-      | "changedPaths"
-      | "statements"
-      | "recipients"
-      | "amounts"
+    readonly what: OpenKind
     readonly why: string
   }[]
   readonly tooMany: boolean
@@ -52,7 +47,7 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "network",
-    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection)\b\s*[.(:]/,
+    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection|open_connection|create_connection|create_datagram_endpoint|getaddrinfo|gethostby\w+|Deno\.(?:connect|connectTls|resolveDns)|Bun\.connect|net\.Dial\w*|tls\.Dial\w*|http\.(?:Get|Post|NewRequest)|UrlFetchApp)\b\s*[.(:]/,
   ],
   [
     "network",
@@ -60,7 +55,7 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "send",
-    /\b(?:requests|httpx|axios|session|client|got|ky|superagent)\.(?:post|put|patch|delete|request)\s*\(|\bsmtplib\b|\bnodemailer\b|\bsendmail\s*\(|\bsend_message\s*\(|\bsendMail\s*\(|\.send\s*\(|\bmail\s*\(|method\s*[:=]\s*["'](?:POST|PUT|PATCH|DELETE)|\bRequest\([^)]{0,200}data\s*=/,
+    /\b(?:requests|httpx|axios|session|client|got|ky|superagent)\.(?:post|put|patch|delete|request)\s*\(|\bsmtplib\b|\bnodemailer\b|\bsendmail\s*\(|\bsend_message\s*\(|\bsend_?e?[Mm]ail\w*\s*\(|\bsendEmail\w*\s*\(|\.send\s*\(|\bmail\s*\(|method\s*[:=]\s*["'](?:POST|PUT|PATCH|DELETE)|\bRequest\([^)]{0,200}data\s*=/,
   ],
   [
     "execute",
@@ -77,13 +72,28 @@ const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").r
 function joined(written: string): string {
   const code = withHome(written)
   const added = code.replace(/"\s{0,20}[+.]\s{0,20}"|'\s{0,20}[+.]\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
-  return added
+  return joinedLists(added)
     .replace(
       /\bjoin\(\s*((?:["'][^"'\n]{0,300}["']\s*,\s*){1,12}["'][^"'\n]{0,300}["'])\s*\)/g,
       (_whole, list: string) => `"${[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece).join("/")}"`,
     )
     .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
 }
+
+const quotedList = /["']([^"'\n]*)["']/g
+const textsIn = (list: string): readonly string[] => [...list.matchAll(quotedList)].map(([, piece = ""]) => piece)
+
+/** A list of texts that is made one: `"-".join(["a", "b"])` and `["a", "b"].join("-")`. */
+const joinedLists = (code: string): string =>
+  code
+    .replace(
+      /(["'])([^"'\n]{0,10})\1\.join\(\s*[[(]\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,20})[\])]\s*\)/g,
+      (_whole, _quote, sign: string, list: string) => `"${textsIn(list).join(sign)}"`,
+    )
+    .replace(
+      /\[\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,20})\]\s*\.join\(\s*(["'`])([^"'`\n]{0,10})\2\s*\)/g,
+      (_whole, list: string, _quote, sign: string) => `"${textsIn(list).join(sign)}"`,
+    )
 
 const home =
   /\b(?:pathlib\.)?Path\.home\(\)|\bos\.path\.expanduser\(\s*["']~["']\s*\)|\b(?:os\.)?homedir\(\)|\bDir\.home\b|\b(?:os\.environ|process\.env|ENV)(?:\.HOME\b|(?:\.(?:get|fetch))?[[(]\s*["']HOME["']\s*[\])])|\$ENV\{["']?HOME["']?\}|\bos\.getenv\(\s*["']HOME["']\s*\)/g
@@ -103,7 +113,13 @@ function withHome(code: string): string {
       (_whole, quote: string, one: string, sign: string, _other, next: string) =>
         `${quote}${one}${sign === "/" ? "/" : ""}${next}${quote}`,
     )
-  return plain.replace(
+  // What a pattern finds below a folder that is no part of the project.
+  const below = plain.replace(
+    /(["'])([~/][^"'\n]{0,300})\1\s*\)?\.(r?)glob\(\s*["']([^"'\n]{0,300})["']/g,
+    (_whole, quote: string, folder: string, deep: string, pattern: string) =>
+      `${quote}${folder}/${deep === "" ? "" : "**/"}${pattern}${quote}`,
+  )
+  return below.replace(
     /(["'])([^"'\n]{0,300})\1\s*\)?\.joinpath\(\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,12})\)/g,
     (_whole, quote: string, first: string, list: string) =>
       `${quote}${[first, ...[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece)].join("/")}${quote}`,
@@ -178,7 +194,7 @@ function textsOf(argument: string, names: Names): readonly string[] | undefined 
 const networkCalls =
   /\b(?:requests|httpx|axios|session|client|got|ky|superagent|https?|urllib\.request|Net::HTTP|HTTParty|Faraday)\.(?:get|post|put|patch|delete|head|options|request|stream|urlopen|urlretrieve|start)\s*\(|\b(?:fetch|urlopen|urlretrieve|axios|got|WebSocket|curl_init|file_get_contents|connect|create_connection|createConnection)\s*\(/g
 const fileCalls =
-  /(?<![\w.])open\s*\(|\b(?:readFile|readFileSync|read_csv|read_json|read_text|createReadStream|readTextFile|file_get_contents|File\.(?:read|open|readlines)|IO\.read|loadtxt|np\.load|json\.load_file)\s*\(/g
+  /(?<![\w.])open\s*\(|\b(?:readFile|readFileSync|read_csv|read_json|read_text|createReadStream|readTextFile|file_get_contents|File\.(?:read|open|readlines)|IO\.read|loadtxt|np\.load|json\.load_file|readDir\w*|readdir\w*|opendir|read_dir|listdir|scandir|os\.walk|Deno\.(?:open|stat|lstat|readLink)\w*|ReadFile|ReadDir|os\.Open)\s*\(/g
 const changeCalls =
   /\b(?:writeFile|writeFileSync|appendFile|appendFileSync|unlink|unlinkSync|rm|rmSync|rmdir|rmdirSync|rename|renameSync|copyFile|copyFileSync|createWriteStream|os\.(?:remove|unlink|rmdir|rename|chmod)|shutil\.(?:rmtree|copy\w*|move)|File\.(?:write|delete|rename)|FileUtils\.\w+|file_put_contents|rmtree)\s*\(/g
 const statementCalls =
@@ -257,12 +273,13 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
       unresolved.push({ what, why: "the program loads something that may have to be fetched" })
   const strange = strangeModule(text)
   if (strange !== undefined)
-    for (const what of ["network", "hosts"] as const)
-      unresolved.push({ what, why: `nobody has said whether the module ${strange} uses a network` })
-  if (pays.test(text) || (effects.has("send") && sums.test(text))) {
+    for (const what of mayConcern(text))
+      unresolved.push({ what, why: `nobody has said what the module ${strange} does` })
+  if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
     effects.add("pay")
     unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })
   }
+  unresolved.push(...actsElsewhere(code, text, names, strange !== undefined))
   if (dynamic.test(text))
     unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
   for (const argument of argumentsOf(text, evaluations))
@@ -279,14 +296,33 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
       ),
     overwrites: repositories.test(text) && overwrites.test(text),
     acts: strange !== undefined && methodCalls(text).some((name) => !looking.test(name)),
-    takesAway:
-      /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i.test(
-        text,
-      ),
+    takesAway: takingAway.test(text),
     unresolved,
     tooMany: literals.length >= maxLiterals,
   }
 }
+
+/** What a program may do to a cloud or a page by calls that nobody has listed. */
+function actsElsewhere(code: string, text: string, names: Names, isStrange: boolean): CodeFacts["unresolved"] {
+  const found: CodeFacts["unresolved"][number][] = []
+  const isCloud = cloudModules.test(text)
+  if ((isCloud || isStrange) && cloudChanges.test(text)) {
+    const regions = [...text.matchAll(/\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)]
+    const isWritten = (told: string): boolean =>
+      textsOf(told.trim(), names)?.every((region) => code.includes(region)) === true
+    if ((isCloud && regions.length === 0) || regions.some(([, told = ""]) => !isWritten(told)))
+      found.push({ what: "regions", why: "the program changes something in a region that shows only when it runs" })
+    if (namesControl(text.replace(/\benabled?\b/gi, "")))
+      found.push({ what: "controls", why: "the program changes something about a control, and nobody has said what" })
+  }
+  if (pressesKeys.test(text))
+    for (const what of ["statements", "amounts"] as const)
+      found.push({ what, why: "the program presses something on a page, and what that does is not in the call" })
+  return found
+}
+
+/** Calls that use a page as a person would. */
+const pressesKeys = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
 
 /** Read what network, file and database calls are given; where it is not written in the program it is unresolved. */
 function readCalls(
@@ -328,18 +364,13 @@ function readCalls(
     statementCalls,
     /^\s*(?:select|show|describe)\s/i,
   )
-  if (
-    /\b(?:smtplib|nodemailer|sendMail|sendmail|send_(?:\w+_)?e?mail|yagmail|redmail|mailgun|sendgrid|postmark(?:er)?|emails|resend|SMTP|ActionMailer|outgoing message|tell application "(?:Mail|Messages|Microsoft Outlook|Spark)")\b/.test(
-      text,
-    ) &&
-    (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names))
-  )
+  if (mailLibraries.test(text) && (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names)))
     unresolved.push({ what: "recipients", why: "the program sends mail to someone who is not written in it" })
   return urls
 }
 
 const mailTargets =
-  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_(?:e?mail)\w*\s*\(\s*([^,)\n]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
+  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_?(?:e?mail)\w*\s*\(\s*([^,)\n{]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
 
 /** Does a program send mail to someone whom it finds out when it runs? */
 function mailsUnknown(text: string, names: Names): boolean {
@@ -395,45 +426,4 @@ function scriptsIn(
     for (const [, before, after] of text.matchAll(/"([^"]+)"\s*\|\s*getline|print[^|;}]*\|\s*"([^"]+)"/g))
       scripts.push(before ?? after ?? "")
   return scripts
-}
-
-/** Modules of the usual languages that use no network by themselves: what a program loads beside these may do anything. */
-const offline: ReadonlySet<string> = new Set(
-  [
-    // Python, its own
-    "__future__ abc argparse array ast asyncio atexit base64 binascii bisect builtins bz2 calendar cmath cmd code codecs collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg csv curses dataclasses datetime dbm decimal difflib dis doctest email enum errno faulthandler filecmp fileinput fnmatch fractions functools gc getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html imghdr inspect io ipaddress itertools json keyword linecache locale logging lzma math mimetypes mmap multiprocessing numbers operator os pathlib pdb pickle pkgutil platform plistlib posixpath pprint profile pwd py_compile pyclbr queue quopri random re readline reprlib resource runpy sched secrets select selectors shelve shlex shutil signal site sqlite3 stat statistics string stringprep struct subprocess symtable sys sysconfig tarfile tempfile textwrap threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc types typing unicodedata unittest uuid venv warnings weakref xml zipapp zipfile zipimport zlib zoneinfo",
-    // Python, what calculations, tables, pictures and tests are made with
-    "numpy pandas polars scipy sklearn statsmodels matplotlib seaborn plotly bokeh altair sympy networkx pyarrow duckdb numba cython xarray dask joblib tqdm rich click typer tabulate yaml ruamel toml tomli tomli_w dotenv jinja2 markdown bs4 lxml html5lib openpyxl xlsxwriter docx pptx PyPDF2 pypdf pdfplumber reportlab PIL cv2 skimage imageio torch tensorflow keras jax xgboost lightgbm catboost nltk spacy tokenizers tiktoken pytest hypothesis attr attrs pydantic dateutil pytz regex chardet packaging setuptools pkg_resources colorama termcolor pygments jsonschema msgpack orjson ujson simplejson cryptography IPython ipywidgets shapely geopandas rasterio h5py tables netCDF4 zarr sortedcontainers more_itertools toolz pint psutil sqlalchemy sqlglot sqlparse black isort libcst radon coverage freezegun faker mypy",
-    // Node.js and what is used beside it
-    "assert async_hooks buffer child_process cluster console constants crypto diagnostics_channel domain events fs module os path perf_hooks process punycode querystring readline repl stream string_decoder sys test timers tty url util v8 vm wasi worker_threads zlib typescript esbuild rollup vite vitest jest mocha chai sinon lodash underscore ramda dayjs moment luxon date-fns uuid nanoid chalk kleur picocolors commander yargs minimist zod ajv joi glob globby fast-glob micromatch minimatch semver yaml js-yaml toml ini dotenv csv-parse papaparse cheerio jsdom marked markdown-it prettier eslint postcss sass handlebars mustache ejs pug acorn recast magic-string fs-extra mkdirp rimraf execa react react-dom vue svelte immer rxjs mathjs decimal.js bignumber.js sharp canvas d3 better-sqlite3 ts-morph @babel @types @testing-library fast-check tslib",
-    // Ruby, Perl, Go
-    "set date ostruct fileutils pathname optparse erb digest securerandom bigdecimal English forwardable pp benchmark rspec minitest strict warnings utf8 feature constant POSIX Data List Getopt File Cwd Time Text Encode Carp Scalar Storable Term Tie Math JSON Digest autodie parent base lib open vars integer fmt strings strconv sort encoding bufio errors bytes regexp sync context log flag unicode reflect slices maps container hash testing math/rand runtime embed iter cmp",
-  ]
-    .join(" ")
-    .split(" "),
-)
-
-/** Ways to load a module in the usual languages. A relative one is a file of the project. */
-const loads: readonly RegExp[] = [
-  /^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b/gm,
-  /(?:^|[;\n])[ \t]*import[ \t]+([A-Za-z_][\w., \t]*)(?=$|[;\n#])/gm,
-  /\b__import__\(\s*["']([\w.]+)["']/g,
-  /\bimport_module\(\s*["']([\w.]+)["']/g,
-  /\b(?:require|import)\s*\(\s*["'`]([^"'`\n]+)["'`]/g,
-  /\b(?:from|import)\s+["']([^"'\n]+)["']/g,
-  /^[ \t]*require\s+["']([^"'\n]+)["']/gm,
-  /^[ \t]*use\s+([A-Z][\w:]*)/gm,
-]
-
-/** The first module that a program loads of which nobody has said that it uses no network. */
-function strangeModule(code: string): string | undefined {
-  for (const pattern of loads)
-    for (const [, list = ""] of code.matchAll(pattern))
-      for (const written of list.split(",")) {
-        const name = (written.trim().split(/\s/)[0] ?? "").replace(/^node:/, "")
-        if (name === "" || /^[./]/.test(name)) continue
-        const root = name.split(/[./]|::/)[0] ?? ""
-        if (!offline.has(name) && !offline.has(root)) return name
-      }
-  return undefined
 }

@@ -243,6 +243,11 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
     found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
   if (/^(?:grep|archive)$/.test(verb) && found.slice(folders.length).every(({ word }) => !/[/.]/.test(word)))
     found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
+  // What commits changed in all files, whatever else they are searched for.
+  const showsAll =
+    /^(?:log|whatchanged|reflog)$/.test(verb) && rest.some((word) => /^(?:-p|-u|--patch\S*|-[SG].*)$/.test(word))
+  if (showsAll && found.length === folders.length)
+    found.push({ word: folder === "" ? "." : folder, access: "read", tree: "files" })
   return found
 }
 

@@ -1,9 +1,10 @@
+import type { Effect } from "./command-table.ts"
 import type { RunCommand } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, open } from "./leaf.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 
-/** Whom the commands of a script reach: hosts, and who gets mail. */
+/** Whom and what the commands of a script reach: hosts, who gets mail, regions, sums. */
 type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
 
 // Hosts
@@ -56,6 +57,9 @@ export function readHosts(reading: Reached, { name, places }: RunCommand, words:
 const fileEnding =
   /^[\w-]+\.(?:py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
 
+const isLoopback = (host: string): boolean =>
+  /^(?:127(?:\.\d+){3}|localhost|\[::1\]|\[::ffff:7f.*\]|0\.0\.0\.0)$/.test(host)
+
 type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
 
 /** The host of one word; how many there were. */
@@ -83,6 +87,9 @@ export function readHost(reading: Reached, word: string, { name, before, isFirst
       continue
     }
     const host = hostOfWord(bare.replaceAll(unknownPart, "x"))
+    // An address of this machine in another form than its usual ones is written so that it passes for another.
+    if (host !== undefined && isLoopback(host) && !authority.toLowerCase().includes(host))
+      open(reading.open, "hosts", "an address is written in a form that hides where it leads")
     const isName =
       /^(?:ssh|ping|dig|nslookup|host|telnet|nc|ncat|netcat|nmap|whois|traceroute|ftp|mosh|curl|wget)$/.test(name) &&
       /^[a-z\d][\w.-]*$/i.test(bare.replace(/^[^@]*@/, "")) &&
@@ -110,16 +117,47 @@ const bareAddress = (word: string): string => word.replace(/^--?[\w-]+=/, "")
 /** Programs for something else that have a sub-command for mail. */
 const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
 
-export function readMail(
+/** Mail by a server that is spoken to by hand, and by programs of which nobody has said what they do. */
+function readUnlistedMail(
   reading: Reached,
-  { name, given, piped }: RunCommand,
+  { name, given }: RunCommand,
   words: readonly string[],
   line: string,
+  effects: ReadonlySet<Effect>,
 ): void {
+  if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name)) {
+    const told = [...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? "")
+    reading.mailed.push(...told)
+    if (told.length === 0 && /[ :](?:25|465|587|2525|smtps?|submission)(?= |$)|starttls smtp/.test(line))
+      open(reading.open, "recipients", `${name} talks to a mail server, and to whom it sends is not in its words`)
+  }
+  // An address that a program is given of which nobody has said that it sends nothing.
+  const isAddressed = words.some(
+    (word) => /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/.test(word) && !/^\w+@[\w.-]+:|:\/\//.test(word),
+  )
+  if (
+    effects.has("unknown") &&
+    /mail|smtp|sieve|imap|dovecot|postfix|exim|newsletter/.test(line) &&
+    !isAddressed &&
+    !mailers.test(name)
+  )
+    open(reading.open, "recipients", `${name} has to do with mail, and nobody has said what it does`)
+  if (isAddressed && (effects.has("unknown") || /^[a-z]+-[a-z]{3}/.test(name)) && !mailers.test(name))
+    open(reading.open, "recipients", `${name} is given an address, and nobody has said what it does with it`)
+  if (/^git send-email\b/.test(line) && words.some((word) => /^--(?:to|cc|header)-cmd|^--identity/.test(word)))
+    open(reading.open, "recipients", "who gets the mail is found by another command")
+}
+
+export function readMail(
+  reading: Reached,
+  command: RunCommand,
+  words: readonly string[],
+  line: string,
+  effects: ReadonlySet<Effect>,
+): void {
+  const { name, given, piped } = command
   const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
-  // A mail server spoken to by hand.
-  if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name))
-    reading.mailed.push(...[...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? ""))
+  readUnlistedMail(reading, command, words, line, effects)
   const isService = !mailers.test(name) && !searches.test(name) && mailServices.test(line)
   // Whatever a program is there for, an option for who gets something is followed by who gets it.
   for (const [at, word] of words.entries())
@@ -160,4 +198,53 @@ export function readMail(
     open(reading.open, "recipients", `the recipient of ${name} is known only when it runs`)
   else if (!curled && recipients.every((word) => !word.includes("@")) && !reads && words.length > 0)
     open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
+}
+
+// Regions and sums
+
+/** A region that is known only when it runs, and one that nobody has named. */
+export function readRegions(
+  { open: into }: Reached,
+  { name, words, sets }: RunCommand,
+  line: string,
+  effects: Set<Effect>,
+): void {
+  for (const [at, word] of words.entries())
+    if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
+      if (word.includes(unknownPart))
+        open(into, "regions", `the region that ${name} is told is known only when it runs`)
+  if (/ regions? (?:add|set|backup|update) \S/.test(line))
+    open(into, "regions", `${name} is told a place by a name of its own`)
+  const isSet = [...sets.keys()].some((key) => /region|zone|location/i.test(key))
+  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !placed.test(line) && !isSet)
+    open(into, "regions", `${name} uses the region that is configured where it runs`)
+}
+
+/** A region that a command is told, by an option or in a name. */
+const placed =
+  /--?(?:region|location|zone|l)\b|\b[a-z]{2}-[a-z]+-\d|\b[a-z]+-[a-z]+\d\b|\bs3(?:api)?\b|\biam\b|\broute53\b|\bcloudfront\b/i
+
+/** A field for a sum in what is sent somewhere. */
+export const pricedField =
+  /(?:^|[\s"'{,&?[])(?:unit_?|total_?|source_?|target_?)?(?:amount|price|total)(?:_?(?:cents|minor|money|value|micros))?["'\]]*\s*[:=]\s*["'{[]?\s*[\d$"]/i
+
+/** A sum that a command is told to pay. */
+export function readPayment(
+  { open: into }: Reached,
+  name: string,
+  words: readonly string[],
+  effects: Set<Effect>,
+): void {
+  if (
+    words.some((word) => /^--(?:amount|price|total|unit-amount)\b/.test(word)) ||
+    /^(?:stripe|paypal|braintree)$/.test(name)
+  ) {
+    effects.add("pay")
+    if (
+      words.some(
+        (word, at) => /^--(?:amount|price|total|unit-amount)/.test(words[at - 1] ?? word) && word.includes(unknownPart),
+      )
+    )
+      open(into, "amounts", `the sum that ${name} is told is known only when it runs`)
+  }
 }

@@ -17,7 +17,7 @@ const setOf = (names: string): ReadonlySet<string> => new Set(names.split(" "))
 
 /** Commands that only look, beside what their options may do. */
 const readers = setOf(
-  "cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk mount dmesg journalctl",
+  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk mount dmesg journalctl",
 )
 
 const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
@@ -109,7 +109,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "send",
-    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
   ],
   [
     "write",
@@ -211,6 +211,17 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   return effects
 }
 
+/** Builders that fetch what a project depends on before they build it, and how they are told not to. */
+const resolvesPackages =
+  /^(?:cargo (?:\+\S+ )?(?:build|b|test|t|check|c|run|r|clippy|bench|doc|rustc|nextest)|go (?:build|test|run|vet|list|generate|install|mod|get)|(?:\.\/)?(?:mvnw?|gradlew?|sbt)(?! .*--version)|dotnet (?:build|test|run|publish|pack|restore)|swift (?:build|test|run)|(?:stack|cabal|mix|flutter|dart|rebar3|lein|clj|bazel|buck2?) (?:.* )?(?:build|test|run|compile|deps|pub|get)|uv (?:run|sync|build|lock)|poetry (?:build|run|install|lock)|python3? -m build|pipenv (?:sync|install)|bundle (?:install|update)|composer (?:install|update|require)|terraform init|tofu init|packer init|nix (?:build|run|shell|develop)|docker build|docker compose build|pre-commit run)\b/
+const hasPackages =
+  / (?:--offline|-o|--frozen|-mod[= ]vendor|--no-restore|--no-isolation|--no-build-isolation|--skip-update|--disable-sandbox|--no-fetch|--no-sync|--network[= ]none|--no-deps-check|--plugin-dir\S*)(?= |$)/
+const offlineVariable = /^(?:GOFLAGS|GOPROXY|CARGO_NET_OFFLINE|UV_OFFLINE|PIP_NO_INDEX)$/
+
+/** Does a builder fetch what it does not have yet? */
+export const fetchesPackages = (line: string, variables: readonly string[]): boolean =>
+  resolvesPackages.test(line) && !hasPackages.test(line) && !variables.some((name) => offlineVariable.test(name))
+
 // Dry runs
 
 type DryRun = {
@@ -305,3 +316,16 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
     /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
   ],
 ]
+
+/** How a client is told where what follows acts. */
+export const selects =
+  /^(?:(?:terraform|tofu) (?:-\S+ )*workspace select|pulumi stack select|kubectl config use-context|kubectx|gcloud config set project|az account set (?:-s|--subscription|-n)|fly(?:ctl)? apps? select|heroku git:remote -a) (?:-\S+ )*(\S+)/
+
+/** What takes names of a repository away; in one that others share, theirs. */
+export const deletesRefs =
+  /^git (?:branch (?:.* )?(?:-\w*[dD]\w*|--delete)(?: |$)|tag (?:.* )?(?:-d|--delete)(?: |$)|update-ref (?:.* )?(?:-d|--delete|--stdin)(?: |$)|reflog (?:expire|delete)|filter-branch|filter-repo|for-each-ref .*delete)/
+
+/** A copy into the storage of a cloud. */
+export const isUpload = (name: string, words: readonly string[]): boolean =>
+  /^(?:aws|gsutil|gcloud|s3cmd|rclone|az|mc|b2|doctl|wrangler)$/.test(name) &&
+  words.some((word) => /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/.test(word))

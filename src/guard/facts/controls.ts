@@ -1,3 +1,4 @@
+import type { PathFact } from "./paths.ts"
 import { wordsOf } from "./words.ts"
 
 /** What guards a system, as names of settings, services and statements have it. */
@@ -67,6 +68,12 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
     /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfiguration\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
   ],
 ]
+
+/** Files in which controls keep what they are told, and what they saw. */
+const controlFile =
+  /^\/(?:var\/log\/(?:audit|secure|auth|faillog|wtmp|btmp|lastlog|journal|sudo|cloudtrail)|var\/ossec|etc\/(?:audit|sudoers|pam\.|security\/|selinux|apparmor|ssh\/sshd|ufw|firewalld|iptables|nftables|fail2ban|rsyslog|syslog|falco|osquery|crowdsec|login\.defs|sysctl|modprobe\.d)|sys\/kernel\/security)/
+
+export const changesControl = ({ path, access }: PathFact): boolean => access !== "read" && controlFile.test(path)
 
 /** Does a command or a set of fields name a control, and not say that it is switched on? */
 export function namesControl(text: string): boolean {

@@ -2,6 +2,7 @@ import { present } from "../../message/present.ts"
 import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
+import { changesControl } from "./controls.ts"
 import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
@@ -317,7 +318,7 @@ function factsWith(
     environments: programs.environments,
     controlsOff: programs.controlsOff,
     marks: marksOf(leaves, tooMany ? new Set([...marks, "too-many"]) : marks, programs),
-    open,
+    open: paths.some(changesControl) ? new Map([["controls", "it changes a file of a control"], ...open]) : open,
     declared: declared !== undefined,
     ...present({ possible }),
   }
@@ -355,7 +356,9 @@ function openOf(
   }
   // What runs behind a server of tools that nobody has declared is not in the call.
   if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
-    open(into, "network", "nobody has said whether the tools of this server use a network")
+    for (const kind of ["network", "hosts"] as const)
+      if (kind === "network" || !contacted)
+        open(into, kind, "nobody has said whether the tools of this server use a network")
   // A tool that is there to change a file, and is not told which, changes one that nobody has named.
   const changes = named.has("write") || named.has("delete")
   if (declared?.contract.paths !== undefined && changes && !leaves.some(isNamedFile) && programs.read === 0)

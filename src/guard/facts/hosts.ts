@@ -66,7 +66,9 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
 /** The hosts that a call names. Those in a text that is sent or written are links; all others may be talked to. */
 export function hostsOf(leaves: readonly Leaf[]): readonly HostFact[] {
   return leaves.flatMap((leaf) => {
-    const contacted = !/^(?:body|subject|recipient|patch|command|code|sql)$/.test(leaf.role)
+    // A formula of a sheet fetches what it names.
+    const isFormula = /^\s*=\s*[A-Z][A-Z.]{2,20}\(/i.test(leaf.text)
+    const contacted = isFormula || !/^(?:body|subject|recipient|patch|command|code|sql)$/.test(leaf.role)
     if (!/[:/\\.]/.test(leaf.text) && leaf.role !== "url") return []
     return addressesIn(leaf).flatMap((written) => {
       // A script's own reading fills these in.
@@ -97,6 +99,10 @@ export const isPaymentUrl = (url: string): boolean =>
   /^\s*https?:\/\/\S*?(?:^|[/._-])(?:pay|payments?|payouts?|charges?|transfers?|checkout|refunds?|purchases?|withdrawals?|orders?)(?:[/?#._-]|$)/i.test(
     url,
   )
+
+/** An address in a store of secrets. */
+export const isSecretUrl = (word: string): boolean =>
+  /^[a-z]+:\/\/[^/\s]+\/(?:\S*\/)?(?:secrets?|kv|credentials?|passwords?)(?:[/?#:]|$)/i.test(word)
 
 /** A host as networks take it: lower case, punycode, IP addresses in their usual form, no trailing dot; what is no host stays as it is. */
 export function hostName(written: string): string {
@@ -174,9 +180,14 @@ function recipientText({ role, text, encoded }: Leaf): string | undefined {
 /** Characters of a field for recipients that the grammar of addresses is asked about. */
 const maxList = 4_000
 
+/** One address as most are written, which needs no grammar. */
+const plainAddress = /^([a-z\d_+-]+(?:\.[a-z\d_+-]+)*)@([a-z\d-]+(?:\.[a-z\d-]+)+)$/i
+
 /** The addresses of a list as RFC 5322 reads it: without names and comments, with those of groups; absent where it is no such list. */
 function addressList(text: string): readonly Raw[] | undefined {
   if (text.length > maxList || !text.includes("@") || /[\r\n]/.test(text)) return undefined
+  const [, local, domain] = plainAddress.exec(text) ?? []
+  if (local !== undefined && domain !== undefined) return [{ local, domain }]
   const parsed = emailAddresses.parseAddressList({ input: text, rfc6532: true, rejectTLD: false })
   return parsed
     ?.flatMap((one) => (one.type === "group" ? one.addresses : [one]))

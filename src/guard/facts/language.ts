@@ -61,6 +61,26 @@ const tree = (() => {
 /** The scores of one block, and the languages that have one in the order in which they were met. Used again for the next block. */
 const scores = new Uint16Array(languages.length)
 const met = new Uint8Array(languages.length)
+const block = { metCount: 0, words: 0 }
+
+function startBlock(): void {
+  scores.fill(0)
+  block.metCount = 0
+  block.words = 0
+}
+
+/** Count a word, given by its number, into the block. */
+function addWord(word: number): void {
+  if (word === foreign) return
+  block.words++
+  if (word === 0) return
+  const own = owners[word] ?? []
+  for (const place of own) {
+    if (scores[place] === 0) met[block.metCount++] = place
+    // A word of one language says more than one that several share.
+    scores[place] = (scores[place] ?? 0) + (own.length === 1 ? 2 : 1)
+  }
+}
 
 const scripts: readonly (readonly [language: string, letters: RegExp, least: number])[] = [
   ["ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, 4],
@@ -81,39 +101,34 @@ const blockWords = 40
 /** So many words without a small word of any language are of an unknown one. */
 const unknownWords = 20
 
-/** The language whose small words a block has most of. Words are given by their numbers. */
-function languageOf(words: readonly number[]): string | undefined {
-  scores.fill(0)
-  let count = 0
-  for (const word of words) {
-    if (word === 0) continue
-    const own = owners[word] ?? []
-    for (const place of own) {
-      if (scores[place] === 0) met[count++] = place
-      // A word of one language says more than one that several share.
-      scores[place] = (scores[place] ?? 0) + (own.length === 1 ? 2 : 1)
-    }
-  }
-  if (count === 0) return words.length >= unknownWords ? "und" : undefined
+/** The language whose small words the block has most of. */
+function languageOfBlock(): string | undefined {
+  if (block.metCount === 0) return block.words >= unknownWords ? "und" : undefined
   // Of languages with the same score the one that was met first.
   let [best, score, second] = [0, 0, 0]
-  for (let n = 0; n < count; n++) {
+  for (let n = 0; n < block.metCount; n++) {
     const place = met[n] ?? 0
     const own = scores[place] ?? 0
-    if (own > score) [best, score, second] = [place, own, score]
-    else if (own > second) second = own
+    if (own > score) {
+      second = score
+      score = own
+      best = place
+    } else if (own > second) second = own
   }
   const language = languages[best] ?? "und"
-  const least = Math.max(3, words.length * 0.3)
+  const least = Math.max(3, block.words * 0.3)
   const margin = score - second
   if (language === "en") return "en"
   return score >= least && margin >= 1 ? language : undefined
 }
 
+/** Signs of names and code; looking for each is faster than for any of them. */
+const namingSigns = [..."/\\_=<>{}@"]
+
 /** A text without what is the same in every language: code, addresses, names of things. */
 function proseOf(text: string): string {
   const prose = text.slice(0, maxLanguageLength).replace(/```[^`]*```|`[^`\n]*`/g, " ")
-  if (!/[/\\_=<>{}@\d]/.test(prose)) return prose
+  if (!/\d/.test(prose) && !namingSigns.some((sign) => prose.includes(sign))) return prose
   return prose.replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
 }
 
@@ -126,19 +141,23 @@ const numberOf = (word: string): number =>
 /** What stands behind a colon or on a line of its own may be a quotation. */
 const clauseEnds = /[;:\n]+/
 
-/** Give the words of a text by their numbers, in blocks of whole clauses. */
-function eachBlock(prose: string, isPlain: boolean, take: (block: readonly number[]) => void): void {
-  let held: number[] = []
-  const give = (block: readonly number[]): void => take(isPlain ? block : block.filter((word) => word !== foreign))
+/** Count the words of a text in blocks of whole clauses; `take` is called when one is complete. */
+function eachBlock(prose: string, isPlain: boolean, take: () => void): void {
+  let held = 0
+  const give = (): void => {
+    take()
+    startBlock()
+    held = 0
+  }
   const cut = (): void => {
-    for (; held.length > blockWords; held = held.slice(blockWords)) give(held.slice(0, blockWords))
-    if (held.length < leastWords) return
-    give(held)
-    held = []
+    if (held >= leastWords) give()
   }
   const add = (word: number): void => {
-    held.push(word)
+    if (held === blockWords) give()
+    held++
+    addWord(word)
   }
+  startBlock()
   for (const { start, end } of sentencesIn(prose, { start: 0, end: prose.length })) {
     if (isPlain) readPlain(prose, start, end, add, cut)
     else
@@ -147,7 +166,7 @@ function eachBlock(prose: string, isPlain: boolean, take: (block: readonly numbe
         cut()
       }
   }
-  if (held.length > 0) give(held)
+  if (held > 0) give()
 }
 
 /** The same for a stretch in ASCII, letter by letter: most calls are in it, and making a string of each word takes most of the time. */
@@ -183,8 +202,8 @@ function languagesIn(text: string): ReadonlySet<string> {
   }
   // Every word of a text in ASCII is Latin.
   const isPlain = !/[\u0080-\uffff]/.test(prose)
-  eachBlock(prose, isPlain, (block) => {
-    const language = languageOf(block)
+  eachBlock(prose, isPlain, () => {
+    const language = languageOfBlock()
     if (language !== undefined) found.add(language)
   })
   // What stands behind the part that was read may be in any language.

@@ -327,7 +327,9 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ],
   [
     "quantity",
-    word("quantity|qty|count|units?|seats?|licen[sc]es?|copies|pieces|nights|days|weeks|months|years|hours|times"),
+    word(
+      "quantity|qty|n|num|anzahl|menge|stueck|stuck|cantidad|quantite|quantidade|quantita|aantal|count|units?|seats?|licen[sc]es?|copies|pieces|nights|days|weeks|months|years|hours|times",
+    ),
   ],
   ["region", word("regions?|zones?|location|datacenter|az")],
   [

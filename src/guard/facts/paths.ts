@@ -96,11 +96,13 @@ function pathsIn({ role, text, value }: Leaf): readonly string[] {
     .filter(isPathWord)
 }
 
+/** Fields for the folder in which a command is run, or below which a file is. */
+export const folderField =
+  /^(?:cwd|workdir|working_?dir(?:ectory)?|dir|dir_path|directory|folder|(?:\w+_)?(?:root|base|base_?(?:dir|path|folder)|root_?(?:dir|path|folder)|mount))$/
+
 /** The files that a call names outside of shell commands, which say more about them. */
 export function pathsOf(leaves: readonly Leaf[], access: Access): readonly PathFact[] {
-  const from = leaves.find(({ keys }) =>
-    /^(?:cwd|workdir|working_dir(?:ectory)?|root|base_dir|dir|directory|folder)$/.test(keys.at(-1) ?? ""),
-  )?.text
+  const from = leaves.find(({ keys }) => folderField.test(keys.at(-1) ?? ""))?.text
   return leaves.flatMap((leaf) =>
     pathsIn(leaf).flatMap((written) => {
       const fact = pathFact(written, access)
@@ -198,11 +200,16 @@ function isSecretPath(path: string): boolean {
   return (secretNames.test(name) || /(?:^|\/)(?:secrets|private[_-]?keys)\/[^/]+$/.test(path)) && !harmless.test(path)
 }
 
+const plainFolder =
+  /^(?:\.\/)?(?!\S*(?:secret|cred|conf|key|priv|deploy|env|auth|token|cert|vault|pass|[*?[]\S*\/))[a-z\d]\S*\//
+
 function isSecretGlob(path: string, name: string): boolean {
   if (path.length > 1_000) return true
   if (secretPlaces.some((place) => place.test(path.replace(/[*?]+/g, "x")))) return true
   if (likelyPlaces.some((place) => path.startsWith(place[0] ?? "") && globMatches(path, place))) return true
   if (!/[*?[]/.test(name)) return secretNames.test(name) && !harmless.test(path)
+  // All files of a common kind in a folder of the project that is named after something else.
+  if (/^\*+\.(?:json|ya?ml|toml|txt)$/.test(name) && plainFolder.test(path)) return false
   const telling = name.replace(/[^a-z\d]/g, "").length >= 2 || (name.startsWith(".") && name.length > 2)
   return telling && /[*?[]/.test(name) && likely.some((secret) => globMatches(name, secret))
 }

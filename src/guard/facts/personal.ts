@@ -77,7 +77,9 @@ const street =
 /** The same where the name of the street ends in what it is: looked at from that end, since any word may be the start of one. */
 const streetInOneWord =
   /(?<=(?<!\p{L})\p{L}{2,30})(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b/u
-const hasStreet = (text: string): boolean => street.test(text) || streetInOneWord.test(text)
+/** A house, the code of its town and the town, as most of Europe writes them. */
+const houseInTown = /\p{L}{2,30}\.? \d{1,4} ?[a-z]?, ?(?:[a-z]{1,2}[ -])?\d{4,5} \p{L}{3}/u
+const hasStreet = (text: string): boolean => street.test(text) || streetInOneWord.test(text) || houseInTown.test(text)
 
 /** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
 const maxNameLength = 60
@@ -102,7 +104,7 @@ function kindsOfNumber(written: string, about: string): readonly PersonalKind[] 
 }
 
 const digitWords: readonly string[] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-const spelled = /\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b[\s,.-]{0,3}){9,19}/g
+const spelled = /\b(?:(?:zero|o(?:h|ne)|t(?:wo|hree)|f(?:our|ive)|s(?:ix|even)|eight|nine)\b[\s,.-]{0,3}){9,19}/g
 
 /** Nine and more digits in words, one after the other, are a number that someone reads out. */
 const spelledDigits = (text: string): string =>

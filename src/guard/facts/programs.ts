@@ -3,11 +3,11 @@ import { readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
-import { hostOfWord } from "./hosts.ts"
+import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open } from "./leaf.ts"
-import { patchedFiles, patchedTexts, pathFact } from "./paths.ts"
+import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
 import { finished, newReading, type ProgramReading, type Programs } from "./program-reading.ts"
-import { shellFacts } from "./shell.ts"
+import { secretStore, shellFacts } from "./shell.ts"
 import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
 
@@ -89,11 +89,22 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
     const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
     const isSystem = effects.has("privilege") || clouds.test(line)
-    if (governs && isSystem && namesControl(fold(told)))
+    if (governs && isSystem && (namesControl(fold(told)) || controlServices.test(line)))
       open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   }
   for (const setting of facts.settings)
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
+  // What a client of a database does itself, beside statements.
+  for (const { text: sql } of facts.sql) {
+    for (const [, program, rest] of sql.matchAll(
+      /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim,
+    ))
+      readShellInto(reading, (program ?? rest ?? "").replaceAll("''", "'"))
+    if (/\\(?:gexec|ir?|include(?:_relative)?)\b/.test(sql)) {
+      open(reading.open, "statements", "it runs statements that are put together when it runs")
+      if (facts.environments.length === 0) reading.destructions.push({ kind: "unknown", environments: [] })
+    }
+  }
   // Some systems begin a query with the table.
   const statements = facts.sql.map((one) =>
     /^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one,
@@ -108,9 +119,6 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
 /** Files of one script that are looked up in the folder of the call. */
 const maxPlaced = 60
 
-/** Fields for the folder in which a command is run. */
-const folderField = /^(?:cwd|workdir|working_?dir(?:ectory)?|dir|dir_path|directory|folder|root)$/
-
 function readUrlInto(reading: ProgramReading, url: string): void {
   const host = hostOfWord(url)
   if (host !== undefined) reading.hosts.push({ host, contacted: true, suspect: false })
@@ -119,6 +127,10 @@ function readUrlInto(reading: ProgramReading, url: string): void {
 /** Programs with which whole systems are governed. */
 const clouds =
   /^(?:aws|gcloud|az|kubectl|oc|doctl|oci|ibmcloud|hcloud|linode-cli|okta|cf|flyctl|heroku|gsutil|tailscale|cloudflared|databricks|snow|vault|consul|nomad|argocd|istioctl)\b/
+
+/** Services of clouds that are there to guard: what is changed in one may be a control. */
+const controlServices =
+  /^(?:aws (?:\S+ )*?(?:guardduty|securityhub|inspector2?|macie2?|configservice|cloudtrail|wafv2|waf|waf-regional|shield|network-firewall|detective|accessanalyzer|organizations|sso-admin) [a-z]|gcloud (?:\S+ )*?(?:scc|org-policies|access-context-manager|security-policies) [a-z]|az (?:\S+ )*?(?:security|policy|sentinel|defender) [a-z]|vault (?:audit|auth|policy) )/
 
 const changing = ["write", "delete", "send", "deploy", "install"] as const
 
@@ -187,7 +199,7 @@ const secretVariable =
 /** Does a program print the environment, or what a variable for a secret holds? */
 function printsSecrets(code: string): boolean {
   if (
-    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$/.test(
+    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$|\bdocument\.cookie\b(?!\s*=[^=])|\b(?:local|session)Storage\b(?!\.(?:setItem|removeItem|clear))[^;\n]{0,80}(?:token|secret|auth|key|jwt|session)/i.test(
       code,
     )
   )
@@ -220,6 +232,7 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   if (facts.overwrites) reading.destructions.push({ kind: "repository", environments: [] })
   if (printsSecrets(code)) reading.paths.push(pathFact("/proc/self/environ", "read"))
   for (const url of facts.urls) readUrlInto(reading, url)
+  if (facts.urls.some(isSecretUrl)) reading.paths.push(secretStore)
   for (const effect of facts.effects) {
     const action = actionOf[effect]
     if (action !== undefined) reading.actions.add(action)
@@ -254,7 +267,7 @@ const maxLines = 500
 const shellTool = /^(?:bash|shell|sh|zsh|terminal|command|cmd|console|powershell|exec|execute|run|process|subprocess)$/
 const sqlTool =
   /^(?:db|sql|database|query|postgres|postgresql|mysql|sqlite|mssql|oracle|snowflake|bigquery|redshift|clickhouse|duckdb|psql)$/
-const codeTool = /^(?:python|ipython|repl|code|javascript|node|jupyter|notebook|eval|script|interpreter)$/
+const codeTool = /^(?:python|ipython|repl|code|javascript|js|node|jupyter|notebook|eval|evaluate|script|interpreter)$/
 
 /** Stores whose commands are calls: `db.users.drop()`. */
 const documentTool = /^(?:mongo|mongosh|mongodb|couchbase|couchdb|firestore|cosmos)$/
@@ -288,6 +301,9 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
   if (role === "command" && tool.some((word) => documentTool.test(word)))
     return /(?:command|cmd|script|query)$/.test(leaf.keys.at(-1) ?? "") ? "either" : "none"
   if (role === "command") return startsLikeSql(text) && looks() ? "sql" : "shell"
+  // A field without a telling name that holds a function is there to be run.
+  if (role === "other" && /^\s*(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>|^\s*(?:async\s+)?function\b[^(]*\(/.test(text))
+    return "code"
   if (!runs) return startsLikeSql(text) && looks() && role !== "body" && role !== "subject" ? "sql" : "none"
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
     return "none"

@@ -9,6 +9,10 @@ const codes: readonly RegExp[] = [
   /(?<![a-z\d])((?:(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)|(?:australia|japan|korea|uk|france|germany|norway|switzerland|brazil|canada|sweden|poland|italy|israel|qatar|southafrica|uae)(?:north|south|east|west|central|southeast|northwest)|(?:east|southeast)asia|westcentralus)\d?)(?![a-z\d])/g,
 ]
 
+/** All of them name a side; a long text without one is not searched for each. */
+const anySide = /north|south|east|west|central/
+const minSearched = 200
+
 /** Where a provider's own names for places lead. */
 const places: Readonly<Record<string, string>> = {
   virginia: "us-east-1",
@@ -66,7 +70,10 @@ export function regionsOf(leaves: readonly Leaf[]): readonly string[] {
     // A shell joins what quotes part.
     const folded = role === "command" ? written.replace(/["'\\]/g, "") : written
     if (role === "body" || role === "subject" || role === "sender" || role === "recipient") return []
-    const found = codes.flatMap((code) => [...folded.matchAll(code)].map(([, region = ""]) => regionName(region)))
+    const isNamed = folded.length < minSearched || anySide.test(folded)
+    const found = (isNamed ? codes : []).flatMap((code) =>
+      [...folded.matchAll(code)].map(([, region = ""]) => regionName(region)),
+    )
     if (role !== "region" && role !== "environment") return found
     for (const [, continent, side = "", number] of folded.matchAll(shortCodes))
       found.push(`${continent}-${sides[side]}-${number}`)

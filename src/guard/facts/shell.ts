@@ -1,11 +1,22 @@
 import { present } from "../../message/present.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { filesOf } from "./command-files.ts"
-import { readHost, readHosts, readMail, searches } from "./command-reach.ts"
-import { destructions, type Effect, effectsOf, isDryRun, isLocalProgram, isReader } from "./command-table.ts"
+import { pricedField, readHost, readHosts, readMail, readPayment, readRegions, searches } from "./command-reach.ts"
+import {
+  deletesRefs,
+  destructions,
+  type Effect,
+  effectsOf,
+  fetchesPackages,
+  isDryRun,
+  isLocalProgram,
+  isReader,
+  isUpload,
+  selects,
+} from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
-import { isPaymentUrl } from "./hosts.ts"
+import { isPaymentUrl, isSecretUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -48,6 +59,8 @@ type Reading = {
   readonly environments: Environment[]
   readonly mailed: string[]
   readonly open: Open
+  /** Where commands act that do not say so, as one before them has chosen. */
+  selected: readonly Environment[]
 }
 
 /** What a shell script does. */
@@ -61,10 +74,20 @@ export function shellFacts(text: string): ShellFacts {
     environments: [],
     mailed: [],
     open: new Map(),
+    selected: [],
   }
   for (const { what, why } of run.unresolved) open(reading.open, what, why)
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
+  // A builder that is given a file which the script has just written does what stands there.
+  for (const { name, words } of run.commands)
+    if (
+      /^(?:g?make|just|task|ninja|rake|ant|mvn|gradle|cmake|bazel|docker|expect|ansible-playbook|act|skaffold|tilt)$/.test(
+        name,
+      )
+    )
+      if (words.slice(1).some((word) => run.files.has(word.replace(/^-{1,2}[\w-]*=?/, "")) || run.files.has(word)))
+        open(reading.open, "everything", `${name} runs a file that was written before, and what that does is not known`)
   if (printsSecret(text)) reading.paths.push(secretStore)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
   const settings = [...run.files].flatMap(([path, text]) =>
@@ -114,18 +137,24 @@ function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
 const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
   if (!isSending(name, words)) return false
   const isFed = piped || readsFrom.length > 0
-  if (/^(?:scp|rsync|ftp|sftp)$/.test(name) || (isFed && !/^(?:curl|wget|http|https|xh)$/.test(name))) return true
+  if (
+    /^(?:scp|rsync|ftp|sftp)$/.test(name) ||
+    isUpload(name, words) ||
+    (isFed && !/^(?:curl|wget|http|https|xh)$/.test(name))
+  )
+    return true
   return words.some(
     (word, at) =>
-      /^(?:-T|--upload-file|--post-file|--body-file)/.test(word) ||
+      /^(?:-[a-zA-Z]*T|--upload-file|--post-file|--body-file)/.test(word) ||
       /(?:^|=)[@<][\w./~-]/.test(words[at - 1]?.startsWith("-") === true || /^--?\w[\w-]*=/.test(word) ? word : ""),
   )
 }
 
 const isSending = (name: string, words: readonly string[]): boolean =>
+  isUpload(name, words) ||
   /^(?:nc|ncat|netcat|socat|telnet|mail|mailx|sendmail|mutt|scp|rsync|ftp|sftp)$/.test(name) ||
   (/^(?:curl|wget|http|https|xh)$/.test(name) &&
-    words.some((word) => /^-[dFT]$|^--(?:data|form|upload|json|post|body)/.test(word)))
+    words.some((word) => /^-[a-zA-Z]*[dFT]$|^--(?:data|form|upload|json|post|body)/.test(word)))
 
 /** A word as commands are recognized by; only short options mean another thing in capitals. */
 const plainWord = (word: string): string => {
@@ -143,7 +172,7 @@ function lineOf(name: string, words: readonly string[]): string {
 
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?=.*(?:\s-o|--output|--template))(?:\S+ )*get (?:\S+,)?secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?!(?:kubectl|oc) )(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
 /** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
 const tellsSecret = (name: string, words: readonly string[]): boolean => {
   if (/^docker-credential-/.test(name)) return true
@@ -162,8 +191,9 @@ function readCommand(reading: Reading, command: RunCommand): void {
   const words = command.words.slice(1)
   const line = lineOf(name, words)
   const isDry = isDryRun(name, words)
+  const wraps = command.wraps && !/^(?:npm|pnpm|yarn|bun) (?:pkg set|set-script) /.test(line)
   const effects = new Set(
-    command.wraps || isDry
+    wraps || isDry
       ? [...effectsOf(name, line)].filter(
           (effect) =>
             effect === "network" ||
@@ -181,19 +211,13 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
-  const environments = environmentsOf(command)
+  const named = environmentsOf(command)
+  const environments = named.length > 0 ? named : reading.selected
+  const chosen = selects.exec(line)?.[1]
+  if (chosen !== undefined) reading.selected = targetEnvironments([chosen])
   reading.commands.push({ name, line: line.slice(0, 4_000), effects })
-  reading.environments.push(...environments)
-  for (const [kind, pattern] of destructions)
-    if (!isDry && pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
-  // What comes through the pipe is taken away with all that is in it.
-  if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
-    reading.destructions.push({ kind: "files", environments })
-  for (const word of words)
-    if (word.includes("mutation") && !isDry)
-      for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
-        reading.destructions.push({ kind, environments })
-  if (name === "git") readGitOptions(reading, words, line)
+  reading.environments.push(...named)
+  readDestructions(reading, command, line, environments)
   if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
@@ -215,52 +239,49 @@ function readCommand(reading: Reading, command: RunCommand): void {
     else if (host !== undefined) reading.hosts.push(host)
     if (host !== undefined) effects.add("network")
   }
-  if (secretStores.test(line) || tellsSecret(name, words)) reading.paths.push(secretStore)
+  if (opensSecret(name, words, line)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
-  readMail(reading, command, words, line)
+  readMail(reading, command, words, line, effects)
   readRegions(reading, command, line, effects)
+  if (fetchesPackages(line, [...command.sets.keys()]))
+    for (const kind of ["network", "hosts"] as const)
+      open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
   if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
   readPayment(reading, name, words, effects)
 }
 
-/** A region that is known only when it runs, and one that nobody has named. */
-function readRegions(
-  { open: into }: Reading,
-  { name, words, sets }: RunCommand,
+/** What a command takes away by its own words, by options of git or by what it posts. */
+function readDestructions(
+  reading: Reading,
+  command: RunCommand,
   line: string,
-  effects: Set<Effect>,
+  environments: readonly Environment[],
 ): void {
-  for (const [at, word] of words.entries())
-    if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
-      if (word.includes(unknownPart))
-        open(into, "regions", `the region that ${name} is told is known only when it runs`)
-  const isSet = [...sets.keys()].some((key) => /region|zone|location/i.test(key))
-  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !placed.test(line) && !isSet)
-    open(into, "regions", `${name} uses the region that is configured where it runs`)
+  const { name } = command
+  const words = command.words.slice(1)
+  const isDry = isDryRun(name, words)
+  for (const [kind, pattern] of destructions)
+    if (!isDry && pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+  // What comes through the pipe is taken away with all that is in it.
+  if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
+    reading.destructions.push({ kind: "files", environments })
+  for (const word of words)
+    if (word.includes("mutation") && !isDry)
+      for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
+        reading.destructions.push({ kind, environments })
+  if (name === "git") readGitOptions(reading, words, line)
+  if (name === "git" && deletesRefs.test(line) && isSharedRepository(command))
+    reading.destructions.push({ kind: "repository", environments })
 }
 
-/** A region that a command is told, by an option or in a name. */
-const placed =
-  /--?(?:region|location|zone|l)\b|\b[a-z]{2}-[a-z]+-\d|\b[a-z]+-[a-z]+\d\b|\bs3(?:api)?\b|\biam\b|\broute53\b|\bcloudfront\b/i
-
-/** A field for a sum in what is sent somewhere. */
-const pricedField =
-  /(?:^|[\s"'{,&?[])(?:unit_?|total_?|source_?|target_?)?(?:amount|price|total)(?:_?(?:cents|minor|money|value|micros))?["'\]]*\s*[:=]\s*["'{[]?\s*[\d$"]/i
-
-/** A sum that a command is told to pay. */
-function readPayment({ open: into }: Reading, name: string, words: readonly string[], effects: Set<Effect>): void {
-  if (
-    words.some((word) => /^--(?:amount|price|total|unit-amount)\b/.test(word)) ||
-    /^(?:stripe|paypal|braintree)$/.test(name)
-  ) {
-    effects.add("pay")
-    if (
-      words.some(
-        (word, at) => /^--(?:amount|price|total|unit-amount)/.test(words[at - 1] ?? word) && word.includes(unknownPart),
-      )
-    )
-      open(into, "amounts", `the sum that ${name} is told is known only when it runs`)
-  }
+/** Does a command print what a store of secrets holds? Options may stand before the sub-command: `terraform -chdir=x output`. */
+function opensSecret(name: string, words: readonly string[], line: string): boolean {
+  const direct = [
+    line,
+    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
+    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
+  ]
+  return direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl)
 }
 
 /** Programs that change the accounts and settings of the system, which are files in one place. */
@@ -279,6 +300,11 @@ function readGitOptions(reading: Reading, words: readonly string[], line: string
   if (!/^git (?:push|send-pack)\b/.test(line) || !words.some((word) => word.startsWith(unknownPart))) return
   open(reading.open, "statements", "what git pushes, and how, is known only when it runs")
 }
+
+/** Is a command run where others have their repository: over there, or in one without a working folder? */
+const isSharedRepository = ({ around, directory = "", words }: RunCommand): boolean =>
+  around.includes("ssh") ||
+  [directory, ...words].some((word) => /[\w-]\.git\/?$/.test(word) && !/^[a-z+]+:\/\/|@/.test(word))
 
 /** A shell or an interpreter that is given its program in its words: that is read by itself. */
 const isInline = (name: string, words: readonly string[]): boolean =>
@@ -335,8 +361,7 @@ const isBuild = (line: string): boolean =>
 /** Programs that nobody has told of may change something or use the network; so may a file that is run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
-    open(into, "changes", `what ${name} does is not known`)
-    open(into, "network", `what ${name} does is not known`)
+    for (const kind of ["changes", "network", "hosts"] as const) open(into, kind, `what ${name} does is not known`)
   } else if (
     effects.size === 1 &&
     effects.has("execute") &&
@@ -356,13 +381,14 @@ const targetOption =
 const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
 /** What a build has made: a folder in it may be named after production, and is none of it. */
-export const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
+const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
+export const withoutBuiltFiles = (text: string): string => (text.includes("/") ? text.replace(builtFiles, " ") : text)
 
 /** The environments that a command names: production anywhere, others only where it says what it acts on. */
 function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
   if (isBuild([name, ...words.slice(1)].join(" "))) return []
   const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = [...words, ...places, ...values].join(" ").slice(0, 20_000).replace(builtFiles, " ")
+  const line = withoutBuiltFiles([...words, ...places, ...values].join(" ").slice(0, 20_000))
   const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
   const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
@@ -434,6 +460,11 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
       )
         add(word.replace(/:.*$/, ""), "unknown", { tree: "files" })
     }
+    if (/^(?:xargs|parallel)$/.test(name))
+      for (const [at, word] of words.entries()) {
+        const list = /^(?:-a|--arg-file)$/.test(words[at - 1] ?? "") ? word : /^--arg-file=(.+)/.exec(word)?.[1]
+        if (list !== undefined) add(list, "read")
+      }
     if (/^(?:docker|podman)$/.test(name))
       for (const [at, word] of words.entries())
         if (/^-v$|^--volume$|^--mount$/.test(words[at - 1] ?? "") || /^--?(?:v|volume|mount)=/.test(word))

@@ -294,7 +294,7 @@ function targetsOf(words: readonly string[]): readonly string[] {
 function changesIn(words: readonly string[]): readonly string[] {
   return words.filter((word, at) => {
     if (!changing.has(word)) return false
-    if (at === 0) return true
+    if (at === 0 || (words[at - 1] === "then" && /^(?:delete|update|insert)$/.test(word))) return true
     const after = words[at + 1] ?? ""
     // `FOR UPDATE`, `ON DELETE`, `replace(x)`, `GRANT SELECT, DELETE ON`: said, not done.
     if (/^(?:for|on|or|,|no|key|\.)$/.test(words[at - 1] ?? "") || after === "(") return false
@@ -393,7 +393,7 @@ function isUnboundedLine(words: readonly string[]): boolean {
 }
 
 const shape =
-  /\b(?:drop\s+(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|column|audit|materialized|keyspace|collection|server|tables?)|truncate\s+(?:table\s+)?["`[\w]|delete\s+from\s+\S|alter\s+(?:table|database|system|user|role|server|session|audit|schema|login|policy)\b|update\s+["`[\w.\]]+\s+set\s|insert\s+into\s|replace\s+into\s|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+)?(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|server|login)\b|select\s[^;]{0,2000}?\bfrom\s|set\s+(?:global|session|persist)\s|noaudit\s|grant\s+[\w, ]{1,200}\s(?:on|to)\s|revoke\s+[\w, ]{1,200}\s(?:on|from)\s|merge\s+into\s)/i
+  /\b(?:drop\s+(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|column|audit|materialized|keyspace|collection|server|tables?)|truncate\s+(?:table\s+)?["`[\w]|delete\s+from\s+\S|alter\s+(?:table|database|system|user|role|server|session|audit|schema|login|policy)\b|update\s+["`[\w.\]]+\s+set\s|insert\s+into\s|replace\s+into\s|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+)?(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|server|login)\b|select\s[^;]{0,2000}?\bfrom\s|set\s+(?:global|session|persist)\s|noaudit\s|grant\s+[\w, ]{1,200}\s(?:on|to)\s|revoke\s+[\w, ]{1,200}\s(?:on|from)\s|merge\s+into\s|merge\s+[\w.`"]+\s[^;]{0,2000}?\bwhen\s)/i
 
 /** Does a text have a statement of SQL in it? */
 export const looksLikeSql = (text: string): boolean =>

@@ -138,6 +138,7 @@ export const wellKnownTools: readonly ToolContract[] = [
     tools: list("websearch web_search google_web_search google_search brave_web_search codesearch"),
     does: ["read"],
     network: true,
+    hosts: ["url"],
     texts: [...searching, "allowed_domains", "blocked_domains", "q", "count", "search_context_size", "tokensNum"],
   },
   {

@@ -3,24 +3,40 @@ import type { Span } from "../../message/message.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
 export const wordsOf = (text: string): readonly string[] => {
-  const parted = /[A-Z]/.test(text) ? text.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase() : text.toLowerCase()
-  return parted.match(ascii.test(parted) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? []
+  const parted = spelledApart(text)
+  return parted.match(isAscii(parted) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? []
 }
+
+/** A text in small letters, with a blank where a capital began a word: `auditLogging` is `audit logging`. */
+export const spelledApart = (text: string): string =>
+  (/[A-Z]/.test(text) ? text.replace(/([a-z\d])([A-Z])/g, "$1 $2") : text).toLowerCase()
 
 /** A text as words alone, one blank between them and round them, for rules that search it: disguises undone, signs gone. */
 export const searchable = (text: string): string => {
   const seen = normalize(text).text
-  return ` ${seen.replace(ascii.test(seen) ? plainGaps : /[^\p{L}\p{N}]+/gu, " ").trim()} `
+  return ` ${seen.replace(isAscii(seen) ? plainGaps : /[^\p{L}\p{N}]+/gu, " ").trim()} `
 }
 
 /** What stands between two words, unless it is one blank already, as most of it is. */
 const plainGaps = /(?:[^A-Za-z\d ]| (?=[^A-Za-z\d]))[^A-Za-z\d]*/g
 
-/** Letters and digits of other alphabets take far longer to tell apart, and most texts have none. */
-const ascii = /^[\0-\x7f]*$/
-export const isAscii = (text: string): boolean => ascii.test(text)
+/** The last long text that was looked at, which is asked about again at once, by others. */
+let lastPlain = ""
+const minRemembered = 500
 
 const plain = /^[\t\n\r\x20-\x7e]*$/
+function isPlain(text: string): boolean {
+  if (text.length < minRemembered) return plain.test(text)
+  if (text === lastPlain) return true
+  const found = plain.test(text)
+  if (found) lastPlain = text
+  return found
+}
+
+/** Letters and digits of other alphabets take far longer to tell apart, and most texts have none. */
+const ascii = /^[\0-\x7f]*$/
+export const isAscii = (text: string): boolean => isPlain(text) || ascii.test(text)
+
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p{Cc}/gu
 const tagged = /[\u{e0020}-\u{e007e}]/gu
 
@@ -47,7 +63,7 @@ type Cleaned = { readonly text: string; readonly hidden: boolean }
 
 /** A text without what no reader sees, in plain forms of its signs; letters of other scripts stay what they are. */
 export function clean(text: string): Cleaned {
-  if (plain.test(text)) return { text, hidden: false }
+  if (isPlain(text)) return { text, hidden: false }
   const shown = text
     .toWellFormed()
     .replace(tagged, (sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) - 0xe0000))
@@ -72,7 +88,7 @@ function foldSign(code: number): string {
 /** A cleaned text as the eye takes it: lower case, no accents, look-alikes as the Latin letters they pass for. */
 export function fold(text: string): string {
   const lowered = text.toLowerCase()
-  return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]+/gu, foldRun)
+  return isPlain(text) || plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]+/gu, foldRun)
 }
 
 /** Most signs of most scripts stay what they are: stretches of them are taken over whole. */

@@ -413,6 +413,10 @@ export function runByVariable(name: string, value: string): { readonly script?: 
 }
 
 function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {
+  // A script that is put into the project is one that is run.
+  const set = words.flatMap((word) => /^scripts[.[][\w:.\]-]+=(.*)$/s.exec(word)?.[1] ?? [])
+  if (words[0] === "set-script") return { ...none, scripts: words.slice(2, 3) }
+  if (set.length > 0) return { ...none, scripts: set }
   const at = words.findIndex((word) => runsBehind.test(word))
   const split = words.indexOf("--")
   if (at < 0 || (/^(?:npm|yarn|pnpm|bun|cargo|dotnet|deno)$/.test(name) && words[at] === "run")) return undefined

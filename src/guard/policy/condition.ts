@@ -196,20 +196,25 @@ const minIndexed = 1_000
 /** Which runs of four signs the last long text has, by their hash; many policies search the same text. */
 const runsOfLast = { text: "", has: new Uint8Array(65_536) }
 
-const hashOfRun = (text: string, at: number): number =>
-  (((text.charCodeAt(at) * 33 + text.charCodeAt(at + 1)) * 33 + text.charCodeAt(at + 2)) * 33 +
-    text.charCodeAt(at + 3)) &
-  0xffff
+/** The hash of the run that ends with a sign, from that of the run before it: signs shift out after four. */
+const nextRun = (run: number, text: string, at: number): number => (run << 8) ^ text.charCodeAt(at)
+const slotOf = (run: number): number => Math.imul(run, 0x9e3779b1) >>> 16
 
 /** A piece with a run of four signs that the text has not is not in it; false where it takes a search to tell. */
 function surelyLacks(text: string, piece: string): boolean {
   const { has } = runsOfLast
   if (runsOfLast.text !== text) {
     has.fill(0)
-    for (let at = 0; at + 4 <= text.length; at++) has[hashOfRun(text, at)] = 1
+    for (let at = 0, run = 0; at < text.length; at++) {
+      run = nextRun(run, text, at)
+      has[slotOf(run)] = 1
+    }
     runsOfLast.text = text
   }
-  for (let at = 0; at + 4 <= piece.length; at++) if (has[hashOfRun(piece, at)] === 0) return true
+  for (let at = 0, run = 0; at < piece.length; at++) {
+    run = nextRun(run, piece, at)
+    if (at >= 3 && has[slotOf(run)] === 0) return true
+  }
   return false
 }
 
