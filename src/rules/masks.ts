@@ -1,4 +1,5 @@
-import { hasClass, signsOf, textOf } from "./word-classes.ts"
+import { textOfCodes } from "../language/letters.ts"
+import { hasClass, signsOf } from "./word-classes.ts"
 
 /**
  * What is put aside in a sentence before the model reads it: code, links, addresses, quotations, and then values: identifiers, numbers
@@ -143,7 +144,7 @@ export function maskValues(signs: Uint16Array, length: number): Signs {
   if (isDone) return { signs: other, length: counted }
   const left = counted < 0 ? counted : writeWithoutNames(other, counted, one)
   if (left >= 0) return { signs: one, length: left }
-  const text = withoutValues(textOf(signs, 0, length))
+  const text = withoutValues(textOfCodes(signs, 0, length))
   return { signs: signsOf(text, 0, text.length), length: text.length }
 }
 
@@ -310,5 +311,5 @@ const isOfName = (code: number): boolean => (kindOf(code) & kind.letter) !== 0 |
 /** Is it no name for all its capital? */
 function keepsPlace(signs: Uint16Array, start: number, end: number): boolean {
   if (end === start + 1 && signs[start] === 0x49) return true
-  return hasClass(lowered(textOf(signs, start, end)))
+  return hasClass(lowered(textOfCodes(signs, start, end)))
 }

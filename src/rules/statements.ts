@@ -1,3 +1,4 @@
+import { textOfCodes } from "../language/letters.ts"
 import { foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
@@ -5,7 +6,7 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import { maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
-import { noReading, type Reading, readSigns, readWords, signsOf, textOf } from "./word-classes.ts"
+import { noReading, type Reading, readSigns, readWords, signsOf } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -89,7 +90,9 @@ function readFolded(sentence: string): Reading {
 function readWithoutValues(signs: Uint16Array, length: number): Reading {
   const own = maskValues(signs, length)
   const left = own.signs
-  return formOf(left, own.length) === "other" ? readUneven(textOf(left, 0, own.length)) : readEvened(left, own.length)
+  return formOf(left, own.length) === "other"
+    ? readUneven(textOfCodes(left, 0, own.length))
+    : readEvened(left, own.length)
 }
 
 /** Small letters, and one blank where some stand, in the same array; returns how many signs are left. */
@@ -122,7 +125,7 @@ function readMasked(sentence: string, signs: Uint16Array): Reading {
 
 function readEvened(signs: Uint16Array, length: number): Reading {
   const left = evened(signs, length)
-  return readSigns(textOf(signs, 0, left), signs)
+  return readSigns(textOfCodes(signs, 0, left), signs)
 }
 
 /** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */

@@ -1,4 +1,4 @@
-import { letters } from "../language/letters.ts"
+import { letters, textOfCodes } from "../language/letters.ts"
 import { knownWords as knownList } from "./generated/known-words.ts"
 
 /**
@@ -309,10 +309,10 @@ const keptLetters = new Uint8Array(maxWords * keptBytes)
 /** The word that stands at a place of a text of ASCII, known by the hash of its letters. */
 function wordAt(signs: Uint16Array, start: number, end: number, hash: number): Word {
   const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
-  if (isKeptAt(place, signs, start, end)) return keptWords[place] ?? makeWord(textOf(signs, start, end))
+  if (isKeptAt(place, signs, start, end)) return keptWords[place] ?? makeWord(textOfCodes(signs, start, end))
   const second = place ^ 1
-  if (isKeptAt(second, signs, start, end)) return keptWords[second] ?? makeWord(textOf(signs, start, end))
-  const made = makeWord(textOf(signs, start, end))
+  if (isKeptAt(second, signs, start, end)) return keptWords[second] ?? makeWord(textOfCodes(signs, start, end))
+  const made = makeWord(textOfCodes(signs, start, end))
   if (end - start < keptBytes) keepAt(keptWords[place] === undefined ? place : second, signs, start, end, made)
   return made
 }
@@ -345,16 +345,6 @@ function wordOf(text: string): Word {
   return made
 }
 const maxKept = 20
-
-/** Signs on their way to a text: an array of numbers is the fastest that a string is made of. */
-const codes: number[] = []
-
-/** A stretch of signs as a text. */
-export function textOf(signs: Uint16Array, start: number, end: number): string {
-  codes.length = end - start
-  for (let at = start; at < end; at++) codes[at - start] = signs[at] ?? 0
-  return String.fromCharCode.apply(null, codes)
-}
 
 /** The signs of what is being read: a part of a string is slow to go through sign by sign, and it is gone through several times. */
 let scratch = new Uint16Array(4096)
