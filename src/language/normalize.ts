@@ -166,7 +166,9 @@ function respelled(view: NormalizedText): NormalizedText {
   let made = ""
   let from = 0
   for (let at = 0; at < text.length; at++) {
-    if ((classAt(text, at) & lookAlike) === 0 || !passesForLetter(text, at)) continue
+    const code = text.charCodeAt(at)
+    // Most signs are small letters, and "@" is the last that passes for one.
+    if (code > 0x40 || ((classes[code] ?? 0) & lookAlike) === 0 || !passesForLetter(text, at)) continue
     made += text.slice(from, at) + unleet(text.charAt(at))
     from = at + 1
   }

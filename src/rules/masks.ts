@@ -103,7 +103,7 @@ const name = /(?<=[\p{L}\p{N},;'’")] )(?:\p{Lu}(?:\p{Ll}[\p{L}'’-]{0,40})?|[
  * Numbers, identifiers and names put aside, with patterns. A word with a capital that does something in a sentence keeps its place, and
  * where most words have capitals they are no sign of a name.
  */
-function withoutValues(text: string): string {
+export function withoutValues(text: string): string {
   const counted = /\p{N}/u.test(text) ? text.replace(identifier, " qcode ").replace(number, " qnum ") : text
   const called = /_|\p{Ll}\p{Lu}/u.test(counted) ? counted.replace(identifier, " qcode ") : counted
   if (!inner.test(called) || isInTitleCase(called)) return called

@@ -266,18 +266,20 @@ function formOf(text: string): string {
   if (text.length > 5 && text.endsWith("ing")) return "<ing>"
   if (text.length > 4 && text.endsWith("ed")) return "<ed>"
   if (text.length > 4 && text.endsWith("ly")) return "<ly>"
-  return plural.test(text) ? "<plural>" : "<word>"
+  return isPlural(text) ? "<plural>" : "<word>"
 }
 
 function makeWord(text: string): Word {
-  const isUnspaced = unspaced.test(text)
-  const isSign = !isLetter(text.charCodeAt(0)) && !letterOrDigit.test(text)
+  // Most words start with a letter of ASCII, which needs no pattern to tell.
+  const startsWithLetter = isLetter(text.charCodeAt(0))
+  const isUnspaced = text.charCodeAt(0) >= 0x0e00 && unspaced.test(text)
+  const isSign = !startsWithLetter && !letterOrDigit.test(text)
   const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
   const places = isUnspaced ? wideClasses(text) : placesOfWord(text)
   return {
     text,
     hash: hashOf(isRead ? text : formOf(text)),
-    isJoint: joint.test(text),
+    isJoint: !startsWithLetter && joint.test(text),
     isUnspaced,
     isOpener: openers.has(text),
     places,
@@ -293,11 +295,12 @@ export const hasClass = (word: string): boolean => words.has(word)
 
 /** Things of a kind, as most languages of the table mark them: "keep summaries short" speaks of all of them. */
 const plural = /^[a-z]{3,}[^su\W\d]s$/
+const isPlural = (text: string): boolean => text.endsWith("s") && plural.test(text)
 const pluralPlace = placeOf("plural")
 
 function placesOfWord(text: string): readonly number[] {
   const known = words.get(text) ?? none
-  return plural.test(text) ? [...known, pluralPlace] : known
+  return isPlural(text) ? [...known, pluralPlace] : known
 }
 
 /** Words of ASCII that are kept, each at one of two places by its hash. Length and letters stand together, apart from what is known of the word. */
