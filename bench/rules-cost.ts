@@ -1,9 +1,11 @@
 import { readSet } from "./rules-labelled.ts"
+import { makeSession } from "./sessions.ts"
 import { messagesOf } from "./texts.ts"
 
 /**
- * CPU time that finding rules takes, cold and warm: `node bench/rules-cost.ts [talk|english|code|logs|json|chinese]`. One kind of text for
- * each process, so that the first texts are cold. The clock of a thread moves in ticks, so that small figures are rough.
+ * CPU time that finding rules takes: `node bench/rules-cost.ts [talk|english|code|logs|json|chinese]`, one kind of text for each process.
+ * Half of the texts are read by a new process, and again until its code is compiled; the other half is new to it then, as the text of a
+ * turn is. Last come the messages of a session of 700 kB, new as well. The clock of a thread moves in ticks: small figures are rough.
  */
 
 const cpuMs = (): number => {
@@ -11,23 +13,43 @@ const cpuMs = (): number => {
   return (user + system) / 1000
 }
 
+const talks = ["", "second-", "third-", "fourth-", "fifth-", "sixth-", "seventh-", "eighth-", "ninth-"]
+
 const kind = process.argv[2] ?? "talk"
 const texts =
-  kind === "talk" ? readSet<{ readonly text: string }>("talk").map(({ text }) => text) : messagesOf(kind, 100_000, 5)
-const kilobytes = texts.reduce((sum, text) => sum + text.length, 0) / 1000
+  kind === "talk"
+    ? talks.flatMap((set) => readSet<{ readonly text: string }>(`${set}talk`).map(({ text }) => text))
+    : messagesOf(kind, 200_000, 10)
+const seen = texts.filter((_, n) => n % 2 === 0)
+const unseen = texts.filter((_, n) => n % 2 === 1)
 const { findRules } = await import("../src/rules/find-rules.ts")
 
-/** One pass; no text is the same as in another pass, as readings are remembered. */
-function pass(n: number): number {
-  const made = texts.map((text) => `${text}${" ".repeat(n)}`)
+/** Milliseconds for each kilobyte. */
+function costOf(some: readonly string[]): number {
+  const kilobytes = some.reduce((sum, text) => sum + text.length, 0) / 1000
   const start = cpuMs()
-  for (const text of made) findRules(text, { channel: "user" })
+  for (const text of some) findRules(text, { channel: "user" })
   return (cpuMs() - start) / kilobytes
+}
+
+/** About 700 kB; what tools and the model say is not read. */
+const historySize = { name: "history", messages: 1000, unitsPerMessage: 600 }
+
+/** The whole time for a session, by who speaks. */
+function historyMs(seed: number): { readonly ms: number; readonly kilobytes: number } {
+  const messages = makeSession(historySize, seed)
+  const start = cpuMs()
+  for (const { role, content } of messages) if (typeof content === "string") findRules(content, { channel: role })
+  const kilobytes = messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0) / 1000
+  return { ms: cpuMs() - start, kilobytes }
 }
 
 const start = cpuMs()
 findRules("Never push to main.", { channel: "user" })
 console.log(`first sentence: ${(cpuMs() - start).toFixed(1)} ms`)
-console.log(`${kind}, ${kilobytes.toFixed(0)} kB, first pass: ${pass(1).toFixed(3)} ms per kB`)
-const warm = Array.from({ length: 8 }, (_, n) => pass(n + 2)).slice(4)
-console.log(`warm: ${Math.min(...warm).toFixed(3)} ms per kB`)
+console.log(`${kind}, new process: ${costOf(seen).toFixed(3)} ms per kB`)
+for (let pass = 1; pass <= 8; pass++) costOf(seen.map((text) => `${text}${" ".repeat(pass)}`))
+console.log(`${kind}, new text, code compiled: ${costOf(unseen).toFixed(3)} ms per kB`)
+for (let seed = 2; seed <= 4; seed++) historyMs(seed)
+const { ms, kilobytes } = historyMs(1)
+console.log(`new history of ${kilobytes.toFixed(0)} kB: ${ms.toFixed(0)} ms`)

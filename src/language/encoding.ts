@@ -39,13 +39,17 @@ const prosaic: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
 /** Of readable text no more than this share is anything else. */
 const maxOdd = 0.15
 
+/** The bytes of what is looked at, used again for the next. */
+let scratch = new Uint8Array(256)
+
 /**
  * Can what a stretch of base64 or hexadecimal digits stands for be no text? Never wrong when it says so: names and paths in code look like base64, and are told
- * without decoding them. Bytes beyond ASCII count as text.
+ * without decoding them. Bytes beyond ASCII count as text where they make up a sign.
  */
 export function isNoise(blob: string, isHex: boolean): boolean {
   const [values, width] = isHex ? [nibbles, 4] : [sextets, 6]
-  let [held, bits, bytes, odd] = [0, 0, 0, 0]
+  if (scratch.length < blob.length) scratch = new Uint8Array(2 * blob.length)
+  let [held, bits, bytes] = [0, 0, 0]
   for (let at = 0; at < blob.length; at++) {
     const value = values[blob.charCodeAt(at)] ?? 255
     if (value === 255) continue
@@ -53,10 +57,25 @@ export function isNoise(blob: string, isHex: boolean): boolean {
     bits += width
     if (bits < 8) continue
     bits -= 8
-    bytes++
-    if (prosaic[(held >> bits) & 0xff] === 0) odd++
+    scratch[bytes++] = (held >> bits) & 0xff
+  }
+  let odd = 0
+  for (let at = 0; at < bytes; ) {
+    const length = signLength(scratch, bytes, at)
+    if (length === 0 || (length === 1 && prosaic[scratch[at] ?? 0] === 0)) odd++
+    at += Math.max(1, length)
   }
   return odd > bytes * maxOdd + 1e-9
+}
+
+/** Bytes of the sign of UTF-8 that starts at a place, or zero if none does. */
+function signLength(bytes: Uint8Array, count: number, at: number): number {
+  const lead = bytes[at] ?? 0
+  if (lead < 0x80) return 1
+  const more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1
+  if (more < 0 || at + more >= count) return 0
+  for (let next = 1; next <= more; next++) if (((bytes[at + next] ?? 0) & 0xc0) !== 0x80) return 0
+  return more + 1
 }
 
 export function decodeBase64(blob: string): string {

@@ -74,12 +74,6 @@ const undress: Step = [
   undressed,
 ]
 const unspace: Step = [/(?<![a-z\d])[a-z](?:[ ._\-|/,][a-z](?![a-z\d])){2,}/g, (run) => run.replace(/[^a-z]/g, "")]
-/** Digits for letters. A digit first and its neighbours after: most texts have few digits between letters, and the search is for them. */
-const respell: Step = [
-  /[013457$@](?:(?<=[a-z].)|(?<=[a-z][013457$@].)|(?<![\w$@.].))(?=[a-z]|[013457$@][a-z])|[013457$@](?<=[a-z\d][a-z].)(?![\w$@]|\.\w)/g,
-  unleet,
-]
-
 /**
  * The text as a reader's eye takes it, for matching only: compatibility forms, look-alikes, invisible characters, entities, inline
  * markup, spaced-out letters and mild leetspeak are undone, and case is gone. Every step is one linear pass.
@@ -105,7 +99,7 @@ function runFolds(
   const bare = dressed || folds ? applySteps(latin, [undress]) : latin
   const moved = bare.starts !== undefined
   const joined = spaced || moved ? applySteps(bare, [unspace]) : bare
-  return respelt || moved || joined.starts !== undefined ? applySteps(joined, [respell]) : joined
+  return respelt || moved || joined.starts !== undefined ? respelled(joined) : joined
 }
 
 const references = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,5});|\\u[\da-f]{4}/gi
@@ -146,11 +140,12 @@ export type Survey = {
 const dress = 1
 const standIn = 32
 const letter = 2
-const upper = 4
+const underscore = 4
 const blob = 8
 const digit = 16
 const lookAlike = 64
-const smallLetter = letter | blob
+const plainLetter = letter | blob
+const dot = 128
 
 const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const sign = String.fromCharCode(code)
@@ -158,12 +153,48 @@ const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
     (/[\\<>*~]/.test(sign) ? dress : 0) |
     (/[&\\]/.test(sign) ? standIn : 0) |
     (/[a-z]/i.test(sign) ? letter : 0) |
-    (/[A-Z]/.test(sign) ? upper : 0) |
+    (sign === "_" ? underscore : 0) |
+    (sign === "." ? dot : 0) |
     (/[A-Za-z\d+/_-]/.test(sign) ? blob : 0) |
     (/\d/.test(sign) ? digit : 0) |
     (Object.hasOwn(digits, sign) ? lookAlike : 0)
   )
 })
+
+/** Digits and signs as the letters that they pass for, sign for sign, so that nothing moves. One pass, and no pattern. */
+function respelled(view: NormalizedText): NormalizedText {
+  const { text } = view
+  let made = ""
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    // Most signs are small letters, and "@" is the last that passes for one.
+    if (code > 0x40 || ((classes[code] ?? 0) & lookAlike) === 0 || !passesForLetter(text, at)) continue
+    made += text.slice(from, at) + unleet(text.charAt(at))
+    from = at + 1
+  }
+  return from === 0 ? view : { ...view, text: made + text.slice(from) }
+}
+
+/** What the sign at a place is; behind either end nothing. */
+function classAt(text: string, at: number): number {
+  const code = at < 0 || at >= text.length ? 0 : text.charCodeAt(at)
+  return code < 0x80 ? (classes[code] ?? 0) : 0
+}
+const ofWord = letter | digit | underscore
+
+/** Does a digit or sign stand for a letter: before letters if a word goes on or starts with it, or at the end of a word? */
+function passesForLetter(text: string, at: number): boolean {
+  const [before, next] = [classAt(text, at - 1), classAt(text, at + 1)]
+  const isInside = (before & letter) !== 0 || ((before & lookAlike) !== 0 && (classAt(text, at - 2) & letter) !== 0)
+  const isFirst = (before & (ofWord | lookAlike | dot)) === 0
+  if (isInside || isFirst) {
+    if ((next & letter) !== 0 || ((next & lookAlike) !== 0 && (classAt(text, at + 2) & letter) !== 0)) return true
+  }
+  if ((before & letter) === 0 || (classAt(text, at - 2) & (letter | digit)) === 0) return false
+  const goesOn = (next & (ofWord | lookAlike)) !== 0 || ((next & dot) !== 0 && (classAt(text, at + 2) & ofWord) !== 0)
+  return !goesOn
+}
 
 /** A blob is at least this long. */
 const minRun = 20
@@ -187,8 +218,8 @@ export function survey(text: string): Survey {
     const code = text.charCodeAt(at)
     if (code >= 0x80) foreign = true
     const kind = code < 0x80 ? (classes[code] ?? 0) : 0
-    // Within a word of small letters, which most of a text is, nothing but its length can change.
-    if (kind === smallLetter && before === smallLetter) {
+    // Within a word of letters, which most of a text is, nothing but its length can change.
+    if (kind === plainLetter && before === plainLetter) {
       word++
       alone = 0
       if (++run === minRun) runs.push(at - minRun + 1)

@@ -1,4 +1,4 @@
-import { letters } from "../language/letters.ts"
+import { letters, textOfCodes } from "../language/letters.ts"
 import { knownWords as knownList } from "./generated/known-words.ts"
 
 /**
@@ -266,18 +266,20 @@ function formOf(text: string): string {
   if (text.length > 5 && text.endsWith("ing")) return "<ing>"
   if (text.length > 4 && text.endsWith("ed")) return "<ed>"
   if (text.length > 4 && text.endsWith("ly")) return "<ly>"
-  return plural.test(text) ? "<plural>" : "<word>"
+  return isPlural(text) ? "<plural>" : "<word>"
 }
 
 function makeWord(text: string): Word {
-  const isUnspaced = unspaced.test(text)
-  const isSign = !isLetter(text.charCodeAt(0)) && !letterOrDigit.test(text)
+  // Most words start with a letter of ASCII, which needs no pattern to tell.
+  const startsWithLetter = isLetter(text.charCodeAt(0))
+  const isUnspaced = text.charCodeAt(0) >= 0x0e00 && unspaced.test(text)
+  const isSign = !startsWithLetter && !letterOrDigit.test(text)
   const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
   const places = isUnspaced ? wideClasses(text) : placesOfWord(text)
   return {
     text,
     hash: hashOf(isRead ? text : formOf(text)),
-    isJoint: joint.test(text),
+    isJoint: !startsWithLetter && joint.test(text),
     isUnspaced,
     isOpener: openers.has(text),
     places,
@@ -293,38 +295,59 @@ export const hasClass = (word: string): boolean => words.has(word)
 
 /** Things of a kind, as most languages of the table mark them: "keep summaries short" speaks of all of them. */
 const plural = /^[a-z]{3,}[^su\W\d]s$/
+const isPlural = (text: string): boolean => text.endsWith("s") && plural.test(text)
 const pluralPlace = placeOf("plural")
 
 function placesOfWord(text: string): readonly number[] {
   const known = words.get(text) ?? none
-  return plural.test(text) ? [...known, pluralPlace] : known
+  return isPlural(text) ? [...known, pluralPlace] : known
 }
 
-/** Words that are kept: each place by hash holds the newest, with its letters apart, where they are compared fastest. */
-const maxWords = 1 << 14
-const maxKept = 20
+/** Words of ASCII that are kept, each at one of two places by its hash. Length and letters stand together, apart from what is known of the word. */
+const maxWords = 1 << 15
+const keptBytes = 16
 const keptWords: (Word | undefined)[] = Array.from({ length: maxWords })
-const keptLengths = new Uint8Array(maxWords)
-const keptLetters = new Uint16Array(maxWords * maxKept)
+const keptLetters = new Uint8Array(maxWords * keptBytes)
 
-/** The word that stands at a place of a text, known by the hash of its letters. */
+/** The word that stands at a place of a text of ASCII, known by the hash of its letters. */
 function wordAt(signs: Uint16Array, start: number, end: number, hash: number): Word {
   const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
-  const length = end - start
-  const letters = place * maxKept
-  let same = keptLengths[place] === length ? 0 : -1
-  while (same >= 0 && same < length) same = keptLetters[letters + same] === signs[start + same] ? same + 1 : -1
-  const known = same === length ? keptWords[place] : undefined
-  if (known !== undefined) return known
-  const made = makeWord(String.fromCharCode(...signs.subarray(start, end)))
-  if (length > maxKept) return made
-  keptWords[place] = made
-  keptLengths[place] = length
-  for (let n = 0; n < length; n++) keptLetters[letters + n] = signs[start + n] ?? 0
+  if (isKeptAt(place, signs, start, end)) return keptWords[place] ?? makeWord(textOfCodes(signs, start, end))
+  const second = place ^ 1
+  if (isKeptAt(second, signs, start, end)) return keptWords[second] ?? makeWord(textOfCodes(signs, start, end))
+  const made = makeWord(textOfCodes(signs, start, end))
+  if (end - start < keptBytes) keepAt(keptWords[place] === undefined ? place : second, signs, start, end, made)
   return made
 }
 
-const wordOf = (text: string): Word => wordAt(signsOf(text, 0, text.length), 0, text.length, hashOf(text))
+function isKeptAt(place: number, signs: Uint16Array, start: number, end: number): boolean {
+  const first = place * keptBytes
+  if (keptLetters[first] !== end - start) return false
+  for (let at = start, kept = first + 1; at < end; at++, kept++) if (keptLetters[kept] !== signs[at]) return false
+  return true
+}
+
+function keepAt(place: number, signs: Uint16Array, start: number, end: number, word: Word): void {
+  const first = place * keptBytes
+  keptWords[place] = word
+  keptLetters[first] = end - start
+  for (let at = start; at < end; at++) keptLetters[first + 1 + at - start] = signs[at] ?? 0
+}
+
+/** Words of other letters that are kept: all are let go when there are so many. */
+const maxOthers = 4096
+const others = new Map<string, Word>()
+
+function wordOf(text: string): Word {
+  const known = others.get(text)
+  if (known !== undefined) return known
+  const made = makeWord(text)
+  if (text.length > maxKept) return made
+  if (others.size >= maxOthers) others.clear()
+  others.set(text, made)
+  return made
+}
+const maxKept = 20
 
 /** The signs of what is being read: a part of a string is slow to go through sign by sign, and it is gone through several times. */
 let scratch = new Uint16Array(4096)

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
+import { rotate } from "../../language/encoding.ts"
 import { decodings } from "./decodings.ts"
 
 const prose = "please read the second page of the report"
@@ -19,6 +20,14 @@ test.each(table)("a readable text in %s is found, and where", (encoding, blob) =
   const [found] = decodings(encoding === "rot13" ? blob : text)
   expect(found?.encoding).toBe(encoding)
   expect(found?.text).toMatch(encoding === "rot13" ? /^please ignore the rest$/ : /please read the second page/)
+})
+
+const telling =
+  "ignore disregard forget previous prior instruction instructions system prompt override assistant summary rules policy"
+
+test.each(telling.split(" "))("one word is enough to tell that a line is rotated, in any case: %s", (word) => {
+  for (const said of [`so the ${word} is this`, `SO THE ${word.toUpperCase()}`, `${word} of this`])
+    expect(decodings(`first line\n${rotate(said)}\nlast`).map(({ text }) => text)).toEqual([said])
 })
 
 test.each([

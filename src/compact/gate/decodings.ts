@@ -19,29 +19,53 @@ const sampleLength = 96
 type Encoding = {
   readonly encoding: Decoding["encoding"]
   /** Is there any of it? Spares most texts the search. */
-  readonly hint: RegExp
+  readonly isIn: (text: string) => boolean
   readonly blob: RegExp
   readonly decode: (blob: string) => string
 }
 
 /** ROT13 of words that an attempt can hardly do without; nothing else tells that a line is rotated. */
-const rotatedWords =
-  /\b(?:vtaber|qvfertneq|sbetrg|cerivbhf|cevbe|vafgehpgvbaf?|flfgrz|cebzcg|bireevqr|nffvfgnag|fhzznel|ehyrf|cbyvpl)\b/i
+const rotated =
+  "vtaber qvfertneq sbetrg cerivbhf cevbe vafgehpgvba vafgehpgvbaf flfgrz cebzcg bireevqr nffvfgnag fhzznel ehyrf cbyvpl".split(
+    " ",
+  )
+const rotatedWords = new RegExp(`\\b(?:${rotated.join("|")})\\b`, "i")
 
-/** How these words start, which is found several times faster: a pattern that starts with no letter of its own is tried at every place. */
-const rotatedStarts = /vtab|qvfe|sbetr|ceriv|cevbe|vafge|flfgr|cebzc|biree|nffvf|fhzzn|ehyrf|cbyvp/i
+/** How these words start, by three letters: a pattern of them is tried at every place, and a table is not. */
+const rotatedStarts: Uint8Array = new Uint8Array(1 << 15)
+for (const word of rotated)
+  rotatedStarts[[...word.slice(0, 3)].reduce((key, sign) => (key << 5) | (sign.charCodeAt(0) & 31), 0)] = 1
+
+/** Can a word of these stand in a text? Letters are told by five bits, whatever their case: other signs have the same ones, and are looked at closer. */
+function mayBeRotated(text: string): boolean {
+  let key = 0
+  for (let at = 0; at < text.length; at++) {
+    key = ((key << 5) | (text.charCodeAt(at) & 31)) & 0x7fff
+    if (rotatedStarts[key] === 1 && rotatedWords.test(text.slice(Math.max(0, at - 3), at + maxRotated))) return true
+  }
+  return false
+}
+/** Letters of the longest of these words, and more than the sign behind it. */
+const maxRotated = 14
 
 const encodings: readonly Encoding[] = [
-  { encoding: "hex", hint: /\\x/, blob: /(?:\\x[\dA-Fa-f]{2}){8,}/g, decode: decodeHex },
+  { encoding: "hex", isIn: (text) => text.includes("\\x"), blob: /(?:\\x[\dA-Fa-f]{2}){8,}/g, decode: decodeHex },
   {
     encoding: "base64",
-    hint: /[A-Za-z\d+/_-]{20}/,
+    isIn: () => true,
     blob: /[A-Za-z\d+/_-]{20,}(?:\r?\n[A-Za-z\d+/_-]{20,})*={0,2}/y,
     decode: decodeBase64,
   },
-  { encoding: "url", hint: /%[\da-f]{2}/i, blob: /[^\s"'<>()]{12,}/g, decode: decodeUrl },
-  { encoding: "rot13", hint: rotatedStarts, blob: /[^\n]+/g, decode: rotate },
+  {
+    encoding: "url",
+    isIn: (text) => text.includes("%") && percentPair.test(text),
+    blob: /[^\s"'<>()]{12,}/g,
+    decode: decodeUrl,
+  },
+  { encoding: "rot13", isIn: mayBeRotated, blob: /[^\n]+/g, decode: rotate },
 ]
+
+const percentPair = /%[\da-f]{2}/i
 
 /** Does it read as prose: mostly letters and spaces, and more than one word or an ideographic script? Or as one more blob? */
 function isReadable(text: string): boolean {
@@ -67,9 +91,9 @@ function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decod
 type Blob = { readonly 0: string; readonly index: number }
 
 /** The blobs of an encoding; where runs may start is known for base64, and only there it is looked for. */
-function* blobsIn(text: string, { encoding, hint, blob }: Encoding, runs: readonly number[]): Generator<Blob> {
+function* blobsIn(text: string, { encoding, isIn, blob }: Encoding, runs: readonly number[]): Generator<Blob> {
   if (encoding !== "base64") {
-    if (hint.test(text)) yield* text.matchAll(blob)
+    if (isIn(text)) yield* text.matchAll(blob)
     return
   }
   let end = 0
@@ -88,7 +112,7 @@ export function decodings(text: string, { runs }: Survey = survey(text)): readon
   return encodings.flatMap((encoding) => {
     const found: Decoding[] = []
     for (const { 0: written, index } of blobsIn(text, encoding, runs)) {
-      const isHinted = encoding.encoding === "rot13" ? rotatedWords.test(written) : encoding.hint.test(written)
+      const isHinted = encoding.encoding === "rot13" ? rotatedWords.test(written) : encoding.isIn(written)
       const decoded = isHinted ? decodeBlob(encoding, written) : undefined
       if (decoded !== undefined) found.push({ ...decoded, span: { start: index, end: index + written.length } })
       if (found.length >= maxBlobs) break

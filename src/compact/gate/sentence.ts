@@ -1,3 +1,4 @@
+import { textOfCodes } from "../../language/letters.ts"
 import type { Span } from "../../message/message.ts"
 import { concept } from "./finding.ts"
 import { addToSum, conceptsOf, isGlued, knownWord, pairConcepts, unglue } from "./lexicon.ts"
@@ -243,7 +244,7 @@ function keptGap(codes: Uint16Array, start: number, end: number): Gap {
     if (at === end) return kept.gap
   }
   // A copy of its own, which does not keep the text alive that it stands in.
-  const signs = String.fromCharCode(...codes.subarray(start, end))
+  const signs = textOfCodes(codes, start, end)
   const gap = gapOf(signs)
   keptGaps[place] = { signs, gap }
   return gap
