@@ -36,7 +36,7 @@ import {
   sayProblem,
   totals,
 } from "./state.ts"
-import { Virtual } from "./virtual.tsx"
+import { useInTurn, Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
 
 const tabs = [
@@ -292,7 +292,14 @@ const lastOf = (row: SessionListing, now: number): string => (row.inFlight > 0 ?
 type SessionRowProps = { readonly row: SessionListing; readonly state: RowState; readonly last: string }
 
 /** Drawn again only where something of it has changed: the list itself is, every second. */
-const SessionRow = memo(({ row, state, last }: SessionRowProps) => {
+const SessionRow = memo(({ row: newest, state, last }: SessionRowProps) => {
+  const row = useInTurn(newest)
+  if (row === undefined)
+    return (
+      <a class="row" href={hrefTo("s", newest.id)}>
+        <span class="hidden">{titleOf(newest)}</span>
+      </a>
+    )
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   const agent = row.subagent === undefined ? undefined : `agent ${row.subagent}`
