@@ -43,8 +43,8 @@ type VirtualProps = {
   readonly keyOf?: (index: number) => string | number
 }
 
-/** More rows than are seen, so that a fast scroll shows no gap. */
-const rowsBeyond = 6
+/** Rows are in the page before they are seen, so that a fast scroll shows no gap. */
+const pixelsBeyond = 204
 
 /** A list of rows of one height of which only those in sight are in the page, however many there are. */
 export function Virtual({ total, height, label, renderRow, onRange, keyOf, class: name = "" }: VirtualProps) {
@@ -58,6 +58,7 @@ export function Virtual({ total, height, label, renderRow, onRange, keyOf, class
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
+  const rowsBeyond = Math.ceil(pixelsBeyond / height)
   const from = Math.max(0, Math.floor(top / height) - rowsBeyond)
   const to = Math.min(total, Math.ceil((top + seen) / height) + rowsBeyond)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])

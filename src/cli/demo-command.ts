@@ -57,7 +57,7 @@ the real one. Its session is kept in memory, and is gone at the end.
         pace: stdout.isTerminal && !json && !args.isOn("fast") ? "read" : "none",
         onFault: (error) => void stderr.write(`holdfast: ${sentenceOf(String(error))}\n`),
       })
-      if (json) await stdout.write(jsonLine(outcome))
+      if (json && outcome.asPromised) await stdout.write(jsonLine(outcome))
       if (outcome.asPromised) return 0
       return unusable(
         "demo-failed",
