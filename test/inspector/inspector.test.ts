@@ -320,6 +320,26 @@ test("a rule is added, demoted and taken back, signed by the browser's key, and 
   expect(complaints.filter((text) => !text.includes("409"))).toEqual([])
 })
 
+test("a session of one turn is drawn as a point of its own", async () => {
+  await (await house.ask("one-turn", [{ role: "user", content: "Good morning." }])).text()
+  await go("#/")
+  await page.locator("a.row", { hasText: "Good morning." }).click()
+  await page.locator(".timeline canvas").waitFor()
+  const inked = `(() => {
+    const canvas = document.querySelector(".timeline canvas")
+    const probe = document.body.appendChild(document.createElement("span"))
+    probe.style.color = "var(--ink)"
+    const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
+    probe.remove()
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+    let found = 0
+    for (let n = 0; n < data.length; n += 4)
+      if (data[n] === r && data[n + 1] === g && data[n + 2] === b && data[n + 3] === 255) found++
+    return found
+  })()`
+  await expect.poll(() => page.evaluate(inked)).toBeGreaterThan(10)
+})
+
 test("a call that waits is approved by a browser whose key the operator trusts", { timeout: 60_000 }, async () => {
   const words = "I was charged twice for booking M05KNL, card credit_card_4421, and I want both amounts back today."
   const answer = house.ask("refunds", [{ role: "user", content: words }])
@@ -327,6 +347,8 @@ test("a call that waits is approved by a browser whose key the operator trusts",
   await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor()
   const card = page.locator(".approval")
   expect(await card.innerText()).toMatch(/Refunds above \$500 need a supervisor/)
+  // The words that the call has too: the name of the tool, and why it was called.
+  expect(await card.locator("blockquote u").allInnerTexts()).toEqual(["Refunds", "refund", "charged"])
   expect(await card.innerText()).toMatch(/M05KNL\s+reservation_id: stands in e\d+, said by the user/)
   expect(await card.innerText()).toMatch(/1284\s+amount: no message of the session says it/)
   await page.getByRole("button", { name: /^Approve/ }).click()
