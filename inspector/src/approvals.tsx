@@ -105,18 +105,24 @@ const whoSaid: Readonly<Record<MessageLine["who"], string>> = {
   holdfast: "in a text of the gateway",
 }
 
-/** `Refunds`, `refund` and `refunding` are one word. */
+/** `Refunds` and `refund` are one word. */
 const stem = (word: string): string => word.toLowerCase().replace(/(?<=\p{L}{3})(?:ing|ed|es|s|e)$/u, "")
-/** Shorter ones are in any two sentences. */
-const leastStem = 4
+/** Shorter ones are in any two sentences; `cancel` and `cancellations` have a longer beginning in common. */
+const [leastStem, leastBeginning] = [4, 5]
+
+function isSameWord(one: string, other: string): boolean {
+  if (one === other) return one.length >= leastStem || /\d/.test(one)
+  const [short = "", long = ""] = one.length < other.length ? [one, other] : [other, one]
+  return short.length >= leastBeginning && long.startsWith(short)
+}
 
 /** A rule's sentence in pieces, with those words told apart that the call has too: in its name, its arguments or what was read from it. */
 function wordsOf(rule: string, { tool, input, reasons }: ApprovalAnswer): readonly (readonly [string, boolean])[] {
   const called = `${tool} ${input} ${JSON.stringify(reasons.map(({ facts }) => facts))}`
-  const stems = new Set(called.match(/\p{L}+|[\d.,]*\d/gu)?.map(stem))
+  const stems = [...new Set(called.match(/\p{L}+|[\d.,]*\d/gu)?.map(stem))]
   return rule
     .split(/(\p{L}+|[\d.,]*\d)/u)
-    .map((text) => [text, stems.has(stem(text)) && (stem(text).length >= leastStem || /\d/.test(text))] as const)
+    .map((text) => [text, stems.some((other) => isSameWord(stem(text), other))] as const)
 }
 
 /** The project of a session, or what tells it from others. */
