@@ -122,7 +122,7 @@ export function List() {
         <span>State</span>
         <span>First words</span>
         <span>Context of window</span>
-        <span class="wide">Since it began</span>
+        <span class="life">Since it began</span>
         <span class="wide right">Rules</span>
         <span class="right">Cost</span>
         <span class="right">Last</span>
@@ -367,13 +367,13 @@ export function ContextBar({ row }: { readonly row: SessionListing }) {
 }
 
 function Spark({ row: { points } }: { readonly row: SessionListing }) {
-  if (points.length < 2) return <span class="wide" />
+  if (points.length < 2) return <span class="life" />
   const most = Math.max(...points, 1)
   const x = (n: number): number => (n * 110) / (points.length - 1)
   const y = (value: number): number => 27 - (24 * value) / most
   const isDrop = (n: number): boolean => n > 0 && (points[n] ?? 0) < 0.75 * (points[n - 1] ?? 0)
   return (
-    <svg class="wide spark" viewBox="0 0 110 30" width="110" height="30" aria-hidden="true">
+    <svg class="life spark" viewBox="0 0 110 30" width="110" height="30" aria-hidden="true">
       <polyline points={points.map((value, n) => `${x(n).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />
       {points.map(
         (value, n) =>

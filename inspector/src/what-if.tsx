@@ -205,7 +205,7 @@ function Courses({ told, window }: { readonly told: WhatIfAnswer; readonly windo
         cursor: { y: false },
         scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, Math.max(max, window) * 1.06] } },
         axes: [
-          { ...axis, grid: { show: false }, size: 28 },
+          { ...axis, grid: { show: false }, size: 28, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] },
           { ...axis, size: 54, values: (_u, splits) => splits.map((value) => (value === 0 ? "" : short(value))) },
         ],
         series: [
