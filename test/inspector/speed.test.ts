@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { openBrowser } from "./browser.ts"
+import { frameMsOf, openBrowser, slowFrameMs } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
 
 /** What makes the pages fast; how fast they are is measured by `npm run bench -- inspector`. */
@@ -50,8 +50,11 @@ test("200 sessions that are live at once are all in the list, and few of them in
     for (let n = asks.shift(); n !== undefined; n = asks.shift())
       await (await house.ask(`live-${n}`, [{ role: "user", content: `Good morning from agent ${n}.` }])).text()
   }
-  await Promise.all(Array.from({ length: 8 }, work))
-  await page.locator("a.row", { hasText: "Good morning from agent" }).first().waitFor()
+  const frames = await frameMsOf(page, async () => {
+    await Promise.all(Array.from({ length: 8 }, work))
+    await page.locator("a.row", { hasText: "Good morning from agent" }).first().waitFor()
+  })
+  expect(slowFrameMs(frames)).toBeLessThan(1000 / 60)
   await expect
     .poll(() => page.locator(".place small").first().innerText(), { timeout: 20_000 })
     .toBe(String(listed + sessions))
