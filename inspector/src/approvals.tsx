@@ -105,6 +105,26 @@ const whoSaid: Readonly<Record<MessageLine["who"], string>> = {
   holdfast: "in a text of the gateway",
 }
 
+/** `Refunds` and `refund` are one word. */
+const stem = (word: string): string => word.toLowerCase().replace(/(?<=\p{L}{3})(?:ing|ed|es|s|e)$/u, "")
+/** Shorter ones are in any two sentences; `cancel` and `cancellations` have a longer beginning in common. */
+const [leastStem, leastBeginning] = [4, 5]
+
+function isSameWord(one: string, other: string): boolean {
+  if (one === other) return one.length >= leastStem || /\d/.test(one)
+  const [short = "", long = ""] = one.length < other.length ? [one, other] : [other, one]
+  return short.length >= leastBeginning && long.startsWith(short)
+}
+
+/** A rule's sentence in pieces, with those words told apart that the call has too: in its name, its arguments or what was read from it. */
+function wordsOf(rule: string, { tool, input, reasons }: ApprovalAnswer): readonly (readonly [string, boolean])[] {
+  const called = `${tool} ${input} ${JSON.stringify(reasons.map(({ facts }) => facts))}`
+  const stems = [...new Set(called.match(/\p{L}+|[\d.,]*\d/gu)?.map(stem))]
+  return rule
+    .split(/(\p{L}+|[\d.,]*\d)/u)
+    .map((text) => [text, stems.some((other) => isSameWord(stem(text), other))] as const)
+}
+
 /** The project of a session, or what tells it from others. */
 const placeOf = (session: string): string => rows.value.get(session)?.project ?? shortId(session)
 
@@ -197,7 +217,9 @@ function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
         <h3>Why it was held</h3>
         {approval.reasons.map(({ policy, rule, facts, source, line }) => (
           <blockquote key={policy + rule}>
-            <p class="said">{rule}</p>
+            <p class="said">
+              {wordsOf(rule, approval).map(([text, isMatched], n) => (isMatched ? <u key={n}>{text}</u> : text))}
+            </p>
             <footer>
               policy <code>{policyPlace({ id: policy, source, line })}</code>
               {Object.entries(facts)

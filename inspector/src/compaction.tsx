@@ -5,7 +5,7 @@ import { sessionPath } from "./api.ts"
 import { BeforeAfter } from "./before-after.tsx"
 import { Checks, Flow, Receipt, Rereads } from "./compaction-figures.tsx"
 import { EntryDialog } from "./entry.tsx"
-import { moment, remedyWords, shortId, shortTitle, whole, whyWords } from "./format.ts"
+import { count, moment, remedyWords, shortId, shortTitle, whole, whyWords } from "./format.ts"
 import { Handoff } from "./handoff.tsx"
 import { submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
@@ -115,7 +115,7 @@ export function CompactionPage({ session, id }: { readonly session: string; read
       <div class="sides wide-right">
         {told.handoff === undefined ? (
           <section class="card">
-            <p class="nothing">This compaction left no handoff: results were shortened, and no message was left out.</p>
+            <p class="nothing">This compaction left no handoff: {withoutHandoff(told)}</p>
           </section>
         ) : (
           <Handoff
@@ -189,4 +189,10 @@ function UndoButton({
       {sure.value ? `Undo: ${whole(beforeTokens)} tokens again?` : "Undo"} <Key>U</Key>
     </button>
   )
+}
+
+function withoutHandoff({ items }: CompactionAnswer): string {
+  const gone = items.filter(({ action }) => action === "dropped" || action === "summarized").length
+  if (gone === 0) return "results were shortened, and no message was left out."
+  return `${count(gone, "message")} left the context with nothing in their place. The log has them whole.`
 }

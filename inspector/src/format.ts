@@ -1,7 +1,16 @@
 import type { CompactionAnswer, MessageLine, SessionListing } from "../../src/gateway/admin/answers.ts"
 
+const grouped = new Intl.NumberFormat("en-US")
+/** To make one costs more than to use it a hundred times, and a list shows a hundred amounts. */
+const amounts = new Map(
+  [2, 3, 4].map((digits) => [
+    digits,
+    new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+  ]),
+)
+
 /** `161,204`: a number that is looked at closely. */
-export const whole = (tokens: number): string => Math.round(tokens).toLocaleString("en-US")
+export const whole = (tokens: number): string => grouped.format(Math.round(tokens))
 
 /** `71.0k`: a number in a list. */
 export function short(tokens: number): string {
@@ -14,8 +23,7 @@ export function short(tokens: number): string {
 export function money(dollars: number): string {
   const size = Math.abs(dollars)
   const digits = size >= 0.1 || size === 0 ? 2 : size >= 0.001 ? 3 : 4
-  const figure = size.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
-  return `${dollars < 0 ? "−" : ""}$${figure}`
+  return `${dollars < 0 ? "−" : ""}$${amounts.get(digits)?.format(size)}`
 }
 
 /** What compactions saved against none; less than nothing where the cache that they cost was worth more. */

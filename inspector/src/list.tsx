@@ -36,7 +36,7 @@ import {
   sayProblem,
   totals,
 } from "./state.ts"
-import { Virtual } from "./virtual.tsx"
+import { useInTurn, Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
 
 const tabs = [
@@ -122,7 +122,7 @@ export function List() {
         <span>State</span>
         <span>First words</span>
         <span>Context of window</span>
-        <span class="wide">Since it began</span>
+        <span class="life">Since it began</span>
         <span class="wide right">Rules</span>
         <span class="right">Cost</span>
         <span class="right">Last</span>
@@ -292,7 +292,14 @@ const lastOf = (row: SessionListing, now: number): string => (row.inFlight > 0 ?
 type SessionRowProps = { readonly row: SessionListing; readonly state: RowState; readonly last: string }
 
 /** Drawn again only where something of it has changed: the list itself is, every second. */
-const SessionRow = memo(({ row, state, last }: SessionRowProps) => {
+const SessionRow = memo(({ row: newest, state, last }: SessionRowProps) => {
+  const row = useInTurn(newest)
+  if (row === undefined)
+    return (
+      <a class="row" href={hrefTo("s", newest.id)}>
+        <span class="hidden">{titleOf(newest)}</span>
+      </a>
+    )
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   const agent = row.subagent === undefined ? undefined : `agent ${row.subagent}`
@@ -360,13 +367,13 @@ export function ContextBar({ row }: { readonly row: SessionListing }) {
 }
 
 function Spark({ row: { points } }: { readonly row: SessionListing }) {
-  if (points.length < 2) return <span class="wide" />
+  if (points.length < 2) return <span class="life" />
   const most = Math.max(...points, 1)
   const x = (n: number): number => (n * 110) / (points.length - 1)
   const y = (value: number): number => 27 - (24 * value) / most
   const isDrop = (n: number): boolean => n > 0 && (points[n] ?? 0) < 0.75 * (points[n - 1] ?? 0)
   return (
-    <svg class="wide spark" viewBox="0 0 110 30" width="110" height="30" aria-hidden="true">
+    <svg class="life spark" viewBox="0 0 110 30" width="110" height="30" aria-hidden="true">
       <polyline points={points.map((value, n) => `${x(n).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />
       {points.map(
         (value, n) =>

@@ -144,7 +144,8 @@ function Meta({ row }: { readonly row: SessionListing }) {
       {row.cost !== undefined && (
         <span>
           <b>{money(row.cost.dollars)}</b> spent
-          {savedWords(row.cost.savedDollars) !== "" && `, ${savedWords(row.cost.savedDollars)} against no compaction`}{" "}
+          {savedWords(row.cost.savedDollars) !== "" &&
+            `, ${savedWords(row.cost.savedDollars)} ${row.cost.savedDollars < 0 ? "than" : "against"} no compaction`}{" "}
           <small>estimate, {pricesOf(row.cost.prices)}</small>
         </span>
       )}

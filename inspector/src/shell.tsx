@@ -7,7 +7,7 @@ import { clock } from "./format.ts"
 import { knownKeys, useKeys } from "./keys.ts"
 import { List } from "./list.tsx"
 import { Dialog, HoldfastMark, Icon, Key } from "./parts.tsx"
-import { approvals, goTo, hrefTo, notice, nowMs, route, rows, status, toggleTheme } from "./state.ts"
+import { approvals, goTo, hrefTo, listed, notice, nowMs, route, status, toggleTheme } from "./state.ts"
 import { Welcome } from "./welcome.tsx"
 
 const Finder = lazy(() => import("./finder.tsx").then(({ Finder: found }) => ({ default: found })))
@@ -115,7 +115,7 @@ export function Shell() {
             >
               <Icon name={icon} />
               <span>{word}</span>
-              {path === "" && <small>{rows.value.size}</small>}
+              {path === "" && <small>{listed}</small>}
               {path === "approvals" && approvals.value.length > 0 && (
                 <small class="badge">{approvals.value.length}</small>
               )}

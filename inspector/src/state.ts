@@ -13,6 +13,8 @@ import { browserKey } from "./key.ts"
 
 /** Sessions by id. */
 export const rows = signal<ReadonlyMap<string, SessionListing>>(new Map())
+/** How many. A page that shows only this is not drawn again for each of them. */
+export const listed = computed(() => rows.value.size)
 export const moreRows = signal<string | undefined>(undefined)
 export const totals = signal<TotalsAnswer | undefined>(undefined)
 export const status = signal<StatusAnswer | undefined>(undefined)
@@ -100,18 +102,15 @@ async function loadAll(): Promise<void> {
   loaded.value = true
 }
 
-/** Rows that wait to be shown: so many in a frame that it is in time, also where all of them are new to the page. */
+/** Rows that wait for the next frame: however many events there were, the list is made once for it. */
 const arrived: SessionListing[] = []
-const rowsPerFrame = 2
 /** A page that nobody looks at has no frames. */
 const hiddenMs = 1000
 
-function showSome(): void {
+function showArrived(): void {
   const wait = (act: () => void): unknown => (document.hidden ? setTimeout(act, hiddenMs) : requestAnimationFrame(act))
   wait(() => {
-    const some = arrived.splice(0, document.hidden ? arrived.length : rowsPerFrame)
-    rows.value = new Map([...rows.value, ...some.map((row) => [row.id, row] as const)])
-    if (arrived.length > 0) showSome()
+    rows.value = new Map([...rows.value, ...arrived.splice(0).map((row) => [row.id, row] as const)])
   })
 }
 
@@ -126,7 +125,7 @@ async function refreshDirty(): Promise<void> {
   for (const id of ids) dirty.delete(id)
   try {
     const page = await get<Page>(`/admin/rows?ids=${encodeURIComponent(ids.join(" "))}`)
-    if (arrived.length === 0) showSome()
+    if (arrived.length === 0) showArrived()
     arrived.push(...page.sessions)
     const counted = new Map(changes.value)
     for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)

@@ -194,7 +194,8 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
     legend: { show: false },
     cursor: { y: false, points: { size: 6, fill: accent }, drag: { x: true, y: false } },
     scales: {
-      x: { time: false, range: (_u, min, max) => [min, Math.max(max, min + 1)] },
+      // One turn stands in the middle.
+      x: { time: false, range: (_u, min, max) => (max > min ? [min, max] : [min - 0.5, min + 0.5]) },
       y: { range: [0, most * 1.06] },
     },
     axes: [
@@ -206,7 +207,10 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
       },
       { ...axis, size: 54, values: (_u, splits) => splits.map((value) => (value === 0 ? "" : short(value))) },
     ],
-    series: [{}, { stroke: ink, width: 1.5, fill: cssColour("--fill"), points: { show: false } }],
+    series: [
+      {},
+      { stroke: ink, width: 1.5, fill: cssColour("--fill"), points: { show: xs.length === 1, size: 9, fill: ink } },
+    ],
     hooks: {
       draw: [(u) => onMarks(marksOf(u, turns))],
       setCursor: [
@@ -252,12 +256,13 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
   })
   const { windowTokens, compactAtTokens } = turns
   const bottom = height + laneHeight
+  // A turn that stands alone is as wide as its point.
+  const sides = turns.turn.length === 1 ? [-4.5, 4.5] : [0]
   const lane = turns.turn.flatMap((x, n) => {
     if (!inside(x)) return []
     const part = (turns.cachedTokens[n] ?? 0) / Math.max(1, turns.contextTokens[n] ?? 1)
-    return [
-      `${(origin.left + u.valToPos(x, "x")).toFixed(1)},${(laneHeight - laneHeight * Math.min(1, part)).toFixed(1)}`,
-    ]
+    const top = (laneHeight - laneHeight * Math.min(1, part)).toFixed(1)
+    return sides.map((side) => `${(origin.left + u.valToPos(x, "x") + side).toFixed(1)},${top}`)
   })
   const [first = "0,0", last = "0,0"] = [lane[0], lane.at(-1)]
   return {

@@ -1,6 +1,36 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 
+/** What rows may take of a frame for their own code: their layout and their drawing take twice as much again. */
+const sliceMs = 1
+const waiting = new Set<() => void>()
+let sliceEndMs = 0
+
+function hasTurn(): boolean {
+  const now = performance.now()
+  if (sliceEndMs === 0) {
+    sliceEndMs = now + sliceMs
+    requestAnimationFrame(() => {
+      sliceEndMs = 0
+      const rows = [...waiting]
+      waiting.clear()
+      for (const row of rows) row()
+    })
+  }
+  return now < sliceEndMs
+}
+
+/** What a row draws: the newest value as soon as a frame has time for it, until then the one before, or nothing. */
+export function useInTurn<Value>(value: Value): Value | undefined {
+  const drawn = useRef<Value | undefined>(undefined)
+  const [, again] = useState(0)
+  const wake = useRef(() => again((n) => n + 1)).current
+  useEffect(() => () => void waiting.delete(wake), [])
+  if (drawn.current !== value && hasTurn()) drawn.current = value
+  if (drawn.current !== value) waiting.add(wake)
+  return drawn.current
+}
+
 type VirtualProps = {
   readonly total: number
   readonly height: number
@@ -13,8 +43,8 @@ type VirtualProps = {
   readonly keyOf?: (index: number) => string | number
 }
 
-/** More rows than are seen, so that a fast scroll shows no gap. */
-const rowsBeyond = 6
+/** Rows are in the page before they are seen, so that a fast scroll shows no gap. */
+const pixelsBeyond = 204
 
 /** A list of rows of one height of which only those in sight are in the page, however many there are. */
 export function Virtual({ total, height, label, renderRow, onRange, keyOf, class: name = "" }: VirtualProps) {
@@ -28,6 +58,7 @@ export function Virtual({ total, height, label, renderRow, onRange, keyOf, class
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
+  const rowsBeyond = Math.ceil(pixelsBeyond / height)
   const from = Math.max(0, Math.floor(top / height) - rowsBeyond)
   const to = Math.min(total, Math.ceil((top + seen) / height) + rowsBeyond)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])
@@ -44,7 +75,12 @@ export function Virtual({ total, height, label, renderRow, onRange, keyOf, class
       role="region"
       aria-label={label}
     >
-      <div class="virtual-body" role="list" aria-label={label} style={{ height: `${total * height}px` }}>
+      <div
+        class="virtual-body"
+        role="list"
+        aria-label={label}
+        style={{ height: `${total * height}px`, paddingTop: `${from * height}px` }}
+      >
         {shown.map((index) => (
           <div
             key={keyOf?.(index) ?? index % pool}
@@ -52,7 +88,7 @@ export function Virtual({ total, height, label, renderRow, onRange, keyOf, class
             aria-setsize={total}
             aria-posinset={index + 1}
             class="virtual-row"
-            style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+            style={{ height: `${height}px` }}
           >
             {renderRow(index)}
           </div>

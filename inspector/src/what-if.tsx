@@ -170,7 +170,9 @@ function verdict({ asItWas, whatIf }: WhatIfAnswer): string {
   const [was, would] = [asItWas.totals, whatIf.totals]
   const compactions = `${count(would.compactions, "compaction")} where there ${was.compactions === 1 ? "was" : "were"} ${was.compactions}`
   if (was.dollars !== undefined && would.dollars !== undefined) {
-    const less = was.dollars - would.dollars
+    // The difference of the two figures as they are shown, to the cent.
+    const cents = (dollars: number): number => (dollars < 0.1 ? dollars : Math.round(dollars * 100) / 100)
+    const less = cents(was.dollars) - cents(would.dollars)
     return `${money(Math.abs(less))} ${less >= 0 ? "cheaper" : "dearer"} than it was (${money(would.dollars)} against ${money(was.dollars)}), with ${compactions}.`
   }
   const less = was.tokens - would.tokens
@@ -203,7 +205,7 @@ function Courses({ told, window }: { readonly told: WhatIfAnswer; readonly windo
         cursor: { y: false },
         scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, Math.max(max, window) * 1.06] } },
         axes: [
-          { ...axis, grid: { show: false }, size: 28 },
+          { ...axis, grid: { show: false }, size: 28, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] },
           { ...axis, size: 54, values: (_u, splits) => splits.map((value) => (value === 0 ? "" : short(value))) },
         ],
         series: [

@@ -28,8 +28,12 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
   const { write, hasColour: colour, columns = usualColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
   await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
-  await write("\nLook at its session and its compactions in a browser: holdfast open\n")
+  await write(`\nLook at its session and its compactions in a browser: ${openLine(world.env)}\n`)
 }
+
+/** How whoever reads this opens the inspector: in a checkout there is no holdfast on the path, but npm start. */
+export const openLine = ({ npm_lifecycle_event: script, npm_package_name: name }: World["env"]): string =>
+  script === "start" && name === "holdfast" ? "npm start -- open" : "holdfast open"
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
 export const demoCommand: Command = {
@@ -57,7 +61,7 @@ the real one. Its session is kept in memory, and is gone at the end.
         pace: stdout.isTerminal && !json && !args.isOn("fast") ? "read" : "none",
         onFault: (error) => void stderr.write(`holdfast: ${sentenceOf(String(error))}\n`),
       })
-      if (json) await stdout.write(jsonLine(outcome))
+      if (json && outcome.asPromised) await stdout.write(jsonLine(outcome))
       if (outcome.asPromised) return 0
       return unusable(
         "demo-failed",

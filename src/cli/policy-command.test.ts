@@ -235,7 +235,7 @@ describe("pin, unpin and policy", () => {
       [["policy", "remove", "--key", key], 2, "which policy", "holdfast policy"],
       [["policy", "lgo"], 2, "no command policy lgo", "Did you mean log?"],
       [["policy", "verify", "--head", "5"], 2, "--head", "a hash"],
-      [["policy", "--policy", inside("nowhere")], 1, inside("nowhere"), "Fix"],
+      [["policy", "--policy", inside("nowhere")], 1, inside("nowhere"), "name the folder that has the policies"],
       [["policy", "--policy", ""], 2, "--policy", "folder"],
       [["keys", "trust"], 2, "which key", "operator.pub"],
     ]

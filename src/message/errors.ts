@@ -91,7 +91,8 @@ export type Problem =
       readonly code: "policy-invalid"
       readonly policy: string
       readonly line?: number
-      readonly expected: string
+      /** Not given where the file or folder itself is the fault, and `found` says how: "does not exist". */
+      readonly expected?: string
       readonly found: string
     }
   /** Rules or policies in force came from a folder that is gone, or rest on keys that were in it. */
@@ -311,10 +312,16 @@ const describers: Describe = {
     sentence: `No compaction of session ${session} is in force, so there is none to undo.`,
     next: "See history() for what was done.",
   }),
-  "policy-invalid": ({ policy, line, expected, found }) => ({
-    sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line},`} has ${found}, where ${expected} was expected.`,
-    next: "Fix the policy; until then nothing that it says is in force, and what was in force before stays.",
-  }),
+  "policy-invalid": ({ policy, line, expected, found }) =>
+    expected === undefined
+      ? {
+          sentence: `The policy path ${policy} ${found}.`,
+          next: "Put it there, or name the folder that has the policies. What was in force before stays.",
+        }
+      : {
+          sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line},`} has ${found}, where ${expected} was expected.`,
+          next: "Fix the policy; until then nothing that it says is in force, and what was in force before stays.",
+        },
   "policy-missing": ({ directory, found }) => ({
     sentence: `No model call is served: rules or policies are in force, and the policy folder ${directory} that they come from ${found}.`,
     next: "Put the folder back; or, to serve without them, start the gateway with --without-policy-folder.",

@@ -1,12 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Command, isGroup } from "../../src/cli/command.ts"
 import { commands, run } from "../../src/cli/run.ts"
 import type { Sink } from "../../src/cli/terminal/output.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
+import { storeSessions } from "../fixtures/mcp/stored-sessions.ts"
+import { main } from "../support/programs.ts"
 
 /** Programs read what the terminal prints: with `--json` that is JSON and nothing else, whatever happens. */
 const folder = mkdtempSync(join(tmpdir(), "holdfast-json-"))
@@ -14,6 +20,11 @@ const data = join(folder, "data")
 const key = join(folder, "operator.key")
 const request = join(folder, "request.json")
 const cedar = join(folder, "night.cedar")
+const config = join(folder, "stack.yaml")
+const saved = join(folder, "saved.json")
+const signed = join(folder, "signed.txt")
+const remembered = join(folder, "remembered.db")
+const encrypted = { HOLDFAST_DATA: join(folder, "encrypted.db"), HOLDFAST_STORE_KEY: randomBytes(32).toString("hex") }
 const words = "Never delete a branch. Which berths are free?"
 
 beforeAll(async () => {
@@ -35,6 +46,11 @@ beforeAll(async () => {
   await voyage.prepare({ model: "gpt-5" })
   await holdfast.close()
   await store.close()
+  await storeSessions(remembered)
+  writeFileSync(config, "stack:\n  - sections:\n      - { layer: base, name: identity, text: You are Ada. }\n")
+  writeFileSync(join(folder, "next.key"), randomBytes(32).toString("hex"))
+  writeFileSync(join(folder, "systemctl"), "#!/bin/sh\nexit 0\n")
+  chmodSync(join(folder, "systemctl"), 0o755)
   writeFileSync(cedar, 'forbid(principal, action, resource == Holdfast::Tool::"sail");\n')
   writeFileSync(request, JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: words }] }))
 })
@@ -50,12 +66,12 @@ const sink = (): Sink & { readonly said: () => string } => {
   }
 }
 
-async function holdfast(argv: readonly string[]) {
+async function holdfast(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const [stdout, stderr] = [sink(), sink()]
   const none = async function* (): AsyncGenerator<Uint8Array> {}
   const exit = await run(argv, {
     ...{ stdin: none(), stdinIsTerminal: false, stdout, stderr, nowMs: () => performance.now(), dateMs: Date.now },
-    ...{ env: { HOME: folder, HOLDFAST_DATA: data }, debug: false },
+    ...{ env: { HOME: folder, HOLDFAST_DATA: data, PATH: `${folder}:${process.env.PATH}`, ...env }, debug: false },
   })
   return { exit, stdout: stdout.said(), stderr: stderr.said() }
 }
@@ -90,7 +106,13 @@ test("a wrong option is one JSON object with the nearest right one, and exit cod
   }
 })
 
-const done: readonly (readonly string[])[] = [
+/** What a command needs that another one printed. */
+const printed = async (argv: readonly string[], field: string): Promise<string> =>
+  String(JSON.parse((await holdfast([...argv, "--json"])).stdout)[field])
+
+type Line = readonly (string | (() => Promise<string>))[]
+
+const done: readonly Line[] = [
   ["compact", request, "--budget", "2000"],
   ["status"],
   ["replay", request],
@@ -124,24 +146,120 @@ const done: readonly (readonly string[])[] = [
   ["pin", "Never sail alone.", "--key", key],
   ["policy", "add", "night", cedar, "--key", key],
   ["policy", "try", cedar],
+  [
+    "policy",
+    "submit",
+    async () => {
+      writeFileSync(signed, await printed(["pin", "Never sail at night.", "--key", key, "--print"], "signed"))
+      return signed
+    },
+  ],
+  ["unpin", () => printed(["pin", "Never sail in fog.", "--key", key], "rule"), "--key", key],
+  ["memory", "day", "2026-11-15", "--agent", "harbour", "--data", remembered],
+  ["stack", "show", "--config", config],
+  [
+    "stack",
+    "diff",
+    async () => {
+      writeFileSync(saved, (await holdfast(["stack", "show", "--config", config, "--json"])).stdout)
+      return saved
+    },
+    "--config",
+    config,
+  ],
+  ["stack", "check", "--config", config],
+  ["demo"],
+  ["service", "install", "--data", join(folder, "served")],
   ["policy", "remove", "night", "--key", key],
   ["sessions", "undo", "voyage"],
   ["sessions", "delete", "other", "--yes"],
   ["erase", "--tenant", "nobody", "--yes"],
   ["service", "status"],
+  ["service", "remove"],
   ["doctor", "--offline"],
 ]
 
-test.each(done.map((argv) => [argv.slice(0, 2).join(" "), argv] as const))(
-  "%s prints JSON alone",
-  async (_name, argv) => {
-    const { exit, stdout, stderr } = await holdfast([...argv, "--json"])
-    const lines = stdout.trimEnd().split("\n")
-    const read = (): readonly unknown[] => lines.map((line) => JSON.parse(line))
-    expect([stderr, read().every((value) => typeof value === "object")]).toEqual(["", true])
-    expect([exit, stdout.slice(0, 300)]).toEqual([0, expect.any(String)])
-  },
-)
+const nameOf = (argv: Line): string =>
+  argv
+    .filter((word) => typeof word === "string")
+    .slice(0, 2)
+    .join(" ")
+
+/** `sessions export` prints a session as lines, each of them an object. */
+const objectsIn = (stdout: string): readonly unknown[] => {
+  const values: readonly unknown[] = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+  for (const value of values) expect(Object.prototype.toString.call(value)).toBe("[object Object]")
+  return values
+}
+
+test.each(done.map((argv) => [nameOf(argv), argv] as const))("%s prints JSON alone", async (name, line) => {
+  const argv = await Promise.all(line.map((word) => (typeof word === "string" ? word : word())))
+  const { exit, stdout, stderr } = await holdfast([...argv, "--json"])
+  expect([exit, stderr, stdout.slice(0, 300)]).toEqual([0, "", expect.any(String)])
+  const values = objectsIn(stdout)
+  expect(values.some((value) => Object.hasOwn(Object(value), "problem"))).toBe(false)
+  if (name !== "sessions export") expect(values).toHaveLength(1)
+})
+
+test("keys store prints JSON alone, and the store opens with the new key", async () => {
+  const store = await holdfast(["sessions", "import", join(folder, "berths.jsonl"), "--json"], encrypted)
+  expect([store.exit, store.stderr]).toEqual([0, ""])
+  const next = join(folder, "next.key")
+  const { exit, stdout, stderr } = await holdfast(["keys", "store", "--new-key-file", next, "--json"], encrypted)
+  expect([exit, stderr, objectsIn(stdout)]).toEqual([0, "", [{ changed: true }]])
+  const old = await holdfast(["sessions", "list", "--json"], encrypted)
+  expect([old.exit, Object.keys(JSON.parse(old.stdout))]).toEqual([1, ["problem"]])
+  const withNext = { ...encrypted, HOLDFAST_STORE_KEY: readFileSync(next, "utf8") }
+  expect((await holdfast(["sessions", "list", "--json"], withNext)).exit).toBe(0)
+})
+
+test("serve, open and tail print JSON alone, from the first line to the last", async () => {
+  const place = join(folder, "live")
+  const env = { PATH: process.env.PATH ?? "", HOME: folder, HOLDFAST_DATA: place }
+  const started = (...argv: readonly string[]) => {
+    const child = spawn(process.execPath, [main, ...argv, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] })
+    const [out, err]: [string[], string[]] = [[], []]
+    const lines = createInterface({ input: child.stdout })
+    lines.on("line", (line) => out.push(line))
+    child.stderr.on("data", (text) => err.push(String(text)))
+    return { child, out, err, lines }
+  }
+  const serve = started("serve", "--port", "0", "--upstream", "http://127.0.0.1:9")
+  await once(serve.lines, "line")
+  const open = await holdfast(["open", "--json"], { HOLDFAST_DATA: place })
+  expect([open.exit, open.stderr, objectsIn(open.stdout)]).toEqual([
+    0,
+    "",
+    [{ link: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/inspector#code=/) }],
+  ])
+  const tail = started("tail")
+  const url = new URL(JSON.parse(open.stdout).link).origin
+  const heard = once(tail.lines, "line")
+  // Nobody answers there: the exchange fails, and is an event all the same.
+  const asking = setInterval(() => {
+    const body = JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hello." }] })
+    void fetch(`${url}/v1/messages`, { method: "POST", body, headers: { "x-api-key": "k" } }).catch(() => {})
+  }, 300)
+  await heard
+  clearInterval(asking)
+  for (const { child, out, err } of [tail, serve]) {
+    child.kill("SIGINT")
+    const [code] = await once(child, "exit")
+    expect([code, err.join("")]).toEqual([0, ""])
+    expect(objectsIn(out.join("\n")).length).toBeGreaterThan(0)
+  }
+})
+
+test("no command is forgotten here", async () => {
+  const tried = new Set([...done.map(nameOf), "keys store", "serve", "open", "tail"])
+  const left = [...(await leaves()).keys()].filter(
+    (name) => !withoutJson.includes(name) && ![...tried].some((one) => one === name || one.startsWith(`${name} `)),
+  )
+  expect(left).toEqual([])
+})
 
 const failing: readonly (readonly string[])[] = [
   ["sessions", "show", "nosuch"],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterEach, expect, test } from "vitest"
 import { sourceHash } from "../../scripts/source-hash.ts"
+import { openLine } from "../../src/cli/demo-command.ts"
 
 /** What `npm start` runs. */
 const script = resolve(import.meta.dirname, "../../scripts/start.ts")
@@ -83,6 +84,12 @@ test("where the port is in use, what npm start then says works", { timeout: 120_
 test("npm start passes other commands on", { timeout: 60_000 }, async () => {
   const { exit, said } = await start(["sessions", "list"])
   expect({ exit, said }).toEqual({ exit: 1, said: expect.stringContaining("There is no store yet") })
+})
+
+test("the demo ends with a line that works where it was started", () => {
+  expect(openLine({ npm_lifecycle_event: "start", npm_package_name: "holdfast" })).toBe("npm start -- open")
+  for (const env of [{}, { npm_lifecycle_event: "start", npm_package_name: "mine" }, { npm_lifecycle_event: "npx" }])
+    expect(openLine(env)).toBe("holdfast open")
 })
 
 test("npm start builds nothing where nothing has changed", { timeout: 120_000 }, async () => {

@@ -39,26 +39,39 @@ export async function threadMsOf(page: Page): Promise<() => Promise<number>> {
 
 type TraceLine = {
   readonly name: string
-  readonly ph: string
   readonly tid: number
   readonly pid: number
+  readonly ts: number
   readonly tdur?: number
-  readonly args?: { readonly name?: string }
 }
 
-/** The processor time of each task of the page's thread while something is done, in milliseconds, the longest first. */
-export async function taskMsOf(page: Page, act: () => Promise<void>): Promise<readonly number[]> {
+/** All that a frame of the page took of the processor time of the page's thread while something is done, in milliseconds, frame by frame. */
+export async function frameMsOf(page: Page, act: () => Promise<void>): Promise<readonly number[]> {
   const browser = page.context().browser()
   if (browser === null) throw new Error("a page of a browser")
-  await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline"] })
+  await browser.startTracing(page, { categories: ["toplevel", "devtools.timeline"] })
+  await page.evaluate("(function count() { window.counting_ = requestAnimationFrame(count) })()")
   await act()
+  await page.evaluate("cancelAnimationFrame(window.counting_)")
   const trace: { readonly traceEvents: readonly TraceLine[] } = JSON.parse((await browser.stopTracing()).toString())
-  const tasks = trace.traceEvents.filter(
-    ({ name, tdur }) => name === "ThreadControllerImpl::RunTask" && tdur !== undefined,
-  )
-  const mains = trace.traceEvents.filter(({ ph, args }) => ph === "M" && args?.name === "CrRendererMain")
-  return tasks
-    .filter(({ pid, tid }) => mains.some((main) => main.pid === pid && main.tid === tid))
-    .map(({ tdur = 0 }) => tdur / 1000)
-    .toSorted((one, other) => other - one)
+  const begun = trace.traceEvents.filter(({ name }) => name === "FireAnimationFrame").toSorted((a, b) => a.ts - b.ts)
+  const [first] = begun
+  const tasks = trace.traceEvents
+    .filter(({ name, pid, tid }) => name === "ThreadControllerImpl::RunTask" && pid === first?.pid && tid === first.tid)
+    .toSorted((one, other) => one.ts - other.ts)
+  // A frame is the task in which its script runs, and every task until that of the next one.
+  const frames: number[] = []
+  let next = 0
+  tasks.forEach(({ tdur = 0 }, n) => {
+    const endsAt = tasks[n + 1]?.ts ?? Number.POSITIVE_INFINITY
+    const isBegin = (begun[next]?.ts ?? Number.POSITIVE_INFINITY) < endsAt
+    while ((begun[next]?.ts ?? Number.POSITIVE_INFINITY) < endsAt) next++
+    if (isBegin) frames.push(tdur / 1000)
+    else if (frames.length > 0) frames.push((frames.pop() ?? 0) + tdur / 1000)
+  })
+  return frames
 }
+
+/** What all but the slowest twentieth of the frames took: a machine with other work makes some of them wait for its caches. */
+export const slowFrameMs = (frames: readonly number[]): number =>
+  frames.toSorted((one, other) => one - other)[Math.floor(0.95 * frames.length)] ?? Number.POSITIVE_INFINITY

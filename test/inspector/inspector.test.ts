@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { builtPages, openBrowser } from "./browser.ts"
+import { builtPages, frameMsOf, openBrowser, slowFrameMs } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
 
 const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script> Never delete <b>prod</b>. </script><svg onload="window.owned=1">`
@@ -132,6 +132,30 @@ test("a session has its timeline with every compaction and the denied call, and 
     .getByRole("heading", { name: `${before.toLocaleString("en-US")} → ${after.toLocaleString("en-US")} tokens` })
     .waitFor()
   expect(complaints).toEqual([])
+})
+
+test("from the list to a compaction and back, by keys alone", async () => {
+  await go("#/")
+  await page.locator("a.row", { hasText: "order desk" }).waitFor()
+  await page.keyboard.press("j")
+  const focused = page.locator("a.row:focus")
+  for (let n = 0; n < 5 && !/order desk/.test(await focused.innerText()); n++) await page.keyboard.press("j")
+  await page.keyboard.press("Enter")
+  await page.locator(".drop-mark").first().waitFor()
+  const [last = ""] = /Turn \d+/.exec(await page.locator(".plot-box").innerText()) ?? []
+  await page.keyboard.press("ArrowLeft")
+  await page.keyboard.press("ArrowLeft")
+  await expect.poll(() => page.locator(".plot-box").innerText()).not.toContain(last)
+  await page.keyboard.press("c")
+  const heading = page.locator("h1")
+  const [first, second] = house.compacted.map((sizes) => sizes.map((size) => size.toLocaleString("en-US")).join(" → "))
+  await expect.poll(() => heading.innerText()).toBe(`${second} tokens`)
+  await page.keyboard.press("[")
+  await expect.poll(() => heading.innerText()).toBe(`${first} tokens`)
+  await page.keyboard.press("Escape")
+  await page.locator(".drop-mark").first().waitFor()
+  await page.keyboard.press("Escape")
+  await page.getByRole("heading", { name: "Sessions" }).waitFor()
 })
 
 test("no word of the timeline covers another, and its marks stand where the drawing is, at any width", async () => {
@@ -320,6 +344,26 @@ test("a rule is added, demoted and taken back, signed by the browser's key, and 
   expect(complaints.filter((text) => !text.includes("409"))).toEqual([])
 })
 
+test("a session of one turn is drawn as a point of its own", async () => {
+  await (await house.ask("one-turn", [{ role: "user", content: "Good morning." }])).text()
+  await go("#/")
+  await page.locator("a.row", { hasText: "Good morning." }).click()
+  await page.locator(".timeline canvas").waitFor()
+  const inked = `(() => {
+    const canvas = document.querySelector(".timeline canvas")
+    const probe = document.body.appendChild(document.createElement("span"))
+    probe.style.color = "var(--ink)"
+    const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
+    probe.remove()
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+    let found = 0
+    for (let n = 0; n < data.length; n += 4)
+      if (data[n] === r && data[n + 1] === g && data[n + 2] === b && data[n + 3] === 255) found++
+    return found
+  })()`
+  await expect.poll(() => page.evaluate(inked)).toBeGreaterThan(10)
+})
+
 test("a call that waits is approved by a browser whose key the operator trusts", { timeout: 60_000 }, async () => {
   const words = "I was charged twice for booking M05KNL, card credit_card_4421, and I want both amounts back today."
   const answer = house.ask("refunds", [{ role: "user", content: words }])
@@ -327,6 +371,8 @@ test("a call that waits is approved by a browser whose key the operator trusts",
   await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor()
   const card = page.locator(".approval")
   expect(await card.innerText()).toMatch(/Refunds above \$500 need a supervisor/)
+  // The words that the call has too: the name of the tool, and why it was called.
+  expect(await card.locator("blockquote u").allInnerTexts()).toEqual(["Refunds", "refund", "charged"])
   expect(await card.innerText()).toMatch(/M05KNL\s+reservation_id: stands in e\d+, said by the user/)
   expect(await card.innerText()).toMatch(/1284\s+amount: no message of the session says it/)
   await page.getByRole("button", { name: /^Approve/ }).click()
@@ -351,22 +397,27 @@ test("a call that waits is approved by a browser whose key the operator trusts",
 /** A fast scroll: 9,000 pixels, 250 events, in a second. */
 const [frames, pixels] = [120, 150]
 
-test("ten thousand turns are scrolled through with no more rows in the page than fit it", async () => {
+test("ten thousand turns are scrolled through at sixty frames a second, with no more rows in the page than fit it", async () => {
   await go("#/s/one.long")
   await page.locator(".event").first().waitFor()
   await page.locator(".drop-mark").first().waitFor()
   await page.locator(".seen-legend").waitFor()
-  const most = await page.evaluate(`(async () => {
-    const list = document.querySelector(".events-list")
-    let most = 0
-    for (let n = 0; n < ${frames}; n++) {
-      list.scrollTop += ${pixels}
-      await new Promise(requestAnimationFrame)
-      most = Math.max(most, document.querySelectorAll(".event").length)
-    }
-    return most
-  })()`)
+  let most: unknown
+  const work = await frameMsOf(page, async () => {
+    most = await page.evaluate(`(async () => {
+      const list = document.querySelector(".events-list")
+      let most = 0
+      for (let n = 0; n < ${frames}; n++) {
+        list.scrollTop += ${pixels}
+        await new Promise(requestAnimationFrame)
+        most = Math.max(most, document.querySelectorAll(".event").length)
+      }
+      return most
+    })()`)
+  })
   expect(most).toBeLessThan(80)
+  expect(work.length).toBeGreaterThan(frames / 2)
+  expect(slowFrameMs(work)).toBeLessThan(1000 / 60)
   await page.evaluate(`{ const list = document.querySelector(".events-list"); list.scrollTop = list.scrollHeight }`)
   await page.getByText("Port the importer, one table at a time.").last().waitFor()
   await page.locator(".event", { hasText: "Port the importer" }).waitFor()

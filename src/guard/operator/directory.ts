@@ -82,8 +82,7 @@ const endings = /\.(?:md|txt|cedar|json)$/
 
 async function namesIn(folder: string, label: string, folders: readonly string[]): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
-    const found = codeOf(error) === "ENOENT" ? "none" : `one that cannot be read (${codeOf(error)})`
-    throw faultIn(label === "." ? folder : label, undefined, "the policy directory", found)
+    throw faultIn(label === "." ? folder : label, undefined, undefined, absence(error))
   })
   const wanted = names.filter((name) => !isLeftAlone(name))
   const known = label === "." ? endings : /\.pub$/
@@ -99,14 +98,16 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
   return wanted
 }
 
+const absence = (error: unknown): string =>
+  codeOf(error) === "ENOENT" ? "does not exist" : `cannot be read (${codeOf(error)})`
+
 /** A stamp that changes with a file: its inode, size, times and permissions. */
 async function fileStampOf(directory: string, name: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = await stat(join(directory, name), { bigint: true })
     return name === "." || isKeyFolder(name) ? `${mode}` : `${ino}:${size}:${mtimeNs}:${ctimeNs}:${mode}`
   } catch (error) {
-    const found = codeOf(error) === "ENOENT" ? "nothing" : String(codeOf(error))
-    throw faultIn(name === "." ? directory : name, undefined, "a file or folder that is there", found)
+    throw faultIn(name === "." ? directory : name, undefined, undefined, absence(error))
   }
 }
 

@@ -10,8 +10,13 @@ import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
 
 /** The error for a fault in a file of the policy directory. */
-export const faultIn = (policy: string, line: number | undefined, expected: string, found: string): HoldfastError =>
-  new HoldfastError({ code: "policy-invalid", policy, expected, found: found.slice(0, 300), ...present({ line }) })
+export const faultIn = (
+  policy: string,
+  line: number | undefined,
+  expected: string | undefined,
+  found: string,
+): HoldfastError =>
+  new HoldfastError({ code: "policy-invalid", policy, found: found.slice(0, 300), ...present({ line, expected }) })
 
 /**
  * The rules of a `.md` or `.txt` file. An id contains the file's name, the position and the start of the text's hash: the same text at the
