@@ -261,9 +261,14 @@ const isQuestion = /[?？]\s*$/
 
 const sentenceEnd = /(?<=[.?!])\s+/
 
+/** "Here goes:" at the end of a paragraph; rules of one's own come behind it too, unless the paragraph speaks of pasting. */
+const handsOverAtEnd = /\bhere (?:goes|it is|it comes|they are|you go)\s*[:.!]?\s*$/
+const copies = /\b(?:past(?:e|es|ed|ing)|cop(?:y|ied)|forward(?:ed)?)\b/
+
 /** Does a paragraph announce that a text of somebody else follows? `ahead` is how many characters follow. */
 export function announcesPaste(paragraph: string, ahead: number): boolean {
   if (ahead === 0) return false
+  if (handsOverAtEnd.test(paragraph) && (!ownLead.test(paragraph) || copies.test(paragraph))) return true
   return paragraph.split(sentenceEnd).some((sentence) => {
     if (acquired.test(sentence)) return true
     if (binds.test(sentence) && !isQuestion.test(sentence)) return false
@@ -371,7 +376,7 @@ const leadsIn = any(
   "\\b(?:context|message|mail|note|text|copied|pasted|quote|news|update|ticket|comment) from [^.?!]{2,40}$|^from (?:the|his|her|their|my|our) [^.?!]{2,40}$",
   "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:this|these|the following|below|underneath)\\b[^.?!]{0,30}$",
   "\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$",
-  "(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|メール|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\\s*$",
+  "(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|[发写转]来?的|メール|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\\s*$",
 )
 /** A word for a text and nothing else; before a sentence in the same line many of them are the topics of people's own points. */
 const plainLabel =
@@ -431,6 +436,12 @@ function namesText(said: Said, isLast: boolean): boolean {
 
 const maxAsking = 60
 
+/** "Handbook p. 8": a place in a text. */
+const cites = any(
+  "(?:\\b(?:pp?|s|art|sec)\\.|§|\\b(?:pages?|section|chapter|article|clause|paragraph|verse|seite|kapitel|articulo|pagina|capitulo|chapitre))\\s?\\d[\\d.-]*\\s*$",
+  "第\\s?[\\d一二三四五六七八九十]+[页章条节頁条項]\\s*$",
+)
+
 function leads(said: Said, isLast: boolean): boolean {
   if (leadsIn.test(said.text) || isLabel(said, isLast) || endsTelling(said)) return true
   const asked = said.words.findLastIndex((_, at) => readsAt(said, at))
@@ -461,6 +472,8 @@ export function colonCut(line: string, next: string | undefined): number | undef
 const maxLead = 200
 
 function introduces(lead: string, behind: string | undefined, isLast: boolean): boolean {
+  const { text: whole } = read(lead.slice(-maxLead))
+  if (cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))
   const isOthers = isOfOthers(said)
