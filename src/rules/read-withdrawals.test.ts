@@ -179,6 +179,7 @@ describe("a rule that is named", () => {
 test.each([
   ["Use metric units.", "Forget the second paragraph, it's about metric units anyway."],
   ["Deploy only to eu-central-1.", "The client now deploys to us-east-1."],
+  ["Back up the logs before each voyage.", "forget the voyage, we'll go next month"],
   ["Keep summaries under 200 words.", "The journal allows 300 words now."],
   ["Backups are kept for 30 days.", "Their backups are kept for 90 days now."],
 ])("what others do, and what is dropped of a text, changes no rule: %s", (rule, said) => {

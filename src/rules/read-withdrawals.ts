@@ -322,8 +322,10 @@ function isReplaced(rule: string, text: string, { said, seen, isEnd }: Said): bo
   if (!named && !sharesWord(rule, text)) return isOnlyAnother(rule, old, seen)
   const about = topicOf(rule)
   const share = about.length === 0 ? 0 : about.filter((word) => said.includes(word)).length / about.length
-  if (share >= minShareWithValue && endedThings(seen).some((word) => topicOf(word).some((one) => about.includes(one))))
-    return true
+  // "Forget the migration" speaks of one, and not of what has to be done before each.
+  const ended = endedThings(seen).filter((word) => topicOf(word).some((one) => about.includes(one)))
+  const isValue = ended.some((word) => old.some((value) => hasWord(value, word)))
+  if (ended.length > 0 && share >= (isValue ? minShareWithValue : minShareOfOther)) return true
   const rest = withoutValues(about, old)
   const shared = rest.filter((word) => said.includes(word)).length
   const restShare = rest.length === 0 ? 0 : shared / rest.length
