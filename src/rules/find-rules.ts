@@ -187,7 +187,7 @@ const noTexts: ReadonlySet<string> = new Set()
 const isHeeded = ({ set }: Reading): boolean => sharesClass(set, heeding)
 const heeding = classSet("rule stress remember lasting general usual")
 /** How sure an item has to be below a line that asks for nothing. */
-const sureItem = 1
+const sureItem = 0.75
 
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/

@@ -250,6 +250,9 @@ test.each([
   "Two wishes, here goes:\n\nNever moor at the quay.",
   "- Never moor at the quay.\n- Ask before you paint.",
   "For chapter 3: never use the past tense.",
+  "For the record, and this stays in force: never moor at the quay.",
+  "General remark, not about this boat in particular: sails get dried.",
+  "A word on ropes since you will buy many of these things: hemp only.",
 ])("marks that people put before their own points hand nothing over: %s", (message) => {
   expect(own(message)).toBe(message)
 })

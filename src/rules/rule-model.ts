@@ -1,6 +1,15 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
 import { orderOf } from "./standing-command.ts"
-import { among, classNames, classSet, firstAmong, hashOf, placesOf, type Reading, sharesClass } from "./word-classes.ts"
+import {
+  among,
+  classNames,
+  classPlaces,
+  classSet,
+  firstAmong,
+  hashOf,
+  type Reading,
+  sharesClass,
+} from "./word-classes.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
@@ -215,8 +224,8 @@ function kindFeatures({ classes }: Reading): void {
 }
 
 /** Words with which a sentence announces that a rule comes, and those with which the rest of it binds. */
-const announcing = placesOf("rule stress remember lasting scope always must")
-const binding = placesOf("never always must dont forbid only limit every ask not lasting")
+const announcing = classPlaces("rule stress remember lasting scope always must")
+const binding = classPlaces("never always must dont forbid only limit every ask not lasting")
 
 /** Words of a lead: what is longer is a sentence of its own. */
 const maxLead = 18
@@ -285,7 +294,7 @@ const isLoud = (text: string): boolean => text.startsWith("?") || text.startsWit
 
 /** Words behind which stands what somebody does, and before which stands who does it. */
 const modal = among("must should may never always shall only dont not aux")
-const [you, i, we, third, say, every, the, plural, product, artifact, output] = placesOf(
+const [you, i, we, third, say, every, the, plural, product, artifact, output] = classPlaces(
   "you i we third say every the plural product artifact output",
 )
 

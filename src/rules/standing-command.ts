@@ -1,4 +1,4 @@
-import { among, hasAny, placesOf, type Reading } from "./word-classes.ts"
+import { among, classPlaces, hasAny, type Reading } from "./word-classes.ts"
 
 /** Words behind "never" that tell of the past or of somebody, and command nothing. */
 const telling = among("past i we you this the now maybe wh aux thanks shall not every")
@@ -9,7 +9,7 @@ const noCommand: ReadonlySet<string> = new Set(
   ),
 )
 const definite = among("this the i")
-const [never = -1, always = -1, dont, not = -1, you = -1, must = -1] = placesOf("never always dont not you must")
+const [never = -1, always = -1, dont, not = -1, you = -1, must = -1] = classPlaces("never always dont not you must")
 
 /** The same in Chinese, where no blank stands between the word and what it forbids. */
 const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/

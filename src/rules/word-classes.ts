@@ -184,10 +184,10 @@ export type Reading = {
 export type ClassSet = { readonly low: number; readonly high: number }
 
 /** The classes of the given names by their places. */
-export const placesOf = (names: string): readonly number[] => names.split(" ").map(placeOf)
+export const classPlaces = (names: string): readonly number[] => names.split(" ").map(placeOf)
 /** The same as a table: whether each class is among them. */
 export const among = (names: string): Uint8Array => {
-  const places = placesOf(names)
+  const places = classPlaces(names)
   return Uint8Array.from(classNames, (_, of) => Number(places.includes(of)))
 }
 /** The first of some classes that is among others. */
@@ -198,7 +198,7 @@ export function firstAmong(places: readonly number[] | undefined, table: Uint8Ar
 export const hasAny = (places: readonly number[] | undefined, table: Uint8Array): boolean =>
   firstAmong(places, table) !== undefined
 
-export const classSet = (names: string): ClassSet => setOf(placesOf(names))
+export const classSet = (names: string): ClassSet => setOf(classPlaces(names))
 
 function setOf(places: readonly number[]): ClassSet {
   let [low, high] = [0, 0]
