@@ -227,8 +227,11 @@ export const learntSets: readonly string[] = [
   "fourth-",
   "fifth-",
   "sixth-",
+  "seventh-",
   "eighth-",
   "ninth-",
+  "eleventh-",
+  "twelfth-",
 ]
 
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>

@@ -5,8 +5,7 @@ import type { Span } from "../src/message/message.ts"
 
 /**
  * Figures of the rule finder on the labelled sets: `node bench/rules-labelled.ts [--set second-] [--half 0|1] [--errors]`. A found rule is
- * right if it and a labelled one share 60 % of the shorter text. The training reads
- * all sets but the newest (`learntSets`); of that one the errors of half 1 may be read.
+ * right if it and a labelled one share 60 % of the shorter text. The training reads all sets but one (`learntSets`), whose errors nobody reads.
  */
 
 export type Labels = { readonly id: string; readonly text: string; readonly rules: readonly string[] }

@@ -74,9 +74,29 @@ function scaleOf(examples: readonly Example[], register: Register): Float64Array
 
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
+/** Sentences that a feature must stand in: what is rarer tells of one message, and of that with and without an aside before it. */
+const leastSentences = 3
+
+/** The examples without what is too rare to be learnt from; `length` stays what the finder counts. */
+function withoutRare(examples: readonly Example[]): readonly (Example & { readonly length: number })[] {
+  const counts = new Uint32Array(tableSize)
+  for (const { ids } of examples) for (const id of ids) counts[id] = (counts[id] ?? 0) + 1
+  return examples.map((example) => {
+    const isKept = example.ids.map((id) => Number((counts[id] ?? 0) >= leastSentences))
+    const kept = (_: number, at: number): boolean => isKept[at] === 1
+    return {
+      ...example,
+      length: example.ids.length,
+      ids: example.ids.filter(kept),
+      sorts: example.sorts.filter(kept),
+    }
+  })
+}
+
 /** The mean of several models that read the examples in other orders and drop other words: steadier than each of them. */
 export function train(examples: readonly Example[], trainOptions: TrainOptions, some = seeds): Model {
-  const models = some.map((seed) => trainOne(examples, trainOptions, seed))
+  const known = withoutRare(examples)
+  const models = some.map((seed) => trainOne(known, trainOptions, seed))
   const mean = (valueIn: (model: Model) => number): number =>
     models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
   return {
@@ -87,7 +107,7 @@ export function train(examples: readonly Example[], trainOptions: TrainOptions, 
 
 /** Logistic regression by steps that get smaller for what was stepped on before. */
 function trainOne(
-  examples: readonly Example[],
+  examples: ReturnType<typeof withoutRare>,
   { register, decay, epochs, dropped }: TrainOptions,
   seed: number,
 ): Model {
@@ -109,7 +129,7 @@ function trainOne(
     for (const n of order) {
       const example = examples[n]
       if (example === undefined) continue
-      const part = shareOf(example.ids.length, register)
+      const part = shareOf(example.length, register)
       let [score, count] = [bias, 0]
       for (const id of example.ids) {
         if (dice(1000) < chance) continue
@@ -161,7 +181,7 @@ const longestGap = 89
 const leastLevel = 2
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
-  talk: { register: "talk", decay: 2e-3, epochs: 12, dropped: 0.2 },
+  talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.2 },
   page: { register: "page", decay: 5e-4, epochs: 30, dropped: 0 },
 }
 

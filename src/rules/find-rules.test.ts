@@ -370,3 +370,18 @@ test("notes on what is built are no rules where they are listed, and rules are t
     texts("Rules for the harbour:\n- Never stack more than four crates\n- Ask before you move a crane", "user"),
   ).toEqual(["Never stack more than four crates", "Ask before you move a crane"])
 })
+
+test.each(["No emojis.", "Do not touch the auth module.", "You must always reply within one day.", "Grams, not cups."])(
+  "a bare command that is all of a message is a rule: %s",
+  (text) => {
+    expect(findRules(text, { channel: "user" }).map((rule) => rule.text)).toEqual([text])
+  },
+)
+
+test.each([
+  "Yes please, always.",
+  "The rest of this note says nothing of interest to anybody and is only long.",
+  "Les données du lac sont dans x.csv",
+])("what nobody could follow is none: %s", (text) => {
+  expect(findRules(text, { channel: "user" })).toEqual([])
+})

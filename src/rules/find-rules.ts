@@ -5,8 +5,9 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
-import { isStandingCommand, type Register, statementScore } from "./rule-model.ts"
+import { type Register, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
+import { isStandingCommand } from "./standing-command.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import { type ClassSet, classSet, noReading, type Reading, readWords, sharesClass } from "./word-classes.ts"
 
@@ -25,7 +26,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on sources that were left out of the training (docs/decisions/2026-11-17-masked-words.md). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.2, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.45, page: 0 }
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -157,6 +158,7 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   const score = scores[n] ?? 0
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
+  if (around !== undefined && repeats(statement.view.own.text, around.leads[n]?.text ?? "")) return false
   return !isLead(statement) && !code.test(statement.view.own.text) && !isDefinition(statement)
 }
 
@@ -183,15 +185,19 @@ const noTexts: ReadonlySet<string> = new Set()
 
 /** Does a line that leads into a list ask for what follows to be heeded? Other lists are mostly notes on what is built. */
 const isHeeded = ({ set }: Reading): boolean => sharesClass(set, heeding)
-const heeding = classSet("rule stress remember lasting")
+const heeding = classSet("rule stress remember lasting general usual")
 /** How sure an item has to be below a line that asks for nothing. */
-const sureItem = 1
+const sureItem = 0.75
 
 /** Code that nobody put between fences. */
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
-/** What has the form of a standing command needs to be less sure; what is announced as a rule much less, and least an item among rules. */
-const easedTalk = -0.75
+/**
+ * What has the form of a standing command, or stands behind a lead that asks to be heeded, needs to be less sure; what is announced as a rule
+ * much less, and least an item among rules.
+ */
+const easedTalk = -0.5
+const ledTalk = -0.5
 const announcedTalk = -1
 const listedTalk = -3
 /** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
@@ -205,9 +211,11 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if ((scores[n] ?? 0) <= announcedTalk) return thresholds.talk
   if (around.announced[n] === true || isAnnounced(statements, n, scores, around)) return announcedTalk
   if (view.isItem && view.over.text !== "" && !isHeeded(view.over)) return sureTalk
+  const lead = around.leads[n] ?? noReading
+  if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk
   const isBesideRule =
     Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk && sharesClass(view.own.set, neverOrAlways)
-  return isBesideRule || isStandingCommand(view) ? easedTalk : thresholds.talk
+  return isBesideRule || isStandingCommand(view.own) ? easedTalk : thresholds.talk
 }
 const neverOrAlways = classSet("never always")
 
@@ -238,6 +246,9 @@ function leadOf({ text }: Reading): Reading {
   return lead === undefined ? noReading : readWords(lead)
 }
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
+
+/** Does a statement have its own lead again and again, as lines of a log that end without a stop? */
+const repeats = (text: string, lead: string): boolean => lead !== "" && text.split(lead).length > fromLabels
 
 /** Leads of so many lines of one text are labels, as in a log: they announce nothing. */
 const fromLabels = 3

@@ -261,9 +261,14 @@ const isQuestion = /[?？]\s*$/
 
 const sentenceEnd = /(?<=[.?!])\s+/
 
+/** "Here goes:" hands over rules of one's own too, unless the paragraph speaks of pasting. */
+const handsOverAtEnd = /\bhere (?:goes|it is|it comes|they are|you go)\s*[:.!]?\s*$/
+
 /** Does a paragraph announce that a text of somebody else follows? `ahead` is how many characters follow. */
 export function announcesPaste(paragraph: string, ahead: number): boolean {
   if (ahead === 0) return false
+  if (handsOverAtEnd.test(paragraph) && (!ownLead.test(paragraph) || /\bpast(?:e|es|ed|ing)\b/.test(paragraph)))
+    return true
   return paragraph.split(sentenceEnd).some((sentence) => {
     if (acquired.test(sentence)) return true
     if (binds.test(sentence) && !isQuestion.test(sentence)) return false
@@ -369,9 +374,9 @@ function isOfOthers(said: Said): boolean {
 /** A lead before a colon that points at a text or says how it was come by. */
 const leadsIn = any(
   "\\b(?:context|message|mail|note|text|copied|pasted|quote|news|update|ticket|comment) from [^.?!]{2,40}$|^from (?:the|his|her|their|my|our) [^.?!]{2,40}$",
-  "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:this|these|the following|below|underneath)\\b[^.?!]{0,30}$",
+  "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:the following|below|underneath)\\b[^.?!]{0,30}$",
   "\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$",
-  "(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|メール|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\\s*$",
+  "(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|[发写转]来?的|メール|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\\s*$",
 )
 /** A word for a text and nothing else; before a sentence in the same line many of them are the topics of people's own points. */
 const plainLabel =
@@ -430,9 +435,25 @@ function namesText(said: Said, isLast: boolean): boolean {
 }
 
 const maxAsking = 60
+/** "Handbook p. 8": a place in a text. */
+const cites =
+  /(?:\b(?:pp?|s|art|sec)\.|§|\b(?:pages?|section|chapter|article|clause|paragraph|verse|seite|kapitel|articulo|pagina|chapitre))\s?\d[\d.-]*\s*$/
+const namesThis =
+  /^(?!\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\b).*\b(?:this|these)\b[^.?!]{0,30}$/
+
+/** "Check this thing of his:" hands a text over, and "not about this file alone:" does not: it asks for nothing and names no text. */
+function handsThis(said: Said): boolean {
+  if (!namesThis.test(said.text)) return false
+  if (pointsAhead.test(said.text) || asksFirst.test(said.text)) return true
+  const isThis = (at: number): boolean => /^(?:this|these)$/.test(wordAt(said, at))
+  return (
+    [0, 1, 2, 3].some((at) => readsAt(said, at) || handlesAt(said, at) || isIn(said, at, taskVerbs)) ||
+    said.words.some((_, at) => isTextOrData(said, at) && (isThis(at - 1) || isThis(at - 2)))
+  )
+}
 
 function leads(said: Said, isLast: boolean): boolean {
-  if (leadsIn.test(said.text) || isLabel(said, isLast) || endsTelling(said)) return true
+  if (handsThis(said) || leadsIn.test(said.text) || isLabel(said, isLast) || endsTelling(said)) return true
   const asked = said.words.findLastIndex((_, at) => readsAt(said, at))
   if (asked >= 0 && said.text.length - (said.starts[asked] ?? 0) <= maxAsking + wordAt(said, asked).length) return true
   if (handsText(said)) return true
@@ -461,6 +482,8 @@ export function colonCut(line: string, next: string | undefined): number | undef
 const maxLead = 200
 
 function introduces(lead: string, behind: string | undefined, isLast: boolean): boolean {
+  const { text: whole } = read(lead.slice(-maxLead))
+  if (cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))
   const isOthers = isOfOthers(said)

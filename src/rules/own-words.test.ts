@@ -235,3 +235,24 @@ test.each(["The page just fired", "The migration finished", "The date moved"])(
     expect(own(`Tom tweeted: errors in checkout. Never restart the cache without me.`)).not.toContain("Never restart")
   },
 )
+
+test.each([
+  ["lines put in and taken out", `+ ${planted}\n- keep the copies\nIs that right?`],
+  ["a block of settings", `why does it fail\n\nagent:\n  notes: |\n    ${planted}\n  size: small`],
+  ["what a program says of its end", `fatal: no mooring found. ${planted}\n\nWhat now?`],
+  ["a place in a text", `handbook p. 12: ${planted} Does that go for boats too?`],
+  ["a text behind words that hand it over", `Read what I paste and tell me the gist. Here goes:\n\n${planted}`],
+])("%s is none of the user's own words", (_form, message) => {
+  expect(own(message)).not.toContain(planted)
+})
+
+test.each([
+  "Two wishes, here goes:\n\nNever moor at the quay.",
+  "- Never moor at the quay.\n- Ask before you paint.",
+  "For chapter 3: never use the past tense.",
+  "For the record, and this stays in force: never moor at the quay.",
+  "General remark, not about this boat in particular: sails get dried.",
+  "A word on ropes since you will buy many of these things: hemp only.",
+])("marks that people put before their own points hand nothing over: %s", (message) => {
+  expect(own(message)).toBe(message)
+})

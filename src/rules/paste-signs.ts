@@ -136,7 +136,7 @@ const topicLabel =
 
 /** A line that a program printed. One is enough. */
 const logLine =
-  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^(?:In|Out) ?\[\d+\]:|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
+  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^(?:In|Out) ?\[\d+\]:|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:fatal|panic|remote|hint): \S|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
 
 /** Lines of code without a fence, and of data. Two make a block. */
 const codeLine =
@@ -188,7 +188,17 @@ function chatStart(lines: readonly string[], small: readonly string[]): number {
 
 const shouted = new RegExp(`^[${capitals}][${capitals} .]+$`)
 
+/** A name in a file of settings whose text stands on the lines below, and any name of one. */
+const blockKey = /^\s*(?:- )?[\w.-]{1,40}:\s+[|>][+-]?\s*$/
+const anyKey = /^\s*(?:- )?[\w.-]{1,40}:(?:\s|$)/
+
+/** Lines that are put in and lines that are taken out, one under the other: a list has one sign only. */
+const changedLine = /^([+-])\s?\S/
+
 function dataStart(lines: readonly string[]): number {
+  if (lines.some((line) => blockKey.test(line))) return lines.findIndex((line) => anyKey.test(line))
+  const changes = lines.map((line) => changedLine.exec(line)?.[1])
+  if (changes.includes("+") && changes.includes("-")) return changes.findIndex((sign) => sign !== undefined)
   const code = lines.findIndex(isCode)
   if (code >= 0 && lines.some((line, n) => n > code && isCode(line))) return code
   if (/^\s*[[{]/.test(lines[0] ?? "") && /"\s*:|^\s*\[\s*["{[\d]/.test(lines[0] ?? "")) return 0

@@ -37,6 +37,11 @@ describe("a rule that is taken back in words", () => {
     ["Never ring the bell.", "The bell rule is withdrawn."],
     ["Never moor at the quay.", "Never mind the quay rule."],
     ["Never land without a pilot.", "I hereby lift the rule on pilots, we have radar."],
+    ["Never land on Sundays.", "scrap the Sunday rule"],
+    ["No hemp on deck.", "Never mind the no-hemp rule."],
+    ["Don't use flags with guests.", "Flags are fine with guests after all."],
+    ["Nunca uses banderas.", "olvida lo de las banderas"],
+    ["Don't use flags with me.", "you know what, flags are ok again, I was tired when I said that"],
   ])("%s — %s", (rule, said) => {
     expect(left(said, rule, other)).toEqual([other])
   })
@@ -55,8 +60,14 @@ describe("a rule that is taken back in words", () => {
     ["Never moor at the quay.", "forget it"],
     ["Never call guests before 9.", "forget the thing about calling guests after 4"],
     ["Always reply in French.", "you can drop the Danish rule"],
+    ["Never land on Sundays.", "scrap the Monday rule"],
   ])("stays where something else is meant: %s — %s", (rule, said) => {
     expect(left(said, rule)).toEqual([rule])
+  })
+
+  test("a value that two rules have names neither of them", () => {
+    const rules = ["Never land on Sundays.", "Never paint on Sundays."]
+    expect(left("scrap the Sunday rule", ...rules)).toEqual(rules)
   })
 })
 
@@ -168,9 +179,18 @@ describe("a rule that is named", () => {
 test.each([
   ["Use metric units.", "Forget the second paragraph, it's about metric units anyway."],
   ["Deploy only to eu-central-1.", "The client now deploys to us-east-1."],
+  ["Back up the logs before each voyage.", "forget the voyage, we'll go next month"],
   ["Keep summaries under 200 words.", "The journal allows 300 words now."],
   ["Backups are kept for 30 days.", "Their backups are kept for 90 days now."],
 ])("what others do, and what is dropped of a text, changes no rule: %s", (rule, said) => {
+  expect(readReplacements(said, [pinOf(rule, 1)])).toEqual([])
+})
+
+test.each([
+  ["No landings on Sundays.", "No landings on public holidays either."],
+  ["Never land without a pilot.", "Never land without a radio as well."],
+  ["Keine Landung am Sonntag.", "Auch an Feiertagen ab jetzt keine Landung."],
+])("what is added to a rule takes nothing from it: %s", (rule, said) => {
   expect(readReplacements(said, [pinOf(rule, 1)])).toEqual([])
 })
 
@@ -179,4 +199,7 @@ test("who left is replaced also where the sentence speaks of others", () => {
   expect(readReplacements("Anna left, the weekly report goes to Tom now.", [rule]).map(({ pin }) => pin)).toEqual([
     rule,
   ])
+  const address = pinOf("Reports go to anna@lab.example.", 2)
+  const [changed] = readReplacements("Anna has left; send the reports to tom@lab.example.", [address])
+  expect(changed?.pin).toBe(address)
 })

@@ -49,6 +49,9 @@ const ofAll: readonly RegExp[] = [
     `${lead}${undo},? (?:about )?(?:what|everything|all|anything|the (?:thing|part|bit|stuff)|das|was|alles|ce que|tout ce que|lo que|todo lo que|o que)\\b,?(?<said>.{0,60}?)\\b(?:about|on|regarding|over|uber|zu|sur|a propos de|de|sobre)\\b(?<topic>[^,]+)`,
   ),
   new RegExp(
+    `${lead}${undo} (?:lo del?|das mit|le truc d(?:es|u|e)|l'histoire d(?:es|u|e)|isso d[aeo]s?|aquilo d[aeo]s?|dat van)\\b(?<topic>[^,]+)`,
+  ),
+  new RegExp(
     `${lead}(?:i take (?:that|it|this) back|i take back what i said),? (?:about|on|regarding)\\b(?<topic>[^,]+)`,
   ),
 ]
@@ -70,6 +73,9 @@ const again: readonly RegExp[] = [
   new RegExp(`${lead}feel free to\\b(?<topic>[^,]{2,80}?)\\b(?:again|now|after all|from now on|any ?time)\\b`),
   new RegExp(
     `${lead}(?<topic>[^,]{2,60}?) (?:is|are) (?:(?:now|again|actually) (?:ok|okay|fine|allowed|permitted|good)|(?:ok|okay|fine|allowed|permitted|good) (?:now|again|after all))\\b`,
+  ),
+  new RegExp(
+    `${lead}(?<topic>[^,]{2,40}? (?:is|are) (?:ok|okay|fine|allowed|permitted) (?:with|in|on|for|to|at) [^,]{2,40}?) (?:now|again|after all)[.!]*$`,
   ),
   new RegExp(`${lead}(?:switch|go|change) back to (?<topic>[^,]{2,40}?)(?: now| again| for .*)?[.!]*$`),
   /^(?:actually|on second thought|come to think of it),? (?<topic>[^,]{2,40}?) (?:is|are) (?:ok|okay|fine|allowed|good)[.!]*$/,
@@ -115,12 +121,13 @@ function withdrawalIn(text: string): readonly Withdrawal[] {
   ]
   for (const { patterns, lifts, all } of sorts)
     for (const pattern of patterns) {
-      const groups = pattern.exec(seen)?.groups
+      const found = pattern.exec(seen)
+      const groups = found?.groups
       if (groups === undefined) continue
-      if (lifts && /\b(?:this|that|these|those|it|them)\b/.test(seen)) return []
+      if (lifts && /\b(?:this|that|these|those|it|them)\b/.test(found?.[0] ?? "")) return []
       const about = (groups.topic ?? groups.other ?? "").replace(wideTelling, " ")
       const topic = topicOf(about).filter((word) => !telling.has(word))
-      return topic.length === 0 ? [] : [{ text, topic, lifts, all }]
+      return topic.length === 0 && (lifts || sortedValues(plain(about)).size === 0) ? [] : [{ text, topic, lifts, all }]
     }
   return []
 }
@@ -143,6 +150,8 @@ export function withdrawnBy<Rule extends Pin>(
       return false
     return !lifts || (about.length - topic.length <= maxUnsaid && (forbids(pin) || otherLanguage(text, pin.text)))
   })
+  // One that is known by a value alone, as "the Friday rule", must be the only one with it.
+  if (topic.length === 0) return meant.length === 1 ? meant : []
   return all ? meant : meant.slice(-1)
 }
 
@@ -174,16 +183,16 @@ function namesOtherValue(text: string, rule: string): boolean {
 
 /** Words with which a speaker ends what held so far, folded. */
 const ends =
-  /\b(?:no longer|any ?more|any longer|no need to|needn't|need not|not necessary|isn't necessary|is enough|cancel(?:led)?|withdr[ae]wn?|withdraw|lift(?:ed)?|stop|skip|disregard|forget|never mind|take (?:it|that) back|is (?:over|off|dead|history|gone|void)|off limits|(?:fine|ok|okay) (?:now|again|from now on)|(?:now|again) (?:fine|ok|okay)|allowed|welcome|freely|as you like|abolished|dropped?|scrap|public|trust you|nicht mehr|entfallt|ya no|plus besoin|nao precisa|non serve piu|niet meer)\b|不再|作废|不用再|可以|もう|廃止|なくて(?:結構|いい)/
+  /\b(?:no longer|any ?more|any longer|no need to|needn't|need not|not necessary|isn't necessary|is enough|cancel(?:led)?|withdr[ae]wn?|withdraw|lift(?:ed)?|stop|skip|disregard|forget|never mind|take (?:it|that) back|is (?:over|off|dead|history|gone|void)|off limits|(?:fine|ok|okay) (?:now|again|from now on)|(?:now|again) (?:fine|ok|okay)|allowed|welcome|freely|as you like|abolished|dropped?|scrap|(?:is|are) (?:now )?public|no more(?! than\b)|trust you|nicht mehr|entfallt|ya no|plus besoin|nao precisa|non serve piu|niet meer)\b|不再|作废|不用再|可以|もう|廃止|なくて(?:結構|いい)/
 /** Words with which a speaker changes what held so far. */
 const changes =
-  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|goes? up|goes? down|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out|change of (?:plan|mind|habit)|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
+  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$|\s+of\b)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|(?:goes?|went) (?:up|down)|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out|change of (?:plan|mind|habit)|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
 /** What holds from a day on is no matter of that day, and what is too small is too small for good. */
 const lastingWords =
-  /\b(?:(?:from|as of|since|starting) (?:today|tomorrow|this morning)|once and for all|(?:is|are|still|far|was) too(?= \p{L}))\b/gu
+  /\b(?:(?:from|as of|since|starting) (?:today|tomorrow|this morning)|a partir d(?:e |')(?:hoy|hoje|aujourd'hui)|ab heute|da oggi|vanaf vandaag|went (?:up|down) to|once and for all|(?:is|are|still|far|was) too(?= \p{L}))\b/gu
 /** Somebody's guess, question, case or story, and what holds only once. */
 const uncertain =
-  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file|friday|summary|report|customer)|only (?:today|once)|today|tonight|tomorrow|on sunday|for now|for once|once|exception|exceptionally|except|also|too|remember|still|took|was|were|had|did|got|went|happened|never mind it|quot\w+|joke|just for|on holiday|other (?:team|department|company)|wants?|press release|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
+  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|^(?:in|for|on) (?:the|that) |\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file|friday|summary|report|customer)|only (?:today|once)|today|tonight|tomorrow|on sunday|for now|for once|once|exception|exceptionally|except|also|too|either|neither|nor|as well|in addition|additionally|besides|tampoco|tambien|auch|ebenso|aussi|non plus|tambem|anche|neanche|ook|remember|still|took|was|were|had|did|got|went|happened|never mind it|quot(?:ed|es|ing|ations?)|joke|just for|on holiday|other (?:team|department|company)|wants?|press release|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
 
 /**
  * A statement whose subject is somebody else, or a thing of theirs: "the client now deploys to us-east-1", "their backups are kept for 90
@@ -204,17 +213,28 @@ const namesIn = (text: string): readonly string[] =>
 /** The numbers, names and languages of a rule: what a later statement may put something else in the place of. */
 const oldValues = createRecent(
   (rule): readonly string[] =>
-    [...new Set([...namesIn(rule), ...[...sortedValues(plain(rule)).values()].flatMap((some) => [...some])])].filter(
-      (value) => value.length > 0,
-    ),
+    [
+      ...new Set([
+        ...namesIn(rule),
+        ...[...sortedValues(plain(rule)).values()].flatMap((some) => [...some].flatMap(withLocalPart)),
+      ]),
+    ].filter((value) => value.length > 0),
   2000,
 )
 
+/** An address, and the name before its sign: "Anna left" speaks of anna@lab.example. */
+const withLocalPart = (value: string): readonly string[] => {
+  const [name = ""] = value.split("@", 1)
+  return name.length > 2 && name.length < value.length ? [value, name] : [value]
+}
+
 const hasWord = (text: string, word: string): boolean => asWord(word).test(text)
-const asWord = createRecent(
-  (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u"),
-  2000,
-)
+const asWord = createRecent((word) => {
+  const one = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+  // "Sunday" and "Sundays" are one word.
+  const form = /^\p{L}{5,}$/u.test(word) ? `${one.replace(/s$/, "")}s?` : one
+  return new RegExp(`(?<![\\p{L}\\p{N}])${form}(?![\\p{L}\\p{N}])`, "u")
+}, 2000)
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
@@ -259,7 +279,7 @@ export function* replacementSteps<Rule extends Pin>(
         isWithin(quoted, [span]) &&
         !oldValues(pin.text).some((value) => hasWord(plain(message.slice(quoted.start, quoted.end)), value)),
     )
-    if (!isQuoted || /\b(?:sign|statt|instead)\b/i.test(text))
+    if (!isQuoted || /\b(?:sign\p{L}*|statt|instead)\b/iu.test(text))
       found.push({ start: span.start, end: span.start + text.length, text, pin })
   }
   return found
@@ -302,8 +322,10 @@ function isReplaced(rule: string, text: string, { said, seen, isEnd }: Said): bo
   if (!named && !sharesWord(rule, text)) return isOnlyAnother(rule, old, seen)
   const about = topicOf(rule)
   const share = about.length === 0 ? 0 : about.filter((word) => said.includes(word)).length / about.length
-  if (share >= minShareWithValue && endedThings(seen).some((word) => topicOf(word).some((one) => about.includes(one))))
-    return true
+  // "Forget the migration" speaks of one, and not of what has to be done before each.
+  const ended = endedThings(seen).filter((word) => topicOf(word).some((one) => about.includes(one)))
+  const isValue = ended.some((word) => old.some((value) => hasWord(value, word)))
+  if (ended.length > 0 && share >= (isValue ? minShareWithValue : minShareOfOther)) return true
   const rest = withoutValues(about, old)
   const shared = rest.filter((word) => said.includes(word)).length
   const restShare = rest.length === 0 ? 0 : shared / rest.length

@@ -1,5 +1,15 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
-import { classNames, classSet, hashOf, type Reading, sharesClass } from "./word-classes.ts"
+import { orderOf } from "./standing-command.ts"
+import {
+  among,
+  classNames,
+  classPlaces,
+  classSet,
+  firstAmong,
+  hashOf,
+  type Reading,
+  sharesClass,
+} from "./word-classes.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
@@ -61,6 +71,9 @@ const tag = {
   tail: 23,
   laterOrder: 24,
   ending: 25,
+  part: 26,
+  wordKind: 27,
+  place: 28,
 } as const
 
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
@@ -104,6 +117,7 @@ export function featuresOf(view: StatementView): Features {
   kindCount = 0
   const reading = view.own
   wordFeatures(reading)
+  wordKindFeatures(reading)
   kindFeatures(reading)
   leadFeatures(reading)
   subjectFeatures(reading)
@@ -150,6 +164,10 @@ function wordFeatures({ words, places: classesOf }: Reading): void {
       continue
     }
     add(tag.word, hash)
+    if (word.ending !== 0) {
+      add(tag.part, word.ending)
+      add(tag.part + 32, word.head)
+    }
     if (before !== 0) add(tag.pair, mix(before, hash))
     if (places < 3 && !(opens && isOpener)) add(tag.first + 32 * ++places, hash)
     if (opens) add(tag.clauseWord, hash)
@@ -158,6 +176,16 @@ function wordFeatures({ words, places: classesOf }: Reading): void {
     gap = own.length === 0
     before = hash
     if (!isOpener) opens = false
+  }
+}
+
+/** Each word with the classes of its neighbours: a pair is learnt of sooner than the two words. */
+function wordKindFeatures({ words, places }: Reading): void {
+  for (let at = 1; at < words.length; at++) {
+    const [one, two] = [words[at - 1], words[at]]
+    if (one === undefined || two === undefined || one.isUnspaced || two.isUnspaced) continue
+    for (const of of places[at] ?? none) add(tag.wordKind, mix(one.hash, of))
+    for (const of of places[at - 1] ?? none) add(tag.wordKind, mix(two.hash, of + 64))
   }
 }
 
@@ -196,21 +224,8 @@ function kindFeatures({ classes }: Reading): void {
 }
 
 /** Words with which a sentence announces that a rule comes, and those with which the rest of it binds. */
-const placesOf = (names: string): readonly number[] => names.split(" ").map((name) => classNames.indexOf(name))
-/** The same as a table: whether each class is among them. */
-const among = (names: string): Uint8Array => {
-  const places = placesOf(names)
-  return Uint8Array.from(classNames, (_, of) => Number(places.includes(of)))
-}
-/** The first of some classes that is among others. */
-function firstAmong(places: readonly number[] | undefined, table: Uint8Array): number | undefined {
-  if (places !== undefined) for (const of of places) if (table[of] === 1) return of
-  return undefined
-}
-const hasAny = (places: readonly number[] | undefined, table: Uint8Array): boolean =>
-  firstAmong(places, table) !== undefined
-const announcing = placesOf("rule stress remember lasting scope always must")
-const binding = placesOf("never always must dont forbid only limit every ask not lasting")
+const announcing = classPlaces("rule stress remember lasting scope always must")
+const binding = classPlaces("never always must dont forbid only limit every ask not lasting")
 
 /** Words of a lead: what is longer is a sentence of its own. */
 const maxLead = 18
@@ -279,7 +294,7 @@ const isLoud = (text: string): boolean => text.startsWith("?") || text.startsWit
 
 /** Words behind which stands what somebody does, and before which stands who does it. */
 const modal = among("must should may never always shall only dont not aux")
-const [you, i, we, third, say, every, the, plural, product, artifact, output] = placesOf(
+const [you, i, we, third, say, every, the, plural, product, artifact, output] = classPlaces(
   "you i we third say every the plural product artifact output",
 )
 
@@ -363,8 +378,6 @@ function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView): void {
     if (/[:：]/.test(tail)) add(tag.shape, 2)
   }
   if (isItem) add(tag.shape, 3)
-  if (isFirst) add(tag.shape, 5)
-  if (isLast) add(tag.shape, 6)
   const mayMask = text.includes("q")
   if (mayMask && text.includes("qcode")) add(tag.shape, 7)
   if (mayMask && text.includes("qquote")) add(tag.shape, 8)
@@ -374,52 +387,17 @@ function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView): void {
   const order = orderOf(own)
   if (order !== undefined) add(tag.order, order)
   const { length: count } = own.words
-  add(tag.shape + 32, count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4)
+  const size = count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4
+  add(tag.shape + 32, size)
+  placeFeatures(own, (isFirst ? 2 : 0) + (isLast ? 1 : 0), size)
 }
 
-/** Words behind "never" that tell of the past or of somebody, and command nothing. */
-const telling = among("past i we you this the now maybe wh aux thanks shall not every")
-/** Words behind "never" and "always" that are no verbs, or verbs of a story or a saying. */
-const noCommand: ReadonlySet<string> = new Set(
-  "a an in on at one mind saw seen had has have got knew came went heard said say thought felt ran told took gave made did was were been ever again quite really bom good nice great fun un une ein eine um uma wieder gut schon gern bien leuk fijn happy glad happens works fails fail comes ends cease ceases".split(
-    " ",
-  ),
-)
-const definite = among("this the i")
-const [never = -1, always, dont, not = -1] = placesOf("never always dont not")
-
-/** The same in Chinese, where no blank stands between the word and what it forbids. */
-const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
-
-/** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
-function orderOf({ words, places }: Pick<Reading, "words" | "places">): number | undefined {
-  let start = 0
-  for (let word = words[0]; word !== undefined && (word.isJoint || word.isOpener); word = words[++start]);
-  const opener = words[start]
-  if (opener === undefined) return undefined
-  const first = places[start] ?? none
-  if (opener.isUnspaced && forbidsFirst.test(opener.text)) return 3
-  // "Non condividere mai", "ne partage jamais": the word for never stands behind the verb.
-  if (first.includes(not) && places[start + 2]?.includes(never) === true && places[start + 1]?.length === 0) return 0
-  const length = opener.text === "do" || opener.text === "does" ? 2 : 1
-  const verb = words[start + length]
-  if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
-  if (noCommand.has(verb.text) || !startsWithLetter(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
-  const isStanding = first.some((of) => of === never || of === always)
-  if ((!isStanding && !first.some((of) => of === dont)) || hasAny(places[start + length], telling)) return undefined
-  if (isStanding) return 0
-  return hasAny(places[start + length + 1], definite) ? 1 : 2
-}
-
-const startsWithLetter = (word: string): boolean => {
-  const code = word.charCodeAt(0)
-  return code < 128 ? code >= 0x61 && code <= 0x7a : /^\p{L}/u.test(word)
-}
-
-/** Does a sentence start as a plain standing command: "never" or "always" before a verb? */
-export function isStandingCommand(view: StatementView): boolean {
-  const order = orderOf(view.own)
-  return order === 0 || order === 3
+/** What a sentence does, by where it stands in the message: a bare command is a rule more often alone than behind a task. */
+function placeFeatures({ places, classes }: Reading, place: number, size: number): void {
+  add(tag.place, place)
+  add(tag.place, 8 + size * 4 + place)
+  for (const of of places[0] ?? none) add(tag.place, 64 + of * 4 + place)
+  for (let n = 0; n < classes.length; n++) add(tag.place, 1024 + (classes[n] ?? 0) * 4 + place)
 }
 
 /** What is read: what a person says in a conversation, or a page that was written to be followed. */

@@ -6,7 +6,7 @@ export const maxKept = 2000
 
 /** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
 const empty: ReadonlySet<string> = new Set(
-  "a an the this that these those it its they them their there here he she his her i me my mine we us our ours you your yours who whom whose which what when where why how if then else than as at by for from in into of off on onto out over to under up upon via with within without and or but nor so yet not no never always ever only just also too very more most less least any all each every some both either neither such same other another own be is are was were been being am do does did done doing don dont has have had having will would shall should can cannot could may might must need needs required require requires ought let lets make sure ensure please now new today from going forward future henceforth time times whenever circumstance circumstances unless until except before after while during once again further notice rule rules policy policies instruction instructions remember keep mind note important effective immediately instead rather longer anymore prefer preferred preferably default strictly expressly explicitly absolutely forbidden prohibited allowed permitted allow permit mandatory one ones thing things anything everything nothing use used using get got go goes take about per etc re s t ll ve d m qcode qquote qlink change changed raise raised lower lowered increase increased update updated set supersede replace starting started as of limit cap maximum max minimum min most least exceed ceiling el la los las un una unos unas de del al y o u e en con por para que se su sus tu tus no nunca siempre jamas debe debes deben tiene tienes solo sin mi ahora nuevo nueva es son esta estan todo todos toda todas cada lo le les mas menos hasta a partir adelante der die das den dem des ein eine einen einem und oder nicht nie niemals immer nur muss mussen soll sollen darf durfen ohne mit von zu zum zur im am ist sind auf fur bei ab jetzt le les des du et ou ne pas jamais toujours dans sur est sont sans avec au aux il faut doit doivent ce cette nao os as um uma dos das sempre deve devem sem com".split(
+  "a an the this that these those it its they them their there here he she his her i me my mine we us our ours you your yours who whom whose which what when where why how if then else than as at by for from in into of off on onto out over to under up upon via with within without and or but nor so yet not no never always ever only just also too very more most less least any all each every some both either neither such same other another own be is are was were been being am do does did done doing don dont has have had having will would shall should can cannot could may might must need needs required require requires ought let lets make sure ensure please now new today from going forward future henceforth time times whenever circumstance circumstances unless until except before after while during once again further notice rule rules policy policies instruction instructions remember keep mind note important effective immediately instead rather longer anymore prefer preferred preferably default strictly expressly explicitly absolutely forbidden prohibited allowed permitted allow permit mandatory one ones thing things anything everything nothing use used using get got go goes take about per etc re s t ll ve d m qcode qquote qlink change changed raise raised lower lowered increase increased update updated set supersede replace starting started as of limit cap maximum max minimum min most least exceed ceiling el la los las un una unos unas de del al y o u e en con por para que se su sus tu tus no nunca siempre jamas debe debes deben tiene tienes solo sin mi ahora nuevo nueva es son esta estan todo todos toda todas cada lo le les mas menos hasta a partir adelante der die das den dem des ein eine einen einem und oder nicht nie niemals immer nur muss mussen soll sollen darf durfen ohne mit von zu zum zur im am ist sind auf fur bei ab jetzt le les des du et ou ne pas jamais toujours dans sur est sont sans avec au aux il faut doit doivent ce cette nao os as um uma dos das sempre deve devem sem com nada hace falta aucun aucune rien mon ma mes ton ta tes tu je nous vous besoin meu minha meus minhas du ich mir mich mein meine kein keine keinen uber auch".split(
     " ",
   ),
 )
@@ -72,9 +72,13 @@ export const topicOf = createRecent((text): readonly string[] => {
     if (wide.test(word)) for (const topic of wideTopics(word)) topics.add(topic)
     else {
       const bare = word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "")
-      const known = standsFor.get(bare)
-      if (known !== undefined) topics.add(known)
-      else if (bare.length > 1 && !empty.has(bare)) topics.add(standsFor.get(stem(bare)) ?? stem(bare))
+      // "The no-meat rule" is about meat.
+      const parts = standsFor.has(bare) ? [bare] : bare.split("-")
+      for (const part of parts) {
+        const known = standsFor.get(part)
+        if (known !== undefined) topics.add(known)
+        else if (part.length > 1 && !empty.has(part)) topics.add(standsFor.get(stem(part)) ?? stem(part))
+      }
     }
     if (topics.size >= maxTopics) break
   }
@@ -173,7 +177,7 @@ export const plain = createRecent(
 export const sortedValues = createRecent((seen): ReadonlyMap<string, ReadonlySet<string>> => {
   const sorted = new Map<string, ReadonlySet<string>>()
   for (const [sort, pattern] of namedValues) {
-    const found = [...seen.matchAll(pattern)].map(([value]) => value.replace(/[.,:]$/, ""))
+    const found = [...seen.matchAll(pattern)].map(([value]) => value.replace(sort === "day" ? /s$/ : /[.,:]$/, ""))
     if (found.length > 0) sorted.set(sort, new Set(found))
   }
   return sorted
