@@ -141,9 +141,10 @@ export type OfferOptions = {
   readonly headCost: (section: string) => number
 }
 
-/** Each tier's lines in their order, small forms of all before larger ones of any; then the tiers in one order, each line where its tier has the room for it. */
-export function offersOf(candidates: readonly Candidate[], allValues: number, options: OfferOptions): Offers {
-  const { meter, brief, headCost } = options
+type TierForms = Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>>
+
+/** The lines of each tier in their order, small forms of all before larger ones of any. */
+function formsOfTiers(candidates: readonly Candidate[], { meter, stands }: OfferOptions): TierForms {
   const hasWish = candidates.some((one) => one.tier === "stop" && isUsersWords(one))
   // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
   const words = rankedIn(candidates, "words").filter(isUsersWords)
@@ -160,7 +161,7 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
   const isOnlyRead = ({ section, line }: Candidate): boolean =>
     isPages(line.text) || (isFiles(section) && isRead(line.text))
-  const formsIn: Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>> = {
+  return {
     rules: rankedIn(candidates, "rules"),
     stop: formsOf(stop, stopSizes, meter),
     asked: asked.map((one) => fitted(one, askedTokens, meter)).filter(({ cost }) => cost <= askedTokens),
@@ -171,7 +172,7 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
     ],
     words: said.filter(({ cost }) => cost <= wholeWords),
     found: formsOf(rankedIn(candidates, "found"), [], meter),
-    excerpts: excerptsOf(candidates, options.stands, meter),
+    excerpts: excerptsOf(candidates, stands, meter),
     files: work
       .filter(isChange)
       .flatMap((one) => withoutDetails(one, meter))
@@ -187,6 +188,12 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
       ...work.filter((one) => isOnlyRead(one) && one.line.short !== undefined),
     ],
   }
+}
+
+/** The forms of all tiers in one order, each line where its tier has the room for it. */
+export function offersOf(candidates: readonly Candidate[], allValues: number, options: OfferOptions): Offers {
+  const { brief, headCost } = options
+  const formsIn = formsOfTiers(candidates, options)
   const opened = new Set<string>()
   const headOnce = (section: string): number => {
     const cost = opened.has(section) ? 0 : headCost(section)

@@ -75,3 +75,6 @@ export async function frameMsOf(page: Page, act: () => Promise<void>): Promise<r
 /** What all but the slowest twentieth of the frames took: a machine with other work makes some of them wait for its caches. */
 export const slowFrameMs = (frames: readonly number[]): number =>
   frames.toSorted((one, other) => one - other)[Math.floor(0.95 * frames.length)] ?? Number.POSITIVE_INFINITY
+
+/** Two frames of a screen: more is a fault of the page on any machine. How many frames are late at sixty a second, `npm run bench -- inspector` measures. */
+export const mostFrameMs: number = 2 * (1000 / 60)

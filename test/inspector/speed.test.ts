@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { frameMsOf, openBrowser, slowFrameMs } from "./browser.ts"
+import { frameMsOf, mostFrameMs, openBrowser, slowFrameMs } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
 
 /** What makes the pages fast; how fast they are is measured by `npm run bench -- inspector`. */
@@ -54,7 +54,7 @@ test("200 sessions that are live at once are all in the list, and few of them in
     await Promise.all(Array.from({ length: 8 }, work))
     await page.locator("a.row", { hasText: "Good morning from agent" }).first().waitFor()
   })
-  expect(slowFrameMs(frames)).toBeLessThan(1000 / 60)
+  expect(slowFrameMs(frames)).toBeLessThan(mostFrameMs)
   await expect
     .poll(() => page.locator(".place small").first().innerText(), { timeout: 20_000 })
     .toBe(String(listed + sessions))
@@ -69,6 +69,8 @@ test("a session that goes on is drawn anew in its place, and no other row is", a
   const row = page.locator("a.row", { hasText: "Good morning from agent 7." })
   await page.getByPlaceholder("Filter").fill("morning 7.")
   await row.waitFor()
+  // Rows that came with the filter are drawn a few in each frame.
+  await expect.poll(() => page.locator("a.row:not(:has(.state))").count()).toBe(0)
   await page.evaluate(`(() => {
     window.touched_ = new Set()
     const seen = (node) => {

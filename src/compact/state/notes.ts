@@ -23,7 +23,15 @@ import { type CallDeed, deedOf } from "./call-deed.ts"
 import { isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
 import { admits, finish, type NoteDraft } from "./note-draft.ts"
-import { madeBy, type Outcome, outcomeOf, printedIn, type ResultText, resultText, textEnds } from "./outcome-of.ts"
+import {
+  madeBy,
+  type Outcome,
+  outcomeOf,
+  printedByCommand,
+  type ResultText,
+  resultText,
+  textEnds,
+} from "./outcome-of.ts"
 import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
@@ -298,7 +306,7 @@ const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.chang
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 const endOf = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
   const told = resultText(result)
-  const text = deed.type === "command" ? printedIn(told) : told
+  const text = deed.type === "command" ? printedByCommand(told) : told
   const prints = deed.type === "command" && isPrinting(deed.command)
   const found = outcomeOf(text, deed.type === "command", result.failed, prints)
   // That a removed file is not there any more is what was wanted.

@@ -312,7 +312,7 @@ export function resultText({ content }: ToolResultPart): ResultText {
 const outputKeys = ["stdout", "output", "stderr"]
 
 /** What a command printed, out of the JSON in which some agents put it, with a line for an exit code that says that it failed. */
-export function printedIn(text: ResultText): ResultText {
+export function printedByCommand(text: ResultText): ResultText {
   if (text.whole === undefined || !text.whole.startsWith("{")) return text
   const parsed = parseJson(text.whole)
   if (typeof parsed !== "object" || parsed === null) return text
