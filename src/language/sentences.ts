@@ -76,10 +76,17 @@ function endsLine(text: string, lineStart: number, at: number, next: number): bo
   const after = text.slice(next, next + 60).trimStart()
   if (/[:;]$/.test(before) || before.length > maxWrapLength) return true
   if (/^[a-z(`'"]/.test(after) && !/^[a-z]\w{0,20}: /.test(after)) return before.length < 24
+  if (before.endsWith(",") && isSentence(text.slice(next, next + 400))) return true
   const wide = /[\u2e80-\u9fff]/.test(before)
   return before.length < (wide ? wrapLength / 2 : wrapLength) || labelled.test(after)
 }
 
+/** Is the first line of a text a sentence by itself? */
+function isSentence(text: string): boolean {
+  const [line = ""] = text.trimStart().split("\n", 1)
+  return /[.!?]\s*$/.test(line) && capitalFirst.test(line) && line.trim().split(" ", 4).length === 4
+}
+const capitalFirst = new RegExp(`^[${capitals}]`)
 const labelled = new RegExp(`^[${capitals}][${letters} ]{1,24}: `)
 
 function trimmed(text: string, { start, end }: Span): Span | undefined {

@@ -362,6 +362,12 @@ test("a lead that many lines have is a label, as in a log, and announces nothing
   expect(texts("A hard requirement: never moor at the quay.", "user")).toHaveLength(1)
 })
 
+test("a sentence behind a long line that ends in a comma is a sentence of its own", () => {
+  const rule = "Customer data must never leave the eu-central region."
+  const text = `the tide table of the north pier was made by hand in those days and it was kept there,\n${rule}\nThanks.`
+  expect(findRules(text, { channel: "user" }).map((found) => found.text)).toContain(rule)
+})
+
 test("notes on what is built are no rules where they are listed, and rules are that are announced", () => {
   const items = ["Crates are stored under the ship that brought them", "When a crate is moved we keep its old place"]
   const listed = (lead: string): string => `${lead}\n${items.map((item) => `- ${item}`).join("\n")}`
