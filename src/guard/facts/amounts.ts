@@ -162,6 +162,20 @@ const isMinor = (keys: readonly string[]): boolean => /(?:^|_)(?:cents|minor|pen
 const keyCurrency = (keys: readonly string[]): string | undefined =>
   names[/(?:^|_)(usd|eur|gbp|jpy|inr|cad|aud|chf)(?:_|$)/.exec(keys.at(-1) ?? "")?.[1] ?? ""]
 
+/** What a field for the unit of sums multiplies them with: `TEUR` and `k` are thousands. */
+function unitScale(leaves: readonly Leaf[]): number {
+  let most = 1
+  for (const { keys, folded, value } of leaves) {
+    if (!/^(?:unit|units|scale|multiplier|magnitude|denomination|in)$/.test(keys.at(-1) ?? "")) continue
+    const written = folded.trim().slice(0, 24)
+    const own = /^(?:(t|k|tsd|thousands?)|(m|mm|mio|mn|millions?))[. ]?(?:[a-z]{3}|[$€£])?$/.exec(written)
+    const figure =
+      typeof value === "number" ? value : /^1[0. ,']{2,12}$/.test(written) ? Number(written.replace(/\D/g, "")) : 1
+    most = Math.max(most, own === null ? figure : own[1] === undefined ? 1e6 : 1e3)
+  }
+  return most
+}
+
 /**
  * The sums of money that a call names: in fields, in texts, a price times its quantity, and the lines of an order together.
  */
@@ -171,6 +185,7 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
     ?.folded.trim()
     .slice(0, 12)
   const currency = stated === undefined ? undefined : (names[stated] ?? signs[stated] ?? stated.toUpperCase())
+  const times = unitScale(leaves)
   const quantities = new Map<number, number>()
   for (const leaf of leaves) {
     const count = leaf.role === "quantity" ? numberIn(leaf) : undefined
@@ -185,11 +200,13 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
     if (leaf.role !== "amount") continue
     const value = named.length > 0 ? undefined : numberIn(leaf)
     const whole =
-      value === undefined ? named : amount(isMinor(leaf.keys) ? value / 100 : value, keyCurrency(leaf.keys) ?? currency)
-    const times = quantities.get(leaf.group) ?? 1
+      value === undefined
+        ? named
+        : amount((isMinor(leaf.keys) ? value / 100 : value) * times, keyCurrency(leaf.keys) ?? currency)
+    const count = quantities.get(leaf.group) ?? 1
     const priced = whole.map((fact) => ({
       ...fact,
-      minor: Math.min(Number.MAX_SAFE_INTEGER, Math.round(fact.minor * times)),
+      minor: Math.min(Number.MAX_SAFE_INTEGER, Math.round(fact.minor * count)),
     }))
     for (const one of whole) found.push(one)
     for (const one of priced) found.push(one)

@@ -96,6 +96,12 @@ const opensSecret = (words: readonly string[]): boolean =>
     !words.some((word) =>
       /^(?:list|search|find|names|create|add|delete|remove|rotate|update|set|put|write|status|generate)$/.test(word),
     )) ||
+  // A store of secrets; a vault of notes has notes or files in its tools' names.
+  (words.includes("vault") &&
+    words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|unwrap|kv)$/.test(word)) &&
+    !words.some((word) =>
+      /^(?:list|metadata|write|put|delete|note|notes|file|files|obsidian|status|health)$/.test(word),
+    )) ||
   (words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
     words.some((word) =>
       /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(

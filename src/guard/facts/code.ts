@@ -47,11 +47,11 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "network",
-    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection|open_connection|create_connection|create_datagram_endpoint|getaddrinfo|gethostby\w+|Deno\.(?:connect|connectTls|resolveDns)|Bun\.connect|net\.Dial\w*|tls\.Dial\w*|http\.(?:Get|Post|NewRequest)|UrlFetchApp)\b\s*[.(:]/,
+    /\b(?:requests|httpx|aiohttp|urllib(?!\.parse)|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection|open_connection|create_connection|create_datagram_endpoint|getaddrinfo|gethostby\w+|Deno\.(?:connect|connectTls|resolveDns)|Bun\.connect|net\.Dial\w*|tls\.Dial\w*|http\.(?:Get|Post|NewRequest)|UrlFetchApp)\b\s*[.(:]/,
   ],
   [
     "network",
-    /\b(?:import|from|require|use|__import__|import_module)\b\s*\(?\s*["']?(?:node:)?(?:socket|socketserver|ssl|requests|httpx|aiohttp|urllib[23]?|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
+    /\b(?:import|from|require|use|__import__|import_module)\b\s*\(?\s*["']?(?:node:)?(?:socket|socketserver|ssl|requests|httpx|aiohttp|urllib[23]?(?!\.parse)|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
   ],
   [
     "send",
@@ -214,6 +214,23 @@ const hostLiteral =
 /** Modules for files: a call of theirs that is not known to look changes something. */
 const fileModules =
   /\b(?:os|fs|fsp|fsPromises|shutil|FileUtils|File|Dir|Deno|Files|ioutil)\.(?!(?:path|sep|environ|getcwd|getenv|getpid|listdir|walk|scandir|stat|lstat|cpu_count|name|uname|access|exists\w*|exist\?|is\w*|file\?|directory\?|read\w*|open\w*|glob|join|basename|dirname|extname|expand_path|each\w*|entries|children|pwd|realpath\w*|which|disk_usage|get_terminal_size|createReadStream|constants|promises|watch\w*|size\??|mtime|foreach|args|env|cwd|fsencode|fspath|linesep|devnull|urandom|system|popen|exec\w*|spawn\w*|kill|getppid|getuid|getlogin|times|Command|run|version|lines|list|newBufferedReader|ReadFile|ReadDir|ReadAll)\b)\w+/
+/** What a program takes by name out of the module for files: `import { rm } from "node:fs/promises"`. */
+const fromFiles =
+  /(?:import\s*\{([^}]{1,400})\}\s*from\s*|(?:const|let|var)\s*\{([^}]{1,400})\}\s*=\s*(?:await\s+import|require)\s*\(\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']/g
+const looksAtFiles =
+  /^(?:read\w*|open\w*|l?stat\w*|access\w*|exists\w*|realpath\w*|watch\w*|createReadStream|constants|promises|glob\w*)$/
+function fileImports(text: string): readonly Effect[] {
+  const named = [...text.matchAll(fromFiles)].flatMap(([, one, other]) =>
+    (one ?? other ?? "").split(",").map((name) => name.trim().split(/\s+as\s+|\s*:\s*/)[0] ?? ""),
+  )
+  const changing = named.filter((name) => name !== "" && !looksAtFiles.test(name))
+  if (changing.length === 0) return []
+  return changing.some((name) => /^(?:rm|unlink|remove|empty)/.test(name)) ? ["write", "delete"] : ["write"]
+}
+
+/** A script in a page that looks at what somebody typed as a password. */
+const passwordField = /(?:querySelector\w*|getElement\w*|locator|\$\$?)\s*\([^)\n]{0,200}passw(?:or)?d/i
+
 /** Languages in which calls need no brackets. */
 const bareCalls = /\b(?:unlink|rename|rmdir|mkdir|chmod|chown|truncate|symlink|utime)\b\s+(?=["'$@%\w<])/
 const cloudModules =
@@ -253,6 +270,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
     effects.add("write")
+  for (const effect of fileImports(text)) effects.add(effect)
   if (cloudModules.test(text) && cloudChanges.test(text))
     for (const effect of ["write", "network", "deploy"] as const) effects.add(effect)
   const literals: string[] = []
@@ -280,6 +298,9 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
     unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })
   }
   unresolved.push(...actsElsewhere(code, text, names, strange !== undefined))
+  if (/awk$/.test(language) && /\bgetline\b[^;}\n]{0,80}<\s*(?!["'])/.test(text))
+    unresolved.push({ what: "paths", why: "the program reads a file whose name is put together when it runs" })
+  if (passwordField.test(text)) unresolved.push({ what: "paths", why: "the program reads a field for passwords" })
   if (dynamic.test(text))
     unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
   for (const argument of argumentsOf(text, evaluations))

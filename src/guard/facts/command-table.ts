@@ -126,7 +126,7 @@ const lookOnly: readonly RegExp[] = [
   /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config (?:view|get-contexts|current-context)|cluster-info|api-resources|api-versions|rollout (?:status|history)|auth can-i|diff|wait|events)\b/,
   /^(?:docker|podman) (?:compose (?:-\S+(?: \S+)? )*)?(?:ps|images|logs|inspect|version|info|stats|top|port|history|config)\b|^(?:docker|podman) (?:image|container|volume|network) (?:ls|inspect)\b/,
   /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list|workspace (?:select|list|show))\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
-  /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|lookup-|search-|validate-|simulate-|head-|ls\b)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
+  /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|lookup-|search-|validate-|simulate-|head-|ls\b|tail\b|filter-log-events)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
   /^(?:npm|pnpm|yarn) (?:ls|list|view|outdated|audit(?! fix)|test|run (?:test|lint|check|build|typecheck))\b|^(?:pip3?|uv pip) (?:list|show|freeze|check)\b/,
   /^systemctl (?:status|list-\w+|is-\w+|show)\b|^(?:cargo|go) (?:test|check|vet|clippy|build|version)\b|^(?:apt|brew|dnf|yum) (?:list|search|show|info)\b/,
   /^(?:gh|glab|hub) (?:\S+ )?(?:list|view|status|diff|checks|watch|browse|search)\b|^gh api (?!.*(?:-X|--method|-f|-F|--field|--input))|^gh auth status/,

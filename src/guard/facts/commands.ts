@@ -213,7 +213,7 @@ function runPrograms(running: Running, command: ShellCommand, name: string, wher
     const isRead = command.words
       .slice(1)
       .some((word) =>
-        /^(?:get|mget|keys|info|ttl|scan|hget|hgetall|lrange|llen|smembers|zrange|dbsize|ping|exists|type|strlen|select)$/i.test(
+        /^(?:get|mget|keys|info|ttl|(?:--)?scan|hget|hgetall|lrange|llen|smembers|zrange|dbsize|ping|exists|type|strlen|select)$/i.test(
           word,
         ),
       )
