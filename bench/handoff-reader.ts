@@ -265,11 +265,15 @@ function stopOf(history: readonly ChatMessage[], text: string): Count {
   const called = callsIn([last])
     .flatMap(({ input }) => leavesOf(input))
     .map(flat)
+  // An agent that writes its commands stopped at the one that it wrote.
+  const written = [...(last.content ?? "").matchAll(/```\w*\n([\s\S]*?)```\s*$/g)].map(([, command = ""]) =>
+    flat(command),
+  )
   const sentences = said.split(/(?<=[.!?。:])\s/).filter((sentence) => sentence.length > 12)
   const isThere =
     (said !== "" && text.includes(said)) ||
     sentences.some((sentence) => text.includes(sentence.slice(0, 100))) ||
-    (called.length > 0 && called.every((leaf) => text.includes(leaf.slice(0, 60))))
+    [called, written].some((some) => some.length > 0 && some.every((leaf) => text.includes(leaf.slice(0, 60))))
   return { found: isThere || (said === "" && called.length === 0) ? 1 : 0, of: 1 }
 }
 

@@ -7,6 +7,7 @@ import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords, type RankedRecords, rankRecords } from "./state/fit-records.ts"
+import { isTable } from "./state/source-values.ts"
 import { readValueStatement } from "./state/value-statements.ts"
 import { headingText, renderDigest } from "./summary/digest-text.ts"
 import {
@@ -23,7 +24,7 @@ type DigestSource = {
   readonly meter: DigestMeter
   /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
   readonly arguments: ReadonlySet<string>
-  /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
+  /** The rules that hold and stand beside the digest, where that is known. */
   readonly rules?: readonly string[]
 }
 
@@ -110,29 +111,34 @@ export function digestComposer(
     }
     const tells = best.digest.summary.sections.some(({ lines }) => lines.some(({ channel }) => channel === "user"))
     if (tells || !candidates.some(isUsersWords)) return best
-    return leastDigest(candidates.filter(isUsersWords), budgetTokens, source.meter, (sections) =>
-      write({ sections, isWhole: false }, brief),
-    )
+    return leastDigest(candidates, budgetTokens, source.meter, (sections) => write({ sections, isWhole: false }, brief))
   }
 }
 
-/** Where next to nothing fits: the beginning of what the user wants, or nothing at all. */
+/** Where next to nothing fits: the beginning of what the user wants with where it stopped, the beginning alone, or nothing at all. */
 function leastDigest(
-  said: readonly Candidate[],
+  candidates: readonly Candidate[],
   budgetTokens: number,
   meter: DigestMeter,
   write: (sections: Summary["sections"]) => Composed,
 ): Composed | undefined {
+  const said = candidates.filter(isUsersWords)
   const [first] = [...rankedIn(said, "stop"), ...said]
   if (first === undefined) return undefined
-  for (let room = budgetTokens - write([]).tokens; room >= 1; room -= 2) {
+  const all = budgetTokens - write([]).tokens
+  const stop = rankedIn(candidates, "stop").find((one) => !isUsersWords(one) && one.cost <= all * leastStopShare)
+  const rest = stop === undefined ? [] : [{ name: stop.section, lines: [stop.line] }]
+  for (let room = all; room >= 1; room -= 2) {
     const text = meter.truncate(first.line.text, tokens(Math.floor(room))).trimEnd()
     const { short: _, ...line } = first.line
-    const least = write([{ name: first.section, lines: [{ ...line, text }] }])
+    const least = write([{ name: first.section, lines: [{ ...line, text }] }, ...(room < all / 2 ? [] : rest)])
     if (text !== "" && least.tokens <= budgetTokens) return least
   }
   return undefined
 }
+
+/** So much of it may say where the work stopped. */
+const leastStopShare = 0.25
 
 /** What the two fences inside a digest take. */
 const fenceTokens = (brief: boolean): number => (brief ? 16 : 48)
@@ -189,4 +195,4 @@ function inOrder(
 
 /** What the assistant itself wrote into files and programs: it waits for room that is left over. */
 const isOwnWork = ({ channel, text }: SummaryLine): boolean =>
-  channel === "assistant" && readValueStatement(text) === undefined
+  channel === "assistant" && readValueStatement(text) === undefined && !isTable(text)

@@ -1,6 +1,7 @@
 import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
+import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { behindMark, excerptOf, isExcerpt } from "./state/value-statements.ts"
 import { lineText } from "./summary/digest-text.ts"
@@ -74,7 +75,7 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text } = line
       const key = `${name}\n${text}`
-      if (said.has(key) || (name === rulesSection && !isRule(text, rules))) return []
+      if (said.has(key) || isPinned(name, line, rules)) return []
       said.add(key)
       const tier = tierAmong(name, line, told)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
@@ -82,8 +83,9 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
   )
 }
 
-const isRule = (text: string, rules: readonly string[] | undefined): boolean =>
-  rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
+/** Rules that hold stand beside the digest, each verbatim: neither they nor words that are nothing else are told again. */
+const isPinned = (section: string, { text, state }: SummaryLine, rules: readonly string[] | undefined): boolean =>
+  rules !== undefined && (section === rulesSection || (state === "said" && rules.some((rule) => rule.includes(text))))
 
 export const isUsersWords = ({ tier, line }: Candidate): boolean =>
   line.channel === "user" && (tier === "stop" || tier === "words")
@@ -204,13 +206,22 @@ function cutWords(text: string, length: number, tier: Tier): string {
 
 /** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */
 function shortenAct(text: string, length: number): string {
-  const [, call, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
+  const [, all, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
+  const call = all === undefined ? undefined : mainSteps(all)
+  if (call !== undefined && call !== all && call.length + end.length + 2 <= length) return `\`${call}\`${end}`
   if (call !== undefined && repeats(call, end)) return shortenCall(call, length)
   const room = length - Math.min(end.length, Math.floor(length * endShare)) - 3
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
   const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
   const rest = length - told.length - 2
-  return `\`${told}\`${end.length <= rest ? end : shortenLine(end, rest)}`
+  return `\`${told}\`${end.length <= rest ? end : shortenEnd(end, rest)}`
+}
+
+/** An outcome in so many characters: of named values whole ones, as many as there is room for. */
+function shortenEnd(end: string, length: number): string {
+  if (!/^: [\w.-]{1,40}=/.test(end)) return shortenLine(end, length)
+  const cut = end.lastIndexOf(", ", length - 3)
+  return cut > 0 ? `${end.slice(0, cut)}, …` : shortenLine(end, length)
 }
 
 /** Does an outcome name nothing exact that the call does not name? */

@@ -173,10 +173,15 @@ function tells(sentence: string, n: number, count: number): number {
     courtesy +
     full +
     (weightOf(sentence) < minLength ? -1 : 0) -
-    (isScrap(sentence) ? 3 : 0) -
+    (isScrap(sentence) || isField(sentence) ? 3 : 0) -
     (leadsUp(sentence) ? 2 : 0)
   )
 }
+
+/** A name with a short value: a row of a list of options or records, which says nothing without the rest of it. */
+const isField = (sentence: string): boolean =>
+  /^[^:：.!?]{1,30}[:：] ?\S[^:：!?。]{0,40}$|^[^:：.!?]{1,30}: ?\d{1,2}:\d\d\b.{0,30}$/.test(sentence) &&
+  !isFull.test(sentence)
 
 /** One or two words without a stop behind them are a scrap of a list. */
 const isScrap = (sentence: string): boolean =>
@@ -252,14 +257,19 @@ const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hol
 export const questionIn = ({ sentences }: AssistantStatement): string | undefined => lastQuestion(sentences)
 
 const lastQuestion = createPerObject((sentences: readonly string[]): string | undefined => {
-  const at = sentences.findLastIndex((sentence) => isQuestion(sentence) && !courteous.test(sentence))
+  const asked = sentences.findLastIndex((sentence) => isQuestion(sentence) && !courteous.test(sentence))
+  const at = asked >= 0 ? asked : sentences.findLastIndex((one, n) => n >= sentences.length - 2 && asksFor.test(one))
   const question = sentences[at]
   if (question === undefined) return undefined
   const before = weightOf(question) <= fewWords || leansOn.test(question) ? sentences[at - 1] : undefined
-  const around = [before, question, sentences[at + 1]].filter((sentence) => sentence !== undefined)
+  const around = [before, question, sentences[at + 1]].filter((one) => one !== undefined).filter((one) => !isField(one))
   const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
   return oneLine(told.length <= maxQuestion ? told : question, maxQuestion)
 })
+
+/** It asks for something without a question mark: "Please let me know which option you prefer." An offer of more help asks for nothing. */
+const asksFor =
+  /\bplease (?:(?:let me know|tell me|advise|confirm) (?:which|what|how|whether|your|the|that)|(?:provide|share|specify|choose|select|pick)\b)/i
 
 /** Characters of a question with what is said around it. */
 const maxQuestion = 200
@@ -309,6 +319,7 @@ const asksAtEnd = createRecent((text) => asksUser.test(text.slice(-maxAsked)), m
 const isStep = (sentence: string): boolean =>
   !courteous.test(sentence) &&
   !isQuestion(sentence) &&
+  !isField(sentence) &&
   !asksUser.test(sentence) &&
   !/^(?:if|once|when|unless|after) you\b|\byou(?:['’]ll| will| can| could| may| might| should| need to| have to)\b/i.test(
     sentence,
@@ -321,19 +332,25 @@ const leastStep = 18
 /** How far from the end of a last word something to come is announced: what stands before it announces what the same answer then does. */
 const closingSentences = 3
 
-/**
- * Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. `carriedOut`: a
- * call followed and has its result, so that what was announced is no next step any more.
- */
-export function lastDrafts(answer: AssistantStatement, carriedOut: boolean): readonly NoteDraft[] {
+type Followed = {
+  /** A call followed and has its result: what was announced is no next step any more. */
+  readonly carriedOut: boolean
+  /** Another line tells what followed. */
+  readonly isTold: boolean
+}
+
+/** Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. */
+export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: Followed): readonly NoteDraft[] {
   const announced = answer.sentences.filter((sentence) => announces.test(sentence.slice(0, 600)))
   const next = (
     answer.sentences.length > closingSentences ? answer.sentences.slice(-closingSentences) : answer.sentences
   ).filter((sentence) => announced.includes(sentence) && isStep(sentence))
-  const said = concludingText(answer.sentences, (sentence) => announced.includes(sentence))
-  const last = said === "" && (carriedOut || next.length === 0) ? (next.at(-1) ?? announced.at(-1)) : undefined
-  const current = last === undefined ? said : oneLine(last, maxLineLength)
   const question = questionIn(answer)
+  const isAsked = (sentence: string): boolean => question?.includes(oneLine(sentence, maxQuestion)) === true
+  const said = concludingText(answer.sentences, (sentence) => announced.includes(sentence) || isAsked(sentence))
+  const isPlan = said === "" && !isTold && (carriedOut || next.length === 0)
+  const last = isPlan ? (next.at(-1) ?? announced.at(-1)) : undefined
+  const current = last === undefined || isAsked(last) ? said : oneLine(last, maxLineLength)
   return [
     ...(current === "" ? [] : [draft("current", current, answer, 7)]),
     ...(carriedOut ? [] : next)

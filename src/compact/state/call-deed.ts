@@ -1,7 +1,8 @@
+import { cutMiddle } from "../../language/cut-text.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
-import { idleStep, runsOf, triedRun } from "./command-runs.ts"
+import { idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
 import {
   changeOf,
   type FileChange,
@@ -23,8 +24,8 @@ export type CallDeed =
       readonly runs: readonly string[]
       readonly tried: string
       readonly files: readonly FileDeed[]
-      /** `check`: tests, builds and whatever else says how things stand. */
-      readonly changes: "yes" | "no" | "check"
+      /** `check`: tests, builds and whatever else says how things stand; `maybe`: a program that nobody here knows. */
+      readonly changes: "yes" | "no" | "check" | "maybe"
     }
   | { readonly type: "files"; readonly files: readonly FileDeed[] }
   | { readonly type: "tasks"; readonly tasks: readonly Task[] }
@@ -34,11 +35,13 @@ export type CallDeed =
       readonly type: "call"
       readonly tool: string
       readonly text: string
+      /** What it was given, whole. */
+      readonly input: unknown
       readonly changes: "yes" | "no" | "little" | "maybe"
     }
   | { readonly type: "nothing" }
 
-const commandKeys = ["command", "cmd", "script", "shell", "commands"]
+const commandKeys = ["command", "cmd", "shell", "commands"]
 const pathKeys = [
   "path",
   "file_path",
@@ -81,10 +84,14 @@ function textUnder(input: unknown, keys: readonly string[]): string | undefined 
   return undefined
 }
 
-/** A program under the key `code`; a short word there is the code of a country, a voucher or a lock. */
+/**
+ * A program under the key `code`, where a short word is the code of a country, a voucher or a lock; or a script, unless it is handed in
+ * somewhere.
+ */
 function programIn(tool: string, input: unknown): string | undefined {
+  const script = isShell(tool) || runsCode.test(tool) ? textUnder(input, ["script"]) : undefined
   const text = textUnder(input, ["code"])
-  return text !== undefined && (runsCode.test(tool) || /[\n(=]/.test(text)) ? text : undefined
+  return script ?? (text !== undefined && (runsCode.test(tool) || /[\n(=]/.test(text)) ? text : undefined)
 }
 const runsCode = /python|code|exec|run|eval|repl|interpret|script|node|js|jupyter|notebook|cell/i
 
@@ -114,7 +121,7 @@ function commandLine(command: string): string {
     if (told !== "") return oneLine(`${program}: ${told}`, maxCommandLength)
   }
   const typed = /<<-?\s{0,3}["']?(\w{1,40})/.test(first) ? written[written.indexOf(first) + 1] : undefined
-  const told = first.replace(trimming, "")
+  const told = first.replace(settingUp, "").replace(trimming, "")
   return steppedLine(typed === undefined ? told : `${told} (${oneLine(typed, maxTyped)})`)
 }
 
@@ -122,6 +129,7 @@ function commandLine(command: string): string {
 const maxTyped = 80
 
 /** How much of an output is shown, and where errors go: nothing about what was done. */
+const settingUp = /^(?:\s*(?:set [-+]\w+|(?:\.|source) \S+|export [^;&|]{1,200})\s*(?:;|&&))+\s*(?=\S)/
 const trimming = /\s2>(?:&1|\/dev\/null)|\s{0,3}\|\s{0,3}(?:tail|head)(?:\s-n)?\s-?\d{1,5}(?=\s{0,3}(?:$|&&|;|\|\|))/g
 
 /** A command line that is too long is told without the steps that only prepare or announce, and each other step by its beginning. */
@@ -131,7 +139,8 @@ function steppedLine(told: string): string {
   const doing = steps.map((step) => step.trim()).filter((step) => step !== "" && !idleStep.test(step))
   const each = Math.floor(maxCommandLength / Math.max(1, doing.length)) - 2
   const all = doing.join("; ")
-  if (all.length <= maxCommandLength || each < minStep) return oneLine(all === "" ? told : all, maxCommandLength)
+  if (all.length <= maxCommandLength) return oneLine(all === "" ? told : all, maxCommandLength)
+  if (each < minStep) return cutMiddle(oneLine(mainSteps(all), all.length), maxCommandLength, () => " … ", 0.4)
   const long = doing.filter((step) => step.length > each).length
   const left = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
   return doing.map((step) => oneLine(step, Math.floor(each + left))).join("; ")
@@ -170,7 +179,7 @@ const programActs =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
 
 function commandNature(
   tool: string,
@@ -178,7 +187,7 @@ function commandNature(
   command: string,
   isProgram: boolean,
   isTold: boolean,
-): "yes" | "no" | "check" {
+): "yes" | "no" | "check" | "maybe" {
   const program = command.slice(0, 20_000)
   // What a program does to files that it names is said of the files.
   const acts = isTold ? programActs.test(program) : programWrites.test(program)
@@ -190,8 +199,17 @@ function commandNature(
     .replace(/'[^'\n]{0,600}'/g, "_")
   if (commandChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
-  return kind === "test" || writes ? "check" : "no"
+  if (kind === "test") return "check"
+  return writes && !looksOnly(bare) ? "maybe" : "no"
 }
+
+/** Does each step of a command ask a program for something by its first words: `flagctl list`, `tool status job-7`? */
+const looksOnly = (command: string): boolean =>
+  command
+    .split(/&&|\|\||[;\n]/)
+    .every((step) => asksProgram.test(step.trim()) || toolNature("bash", step).writes === false)
+const asksProgram =
+  /^[\w./-]{1,60}(?: [\w:-]{1,40}){0,2} (?:get|list|ls|show|status|describe|history|view|logs?|info|inspect|search|query|diff|plan|help|version|top|ps|read|whoami|--help|--version)(?![\w-])/
 
 /** Read a call. Keys decide before names, because agents name their tools as they like. */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
@@ -223,10 +241,10 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     const text = textUnder(input, sayKeys) ?? longestText(input)
     if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
   }
-  if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), changes: "no" }
+  if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
   const does = verb ?? toolVerb(textUnder(input, ["action", "method", "operation", "command", "op", "verb"]) ?? "")
   const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
-  return { type: "call", tool, text: callText(tool, input), changes }
+  return { type: "call", tool, text: callText(tool, input), input, changes }
 }
 
 /** A request over HTTP that changes nothing, by its method or its first word. */
@@ -310,12 +328,12 @@ type ToolVerb = "lookup" | "change" | "service" | "gesture" | "think" | "finish"
 
 const verbs: Readonly<Record<ToolVerb, string>> = {
   lookup:
-    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch",
+    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall output ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch",
   change:
     "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
   // Further words of services, in which something is made, moved or given.
   service:
-    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick",
+    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick acknowledge ack undo revert terminate kill trigger dispatch ship release void silence snooze",
   gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",
   think: "think thought reason reflect ponder",
   finish: "finish submit complete completion done final answer exit terminate",
@@ -350,8 +368,23 @@ function toolVerb(tool: string): ToolVerb | undefined {
   const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbOf.get(word) ?? [])
   if (words[0] === "open" && words.some((word) => opened.test(word))) return "change"
   if (identifies.test(words.join(" "))) return "change"
-  return known.includes("list") ? "list" : (telling[0] ?? known[0])
+  if (known.includes("list")) return "list"
+  // Some names begin with what they are about: `mail_search`, `order_status`, `queue_submit`.
+  const first = words.findIndex((word) => verbOf.has(word) && !weak.has(word))
+  const isNoun = nouns.has(words[first] ?? "") && words.slice(first + 1).some((word) => verbOf.has(word))
+  const does = (isNoun ? telling[1] : telling[0]) ?? known[0]
+  return does === "finish" && words.length > 1 && !endsWork.test(words.join(" ")) ? "change" : does
 }
+
+/** Words that are the name of a thing as often as what is done. */
+const nouns: ReadonlySet<string> = new Set(
+  "mail email message text call order file record report request claim label tag pin issue post book schedule charge credit page key status history events logs link refund transfer return exchange".split(
+    " ",
+  ),
+)
+/** Who submits or completes anything but the work itself does something with it. */
+const endsWork =
+  /^(?:mcp .{0,40} )?(?:(?:submit|finish|complete|final|attempt|give|return) ?(?:final|the)? ?(?:answer|task|result|response|solution|report|completion|work)?|task (?:complete|done|finish|completion)|attempt completion|exit \w+|done)$/
 
 /** Words that say that something is done and not what. */
 const weak: ReadonlySet<string> = new Set(["run", "execute", "make", "start"])

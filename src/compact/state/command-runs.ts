@@ -67,3 +67,13 @@ export function triedRun(command: string): string {
 /** Does a run that went well cover one that failed: the same, or a part of it? */
 export const covers = (well: string, failed: string): boolean =>
   well !== "" && failed.startsWith(well) && /^(?:$|[\s:/])/.test(failed.slice(well.length))
+
+/** A command without the steps that only prepare or look, where others are left. */
+export function mainSteps(command: string): string {
+  if (!/&&|;/.test(command)) return command
+  const steps = command.match(/(?:"(?:\\.|[^"\\]){0,400}"|'[^']{0,400}'|(?<!&)&(?!&)|[^&;"']|["'])+/g) ?? []
+  const main = steps.map((step) => step.trim()).filter((step) => step !== "" && !preparing.test(step))
+  return main.length === 0 ? command : main.join(" && ")
+}
+const preparing =
+  /^(?:git (?:add|fetch|status|log|diff|show|rev-parse)|cd|export|set|source|\.|sleep|echo|printf|pwd|ls|cat|head|tail|wc|which|true|mkdir -p|cargo (?:fmt|check|clippy|build)|(?:npm|pnpm|yarn|bun) (?:run )?(?:lint|format|build|typecheck|test)|go (?:vet|build|fmt|test)|ruff|black|prettier|pytest)(?![\w-])/

@@ -28,35 +28,6 @@ export const withdraws = cue(
 /** The user stops the work; with more behind it, that is only how he breaks in. */
 export const halts = cue("^(?:stop|abort|halt)(?:,? (?:it|that|this|now|please|right there|everything)){0,2}[.!]*$")
 
-/** The user wants something from now on, whatever is asked next. */
-export const wishes = cue(
-  words(
-    "always|never|must(?:n['’]t)?|only|prefer(?:ably)?|make sure|ensure|from now on|at all times|under no circumstances|keep in mind|remember to",
-  ),
-  words(
-    "siempre|nunca|debes?|deben|tienes? que|s[oó]lo|solamente|prefiero|aseg[uú]rate|immer|nie(?:mals)?|muss|müssen|nur|bevorzuge|toujours|jamais|doi(?:t|vent|s)|seulement|uniquement|préfère|всегда|никогда|только|долж(?:ен|на|ны)|обязательно|sempre|mai|deve|apenas|somente",
-  ),
-  "总是|總是|永远|必须|必須|只能|只要|务必|務必|不要|不得|禁止|从不|一定要|以后|絶対|常に|必ず|항상|절대|반드시",
-)
-
-/** The user lays down a rule for good: what must or may never be, whatever the task. */
-export const lasts = cue(
-  words(
-    "always|never|must(?:n['’]t)?|(?:may|can|should|shall|will) not|cannot|can['’]t be|mustn['’]t|from now on|from here on|for the rest of|at all times|under no circumstances|no matter what|without (?:my|asking|our|an?|explicit|prior|written)|unless (?:i|we|you|the|it)|not (?:allowed|permitted)|(?:is|are) (?:required|forbidden|prohibited|off[- ]limits|mandatory)|has to|have to|every time|needs? (?:my|our|an?) \\p{L}+ ?(?:approval|consent|permission|review)|everywhere|no (?:more|longer|newer|older|one|exceptions?)|only (?:use|ever|if|when|with|for|on|in|to|after)|at most|at least|no more than|up to|under \\d+|stick to|restrict",
-  ),
-  "^(?:please,? )?(?:do not|don['’]t|avoid|only|prefer|keep|remember|make sure|ensure|use|stick to|limit|before you)(?![\\p{L}\\p{N}])",
-  words(
-    "siempre|nunca|jam[aá]s|debes?|deben|tienes? que|no (?:debes?|puedes?|se (?:debe|puede))|a partir de ahora|s[oó]lo|bajo ninguna|sin (?:mi|aprobaci[oó]n|permiso)|immer|nie(?:mals)?|muss|müssen|darf(?:st)? nicht|dürfen nicht|ab jetzt|nur|auf keinen fall|ohne (?:meine|zustimmung)|toujours|jamais|doi(?:t|s|vent)|ne (?:dois|doit|peut|pouvez) pas|désormais|interdit|sans (?:mon|accord)|всегда|никогда|нельзя|долж(?:ен|на|ны)|обязательно|запрещено|только|sempre|nunca|jamais|deve|não (?:pode|deve)|apenas",
-  ),
-  "总是|總是|永远|必须|必須|只能|务必|務必|不要|不得|不能|不许|禁止|切勿|一定要|以后|今后|从现在|未经|絶対|常に|必ず|してはいけない|禁止|항상|절대|반드시|금지",
-)
-
-/** The user says that a rule follows: "This is a hard constraint: …". */
-export const announcesRule = cue(
-  `^[^:.!?]{0,60}${words("rules?|constraints?|requirements?|instructions?|polic(?:y|ies)|non-?negotiable|keep (?:this )?in mind|remember|important")}[^:.!?]{0,60}(?::|\\s[–—-]{1,2})\\s+\\S`,
-  `^[^:.!?]{0,40}${words("regla|norma|importante|recuerda|regel|wichtig|vorgabe|règle|regra")}[^:.!?]{0,40}:\\s+\\S`,
-)
-
 /** The user asks for something. */
 export const requests = cue(
   words(

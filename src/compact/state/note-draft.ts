@@ -61,9 +61,9 @@ const admitsOfData = (text: string, channel: Channel): boolean =>
 /** Where a piece of a line ends that can be read by itself: behind a label, a sentence, a dash. */
 const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u
 
-/** Verbs that compilers use as nouns. */
+/** Verbs that compilers and system calls use as nouns, and names in code that begin with one: `test_refresh`. */
 const asNoun =
-  /^\W{0,3}(?:(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|(?:type|name) ['"`]|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/i
+  /^\W{0,3}(?:\p{L}+[_.]\w|\p{L}+ (?:timeout|timed out|refused|denied)\b|(?:connect|bind|listen|stat|resolve|lookup|mount) (?:to )?(?:host|address|socket|port|server)\b|(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|(?:type|name) ['"`]|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/iu
 
 const obliges =
   /(?<![\p{L}])(?:please|kindly|you (?:must|should|need|have to|are required)|(?:assistant|agent|model|ai) (?:must|should|needs))(?![\p{L}])/iu

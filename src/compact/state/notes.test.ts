@@ -28,14 +28,14 @@ describe("what the user said", () => {
   const cases: readonly (readonly [why: string, said: string, kind: NoteKind])[] = [
     ["a correction at the start", "No, the other file", "correction"],
     ["a correction in the middle", "Use tabs instead", "correction"],
-    ["a lasting wish", "Tests always go beside their file", "wish"],
+    ["a lasting wish", "From now on tests go beside their file", "wish"],
     ["a further request", "Can you also rename the button?", "request"],
     ["a command", "Add a test for the empty case", "request"],
     ["a plain answer", "The second one looks good to me", "reply"],
     ["a correction in Spanish", "En lugar de eso quiero el otro", "correction"],
     ["a wish in Spanish", "Las pruebas van siempre aparte", "wish"],
     ["a correction in Chinese", "不对，是另一个文件", "correction"],
-    ["a wish in Chinese", "变量名必须是英文", "wish"],
+    ["a wish in Chinese", "以后变量名必须用英文", "wish"],
     ["words nobody here knows", "Tämä on hyvä näin kuin nyt on", "reply"],
   ]
   test.each(cases)("%s", (_why, said, kind) => {

@@ -22,16 +22,20 @@ import {
 import { type CallDeed, deedOf } from "./call-deed.ts"
 import { isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
-import { admits, finish, type NoteDraft } from "./note-draft.ts"
+import { finish, type NoteDraft } from "./note-draft.ts"
 import {
+  doneAsNamed,
+  isRunning,
   madeBy,
   type Outcome,
   outcomeOf,
   printedByCommand,
   type ResultText,
   resultText,
+  runningIn,
   textEnds,
 } from "./outcome-of.ts"
+import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
@@ -100,6 +104,10 @@ type Reading = {
   readonly values: Values
   /** Calls whose result did not come yet. */
   readonly open: Map<string, OpenCall>
+  /** Commands that go on in the background, by the id under which their output is fetched. */
+  readonly running: Map<string, OpenCall>
+  /** The results so far. */
+  readonly results: ToolResultPart[]
   /** The screen or page that was shown last: calls name its elements by ids. */
   page: string
   /** Was a tool called since the user spoke? */
@@ -154,6 +162,8 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     talk: createUserTalk(),
     values: createValues(),
     open: new Map(),
+    running: new Map(),
+    results: [],
     page: "",
     worked: false,
     answer: undefined,
@@ -172,11 +182,14 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     yield
   }
   const { work, drafts, open, answer, talk } = reading
-  for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
+  for (const { deed, doing } of [...reading.running.values(), ...open.values()])
+    recordCall(work, deed, undefined, doing)
   const isOpen = open.size > 0 || reading.written !== undefined
   if (answer !== undefined) {
     if (!reading.isNoted) drafts.push(...thoughtDrafts(answer))
-    drafts.push(...lastDrafts(answer, reading.calledSince > answer.at && !isOpen))
+    const isWritten = reading.answeredCommand?.doing.at === answer.at
+    const carriedOut = (reading.calledSince > answer.at || isWritten) && !isOpen
+    drafts.push(...lastDrafts(answer, { carriedOut, isTold: isWritten }))
   }
   drafts.push(...beforeDrafts(reading))
   // An output tells little to whoever does not see the command before it.
@@ -266,9 +279,32 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
     reading.isLastWord = true
   } else {
     noteThoughts(reading)
-    reading.open.set(pairKey(call), { call, deed, doing })
+    reading.open.set(pairKey(call), fetched(reading, call) ?? { call, deed, doing })
   }
   readCallValues(reading.values, call, deed, doing)
+}
+
+/** The command whose output a call fetches by the id of its process, and nothing else. */
+function fetched({ running }: Reading, { input }: ToolCallPart): OpenCall | undefined {
+  if (running.size === 0 || typeof input !== "object" || input === null) return undefined
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(input)
+  if (entries.some(([key, value]) => /^(?:chars|input|text|data)$/.test(key) && String(value).trim() !== ""))
+    return undefined
+  const id = entries.find(([key, value]) => /(?:^|_)id$|Id$/.test(key) && running.has(String(value)))?.[1]
+  return id === undefined ? undefined : running.get(String(id))
+}
+
+/** Does a command go on after this result? Then it is not told how it ended. */
+function goesOn({ running }: Reading, open: OpenCall, result: ToolResultPart): boolean {
+  const [known] = [...running].find(([, one]) => one === open) ?? []
+  const text = resultText(result)
+  const id = runningIn(text)
+  if (open.deed.type !== "command" || (id === undefined && !(known !== undefined && isRunning(text)))) {
+    if (known !== undefined) running.delete(known)
+    return false
+  }
+  if (known === undefined && id !== undefined) running.set(id, open)
+  return true
 }
 
 function readResult(reading: Reading, result: ToolResultPart, doing: Doing): void {
@@ -279,7 +315,9 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
     if (result.failed !== true) recordTask(reading.work, open.deed.change, taskId(result), doing)
     return
   }
-  const read = endOf(result, open.deed)
+  if (goesOn(reading, open, result)) return
+  const read = withMade(reading, endOf(result, open.deed), result, open.deed)
+  reading.results.push(result)
   if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
@@ -287,7 +325,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it.
   const isQuoted = !(isRecorded && isLookup(open.deed)) && (quotedOf(read) === undefined || !holdsSteering(result))
-  const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure }) }
+  const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure, isDone: read.isDone }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
   if (quotedOf(outcome) !== undefined) citeResult(reading.work, open.deed, doing.source)
 }
@@ -312,11 +350,27 @@ const endOf = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome 
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
-  if (deed.type === "command" && !outcome.failed) return withCommit(deed.command, outcome, text)
-  if (deed.type !== "call" || deed.changes === "no" || outcome.failed) return outcome
-  const { sure, says, line } = outcome
-  return { failed: false, ...present({ sure, says, value: madeBy(text, deed.text), line }) }
+  if (deed.type === "command" && !outcome.failed) return withCommit(deed, outcome, text)
+  const isDone = deed.type === "call" && !outcome.failed && doneAsNamed(deed.tool, text)
+  if (deed.type !== "call" || (deed.changes === "no" && !isDone) || outcome.failed) return outcome
+  const { sure, says, did, line } = outcome
+  return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
+
+/** What each change was found to have made up, by what was known before it. */
+const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()
+
+/** A change with what it made up that no result before it named. */
+function withMade({ results }: Reading, read: Outcome, result: ToolResultPart, deed: CallDeed): Outcome {
+  if (read.failed || deed.type !== "call" || (deed.changes === "no" && read.isDone !== true)) return read
+  const known = madeBefore.get(result)
+  const value =
+    known?.deed === deed
+      ? known.value
+      : madeBy(resultText(result), deed.input, (id) => results.some((one) => screenText(one).includes(id)))
+  madeBefore.set(result, { deed, value })
+  return { ...read, ...present({ value }) }
+}
 
 /** A search that found nothing did not fail. */
 const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
@@ -327,8 +381,12 @@ const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
   )
 
 /** Of a command that commits, the commit is what came of it, whatever else it printed. */
-function withCommit(command: string, outcome: Outcome, { head, tail }: ResultText): Outcome {
-  if (!/(?:^|[\s;&])git (?:-\S+ \S+ )?commit\b/.test(command)) return outcome
+function withCommit(
+  { command, runs }: Extract<CallDeed, { type: "command" }>,
+  outcome: Outcome,
+  { head, tail }: ResultText,
+): Outcome {
+  if (![command, ...runs].some((run) => /(?:^|[\s;&])git (?:-\S+ \S+ )?commit\b/.test(run))) return outcome
   const hash =
     /^\s{0,4}(?:Output: )?(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
   const found = hash.exec(head) ?? hash.exec(tail)
@@ -437,61 +495,4 @@ function keep(drafts: readonly NoteDraft[], length: number, limit: number): read
     .filter((draft) => kept.has(draft))
     .flatMap((draft) => finish(draft) ?? [])
     .sort((one, other) => one.at - other.at)
-}
-
-/** Calls that name an element of a page or screen by an id: the line of the page that has the id says what it is. */
-
-/** Arguments that take such an id. */
-const elementKey = /^(?:bid|ref|uid|eid|index|node|target|element|element_?id|node_?id|backend_?node_?id)$/i
-const elementId = /^[\w-]{1,16}$/
-
-/** A page of more characters is read up to here. */
-const maxPage = 400_000
-const maxName = 80
-
-/** A page that gives its elements ids: the same mark before many of its lines, or within them. */
-const marked =
-  /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16}|[^\n]{1,160}\[ref=[\w-]{1,16}\])/gi
-const markedBefore = /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16})/gi
-const markedWithin = /\[ref=/i
-const leastMarked = 5
-/** A page has such marks from its beginning. */
-const maxLooked = 8_000
-
-const screenText = ({ content }: ToolResultPart): string =>
-  content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
-
-/** Is a result such a page? */
-const isScreen = createPerObject((result: ToolResultPart): boolean => {
-  const text = screenText(result).slice(0, maxLooked)
-  let found = 0
-  for (const _ of text.matchAll(markedWithin.test(text) ? marked : markedBefore))
-    if (++found >= leastMarked) return true
-  return false
-})
-
-/** The call with the name of each element behind its id, where the page that was shown says one. */
-function withElement(deed: CallDeed, input: unknown, page: string): CallDeed {
-  if (deed.type !== "call" || page === "" || typeof input !== "object" || input === null) return deed
-  let { text } = deed
-  for (const [key, value] of Object.entries(input)) {
-    const id = String(value)
-    if (!elementKey.test(key) || !elementId.test(id)) continue
-    const name = nameOf(id, page)
-    if (name !== undefined && !text.includes(name)) text = text.replace(`${key}=${id}`, () => `${key}=${id} "${name}"`)
-  }
-  return text === deed.text ? deed : { ...deed, text }
-}
-
-/** What stands on the line of an id, without its states: `BID:a12 textbox Caller, required` is a textbox Caller. */
-function nameOf(id: string, page: string): string | undefined {
-  const at = new RegExp(
-    `(?:^|\\n)([^\\n]{0,200}?)(?:\\[(?:ref=)?${id}\\]|(?:bid|uid|ref|eid)[:=]${id}(?![\\w-]))([^\\n]{0,200})`,
-    "i",
-  )
-  const [, before = "", after = ""] = at.exec(page.slice(0, maxPage)) ?? []
-  const told = /\p{L}/u.test(after.replace(/\[[^\]]*\]/g, "")) ? after : before
-  const bare = told.replace(/^[\s:*-]+|\[[^\]]*\]|,?\s[a-z]+=(?:'[^']*'|[^\s,]+)|, [a-z]+(?=,|$)/gi, "")
-  const name = oneLine(bare.replace(/["`]/g, "'"), maxName)
-  return /\p{L}/u.test(name) && admits(name, "tool") ? name : undefined
 }

@@ -14,6 +14,10 @@ export type Outcome = {
   readonly sure?: true
   /** It says in words that something was done. */
   readonly says?: true
+  /** A short answer says of a thing that it is changed now. */
+  readonly did?: true
+  /** The status of an answer says that the very thing was done that the tool is named after. */
+  readonly isDone?: true
   readonly line?: string
   readonly value?: string
   /** How a longer output begins that says neither. */
@@ -90,9 +94,11 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   // A long answer of anything but a program is content, whatever its first word says.
   if (failed) return runs || text.length <= brief ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
   const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
+  const did = !prints && saysChanged(text)
   const sure = {
-    ...(flag === false || says || isSure(text, runs) ? { sure: true as const } : {}),
+    ...(flag === false || says || did || isSure(text, runs) ? { sure: true as const } : {}),
     ...(says ? { says: true as const } : {}),
+    ...(did ? { did: true as const } : {}),
   }
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
   const told = runs && !prints ? lastLine(text.tail, accomplished) : undefined
@@ -106,6 +112,13 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
+
+/** Does a line or two say that something is another now: "rolled back (revision 90)", "image_format: avif -> webp"? */
+const saysChanged = ({ whole = "" }: ResultText): boolean =>
+  whole.length <= shortNews && whole.trim().split("\n").length <= 3 && changed.test(whole) && !doubts.test(whole)
+const shortNews = 240
+const changed =
+  /\b(?:rolled (?:back|out)|reverted|terminated|killed|restarted|started|stopped|scaled|patched|configured|enabled|disabled|suspended|resumed|activated|deactivated|acknowledged|resolved|reopened|merged|restored|moved|renamed|changed|posted|uploaded|published|deployed|registered|assigned|scheduled|approved|granted|revoked|locked|unlocked|promoted|rotated|drained|set to|switched|migrated|imported|inserted|\d[\d,.]* (?:\w+ )?(?:updated|inserted|deleted|created|affected|written))\b|^[^\s:]{2,60}: \S{1,40} (?:->|→|=>) \S/im
 
 /** The first line of an output, and how many there are. */
 function beginningOf({ head, whole }: ResultText): string | undefined {
@@ -127,8 +140,8 @@ const ended =
   /\b(?:done|complete[d]?|finished|built|success\w*|passed|failed|written|saved|up to date|up-to-date|compiled|created|ready|listening|total|took|elapsed|OK|in \d+(?:\.\d+)? ?m?s)\b|✓|✔|成功|완료/
 
 /** Does the result say that it went well: by its exit code, as data without an error in it, in words, or as a shell that has nothing to say? */
-function isSure({ head, tail, length }: ResultText, runs: boolean): boolean {
-  if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return true
+function isSure({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
+  if (exitedWell === true || exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return true
   if (/^\s{0,20}[[{]\s{0,8}["[{\]}\d]/.test(head)) return true
   return runs && (length === 0 || noOutput.test(head.slice(0, 40)))
 }
@@ -145,7 +158,8 @@ function hasFailed(text: ResultText, runs: boolean, prints: boolean, counted: st
   return counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail)
 }
 
-function saysFailed({ head, tail, length }: ResultText, runs: boolean): boolean {
+function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
+  if (exitedWell === true) return false
   if (exit.test(tail.slice(-400)) || exit.test(head.slice(0, 200))) return true
   if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return false
   if (/^Traceback \(most recent/m.test(tail)) return true
@@ -186,9 +200,19 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
     firstLine(head, errorLine) ??
     firstLine(head, shellError) ??
     counted ??
-    lastLine(tail, exit) ??
+    exitLine(head, tail) ??
     firstLine(head, /\S/)
   )
+}
+
+/** The line with the exit code; where it says nothing else, with a line that does. */
+function exitLine(head: string, tail: string): string | undefined {
+  const line = lastLine(tail, exit)
+  if (line === undefined || !/^\W*(?:process |command )?exit\D{0,24}\d{1,3}\W*$/i.test(line)) return line
+  const others = head.split("\n").filter((one) => /\p{L}{3}/u.test(one) && !exit.test(one))
+  const telling =
+    others.find((one) => /\b(?:fail\w*|errors?|denied|refused|missing|not|cannot)\b|[✗✘×]/i.test(one)) ?? others[0]
+  return telling === undefined ? line : `${line.trim()}: ${telling.trim()}`
 }
 
 /** The sentence that says that something is not allowed: what stands before it may be a heading. */
@@ -224,32 +248,75 @@ const isValue = (text: string): boolean => {
 /** Characters that the values of a JSON answer may take. */
 const maxRoom = 150
 
-/** Keys under which a change gives back the name of what it made, and how that stands. */
-const nameKey = /(?:^|_)(?:id|number|code|reference|confirmation|key|url)$|(?:Id|Number|Code|Key)$/
-const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
+/** Does the status of an answer say that what the tool is named after was done: `verify_contact` and "verified"? */
+export function doneAsNamed(tool: string, { head }: ResultText): boolean {
+  const [verb = ""] = (tool.split(/__|[.:/]/).at(-1) ?? "").split(/[_-]|(?<=[a-z])(?=[A-Z])/)
+  const status = /"(?:status|state)"\s{0,3}:\s{0,3}"([a-z_-]{4,30}ed)"/i.exec(head.slice(0, 600))?.[1]?.toLowerCase()
+  return verb.length > 3 && status?.startsWith(verb.toLowerCase().replace(/(?:e|y)$/, "")) === true
+}
 
-/** Of the answer to a change only what it made up: an id, a status, a sum that the call did not name. */
-export function madeBy({ whole }: ResultText, call: string): string | undefined {
+/** Keys under which a change gives back the name of what it made, and how that stands. */
+const nameKey = /(?:^|_)(?:id|ids|number|code|reference|confirmation|key|url|ts)$|(?:Id|Number|Code|Key|Url)$/
+const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
+const maxMade = 4
+/** Answers inside one another that are looked into, and members of each. */
+const maxMadeDepth = 3
+const maxMadeMembers = 64
+
+/**
+ * Of the answer to a change only what it made up: ids, a status, a sum that the call was not given. `isSeen`: did an earlier result name
+ * it?
+ */
+export function madeBy(
+  { whole }: ResultText,
+  given: unknown,
+  isSeen: (value: string) => boolean = () => false,
+): string | undefined {
   const parsed = whole === undefined ? undefined : parseJson(whole)
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
     return parsed === undefined && isValue(whole ?? "") && whole !== "" ? oneLine(whole ?? "", maxQuoted) : undefined
   }
-  const entries: readonly (readonly [string, unknown])[] = Object.entries(parsed).slice(0, 4 * maxMembers)
-  const name = entries.find(([key]) => nameKey.test(key))?.[0]
-  const made = entries.filter(
-    ([key, value]) =>
-      (key === name || standKey.test(key)) &&
-      typeof value !== "object" &&
-      isValue(String(value)) &&
-      !call.includes(String(value)),
+  const named = JSON.stringify(given) ?? ""
+  const isNew = (value: unknown): boolean =>
+    typeof value !== "object" && isValue(String(value)) && !named.includes(String(value))
+  const all = leavesIn(parsed, 0)
+  // Inside the answer only a word with a figure in it is the name of something new.
+  const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
+  const names = all.filter(
+    ({ key, value, depth }) =>
+      nameKey.test(key) && isNew(value) && (depth === 0 || isId.test(String(value))) && !isSeen(String(value)),
   )
-  return made.length === 0
+  const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
+  const told = Map.groupBy([...names, ...stands], ({ key }) => key)
+  return told.size === 0
     ? undefined
-    : made
-        .slice(0, 4)
-        .map(([key, value]) => `${key}=${String(value)}`)
+    : [...told]
+        .slice(0, maxMade)
+        .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
         .join(", ")
 }
+
+/** Several values of one key; numbers that follow one another as a range. */
+function listed(values: readonly string[]): string {
+  const [first = ""] = values
+  const isRange =
+    values.length > 2 && values.every((value, n) => /^\d{1,15}$/.test(value) && Number(value) === Number(first) + n)
+  if (isRange) return `${first}..${values.at(-1) ?? ""}`
+  return values.length > maxSame ? `${values.slice(0, maxSame).join(", ")}, …` : values.join(", ")
+}
+const maxSame = 6
+
+type Leaf = { readonly key: string; readonly value: unknown; readonly depth: number }
+
+function leavesIn(answer: object, depth: number): readonly Leaf[] {
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(answer).slice(0, maxMadeMembers)
+  const own = entries.filter(([, value]) => typeof value !== "object").map(([key, value]) => ({ key, value, depth }))
+  if (depth >= maxMadeDepth || Array.isArray(answer)) return depth >= maxMadeDepth ? own : insideOf(entries, depth)
+  return [...own, ...insideOf(entries, depth)]
+}
+
+const insideOf = (entries: readonly (readonly [string, unknown])[], depth: number): readonly Leaf[] =>
+  entries.flatMap(([, value]) => (typeof value === "object" && value !== null ? leavesIn(value, depth + 1) : []))
 
 function valueIn({ whole }: ResultText): string | undefined {
   if (whole === undefined) return undefined
@@ -299,14 +366,40 @@ export type ResultText = {
   readonly tail: string
   readonly whole?: string
   readonly length: number
+  /** What the client prints around it says that it exited well. */
+  readonly exitedWell?: true
 }
+
+/** What a client prints before the output of a command: which piece it is, how long it took, how it exited. */
+const envelope =
+  /^(?:(?:Chunk ID|Wall time|Exit code|Process (?:exited|running)|Original token count|Total output lines)\b[^\n]{0,120}\n){1,8}Output:\n?/
+
+const envelopeIn = (text: string): string =>
+  /^[CWEPOT]/.test(text) ? (envelope.exec(text.slice(0, 1_000))?.[0] ?? "") : ""
+
+/** An output without what the client prints before it. */
+export const withoutEnvelope = (text: string): string => text.slice(envelopeIn(text).length)
+
+/** The process that goes on behind a command, by the id under which its output is fetched later. */
+export const runningIn = ({ head, tail }: ResultText): string | undefined =>
+  (running.exec(head.slice(0, 400)) ?? running.exec(tail.slice(-400)))?.[1]
+const running =
+  /\b(?:running with session ID|running in (?:the )?background(?: \(| with )ID:?|background (?:process|task|job) ID:?)\s{0,2}([\w-]{2,40})/i
+
+/** Does it only say that the process goes on? */
+export const isRunning = ({ head }: ResultText): boolean => /^\s{0,8}<status>\s?running\b|^Status: running\b/.test(head)
 
 const bareText = (part: Part): string =>
   part.type === "text" ? part.text : part.type === "document" ? (part.text ?? "") : ""
 
 /** Read the ends of an output without joining what lies between. */
 export function resultText({ content }: ToolResultPart): ResultText {
-  return textEnds(content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content))
+  const text = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
+  const around = envelopeIn(text)
+  if (around === "" || running.test(around)) return textEnds(text)
+  const code = exit.exec(around)?.[1]
+  const printed = textEnds(`${text.slice(around.length)}${code === undefined ? "" : `\nExit code: ${code}`}`)
+  return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
 }
 
 const outputKeys = ["stdout", "output", "stderr"]

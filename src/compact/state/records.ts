@@ -25,7 +25,7 @@ const maxJsonLength = 1_000_000
 
 /** What says how the answer came about and nothing about its subject. */
 const envelope =
-  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|num_turns|score|max_score|highlights?)$/i
+  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?)$/i
 
 const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
 
@@ -107,7 +107,8 @@ function isWrap({ entries }: RecordTree, member: Tree, question: RecordQuestion)
 
 function push(found: FactRecord[], name: string, fields: readonly Field[]): void {
   const line = oneLine(name.replaceAll(": ", ":"), 160)
-  if (line !== "" && fields.length > 0 && found.length < maxRecords) found.push({ name: line, fields })
+  const own = fields.filter(({ pieces }) => pieces.length !== 1 || pieces[0] !== line)
+  if (line !== "" && own.length > 0 && found.length < maxRecords) found.push({ name: line, fields: own })
 }
 
 type RecordTree = Extract<Tree, { readonly type: "record" }>

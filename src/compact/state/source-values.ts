@@ -5,7 +5,7 @@ import type { FactRecord } from "./records.ts"
  * Values in what calls wrote and ran: settings of a written file under their names, and of programs the files that they name and what they
  * define, which an interpreter still knows. The owner is the file, or the tool that was given the program.
  */
-type SourceValue = { readonly key: string; readonly value: string }
+export type SourceValue = { readonly key: string; readonly value: string }
 
 /** Longer texts are read up to here. */
 const maxSourceText = 60_000
@@ -51,6 +51,32 @@ export function settingsIn(text: string): readonly SourceValue[] {
   const each = Map.groupBy(found, ({ key }) => key)
   return found.filter(({ key }) => new Set(each.get(key)?.map(({ value }) => value)).size <= maxSettings)
 }
+
+/** The rows of a small table, each under its first cell: what somebody writes down in a table is what was found out. */
+export function tableRows(text: string): readonly SourceValue[] {
+  if (!text.includes("\n|")) return []
+  const lines = text
+    .slice(0, maxSourceText)
+    .split("\n")
+    .filter((line) => /^\s{0,8}\|.*\|\s*$/.test(line))
+  const rows = lines.filter((line) => !/^[\s|:-]+$/.test(line)).slice(1)
+  if (lines.length - rows.length < 2 || rows.length > maxRows) return []
+  return rows.flatMap((row) => {
+    const [key = "", ...cells] = row
+      .trim()
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim())
+    const value = cells.filter((cell) => cell !== "").join(" | ")
+    return key !== "" && /\d/.test(value) && value.length <= 2 * maxValueLength ? [{ key, value }] : []
+  })
+}
+const maxRows = 16
+
+const tableStart = "table in "
+/** The owner of such rows, and whether a record is one of them. */
+export const tableName = (path: string): string => `${tableStart}${path}`
+export const isTable = (record: string): boolean => record.startsWith(tableStart)
 
 const settingPairs = (text: string): readonly SourceValue[] =>
   [...text.slice(0, maxSourceText).matchAll(setting)].flatMap(([, key = "", value = ""]) =>

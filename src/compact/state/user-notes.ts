@@ -1,9 +1,10 @@
 import { directs } from "../../language/imperative.ts"
 import type { LazyPattern } from "../../language/lazy.ts"
 import { createRecent } from "../../message/recall.ts"
+import { findRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
-import { announcesRule, corrects, halts, lasts, requests, sentencesOf, wishes, withdraws } from "./cues.ts"
+import { corrects, halts, requests, sentencesOf, withdraws } from "./cues.ts"
 import { admits, type NoteDraft } from "./note-draft.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
@@ -145,12 +146,14 @@ const forbids = /\b(?:not|never|without|except|unless|avoid|instead of)\b|n['’
 const fileName =
   /(?<![\w@:/.-])(?:[\w.-]{1,60}\/){0,8}(?![A-Z][a-z]+\.js\b)[\w-]{1,60}\.(?:md|txt|json|ya?ml|toml|[cm]?[jt]sx?|py|go|rs|java|kt|rb|cpp|cs|php|sh|sql|html|css|csv|xml|ini|ipynb)\b/g
 const maxFiles = 8
+/** Characters of a sentence that are read for names of files. */
+const maxNaming = 400
 
 /** Files that sentences ask to have changed: what nobody ever touched or named again was not done. */
 const filesWanted = (sentences: readonly string[]): readonly string[] =>
   sentences
     .filter((sentence) => asksForChange.test(sentence) && !forbids.test(sentence))
-    .flatMap((sentence) => sentence.slice(0, longestRule).match(fileName) ?? [])
+    .flatMap((sentence) => sentence.slice(0, maxNaming).match(fileName) ?? [])
     .map((path) => path.slice(path.lastIndexOf("/") + 1))
     .slice(0, maxFiles)
 
@@ -163,7 +166,7 @@ function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineSt
   const question = isBare ? said.asked : undefined
   const whole: NoteDraft = {
     ...base,
-    kind: kind === "wish" ? "request" : kind,
+    kind: kind === "wish" ? "reply" : kind,
     text: question === undefined ? text : `${text} (asked: ${question.text})`,
     ...(words.own === undefined ? {} : { short: plainWords(words.own) }),
     ...(question === undefined ? {} : { sources: [question.source, said.source] }),
@@ -173,25 +176,10 @@ function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineSt
   const lasting = words.lasting.map((sentence): NoteDraft => {
     return { ...base, kind: "wish", text: oneLine(sentence, maxLineLength), worth: worths.wish ?? 0 }
   })
-  // A message that is nothing but one rule stands among the rules.
-  if (kind !== "wish" || !words.isWhole || text.length > maxLineLength) return [whole, ...lasting]
-  return [{ ...base, kind: "wish", text: oneLine(text, maxLineLength), worth: worths.wish ?? 0 }]
+  return [whole, ...lasting]
 }
 
-/** A rule has a verb and a thing; a question or a pasted page is none. */
-const shortestRule = 12
-const longestRule = 400
-
-const isLasting = (sentence: string): boolean =>
-  sentence.length >= shortestRule &&
-  sentence.length <= longestRule &&
-  (lasts.test(sentence) || (/[:–—-]/.test(sentence) && announcesRule.test(sentence))) &&
-  !/[?？]\s*$/.test(sentence) &&
-  !withdraws.test(sentence)
-
 type Words = {
-  /** Nothing in it was pasted. */
-  readonly isWhole: boolean
   /** It begins with a command and the thing that it is about. */
   readonly directs: boolean
   readonly kind: NoteKind
@@ -210,12 +198,16 @@ const readWords = createRecent((text): Words => {
   const spans = ownWords(text)
   const own = spans.map(({ start, end }) => text.slice(start, end))
   const sentences = own.flatMap(sentencesOf)
+  const lasting = findRules(text, { channel: "user" }).slice(0, maxWishes)
+  const beside = lasting.reduce((left, rule) => left.replace(rule.text, ""), lasting.length === 0 ? "" : text)
+  const isRule = lasting.length > 0 && weightOf(beside) < fewBeside
+  const told = kindOf(sentences)
+  const kind = isRule && told !== "correction" ? "wish" : told
   const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
   return {
-    isWhole: own.length === 1 && own[0] === text,
     directs: sentences.slice(0, 1).some((sentence) => directs(sentence) && sentence.split(/\s+/, 4).length > 3),
-    kind: kindOf(sentences),
-    lasting: sentences.filter(isLasting).slice(0, maxWishes),
+    kind,
+    lasting: lasting.map((rule) => rule.text),
     files: filesWanted(sentences),
     withdraws:
       sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))) ||
@@ -224,6 +216,9 @@ const readWords = createRecent((text): Words => {
     ...(shorter === undefined ? {} : { own: shorter }),
   }
 }, 1000)
+
+/** A message with fewer letters beside its rules is nothing but rules. */
+const fewBeside = 24
 
 /** Characters of a paste that stay: its head says what it is. */
 const pasteHead = 160
@@ -254,5 +249,5 @@ function kindOf(sentences: readonly string[]): NoteKind {
   // Further on, "do not" is a condition of what is asked for.
   if (some(corrects, sentences.slice(0, 2))) return "correction"
   if (some(requests) || sentences.some(directs)) return "request"
-  return some(wishes) ? "wish" : "reply"
+  return "reply"
 }

@@ -7,8 +7,19 @@ import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-notes.ts"
 import { type CallDeed, isShell } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
+import { withoutEnvelope } from "./outcome-of.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
-import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
+import {
+  addValues,
+  programValues,
+  type SourceState,
+  type SourceValue,
+  settingsIn,
+  sourceRecord,
+  sourceTexts,
+  tableName,
+  tableRows,
+} from "./source-values.ts"
 import {
   printedIn,
   printedInFile,
@@ -97,20 +108,35 @@ function noteSource(states: Map<string, SourceState>, call: ToolCallPart, deed: 
   const [file] =
     deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
-  const values = valuesInCall(call, deed.type)
-  const named = isShell(tool) ? "named in commands" : `programs given to ${oneLine(tool, maxHabitLength * 2)}`
-  const name = file === undefined ? named : file.path
+  // A shell forgets what a command named: its paths alone say nothing of the work.
+  if (file === undefined && isShell(tool)) return
+  const { rows, values } = valuesInCall(call, deed.type)
+  if (file !== undefined) addSource(states, tableName(file.path), rows, doing)
+  const name = file === undefined ? `programs given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  addSource(states, name, values, doing)
+}
+
+function addSource(
+  states: Map<string, SourceState>,
+  name: string,
+  values: readonly SourceValue[],
+  { at, source }: Doing,
+): void {
   if (values.length === 0 || name === "") return
-  const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
+  const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at }
   states.set(name, state)
-  state.at = doing.at
-  state.sources.push(doing.source)
+  state.at = at
+  state.sources.push(source)
   addValues(state, values)
 }
 
 const valuesInCall = createPerObject(({ input }: ToolCallPart, kind: CallDeed["type"]) => {
   const texts = sourceTexts(input).filter((text) => kind !== "call" || text.includes("\n"))
-  return texts.flatMap(kind === "files" ? settingsIn : programValues)
+  const isWritten = kind === "files"
+  return {
+    rows: isWritten ? texts.flatMap(tableRows) : [],
+    values: texts.flatMap(isWritten ? settingsIn : programValues),
+  }
 })
 
 const sourceWorth = 2
@@ -230,14 +256,15 @@ function readRecords(values: Values, { call, deed }: OpenCall, found: readonly F
 function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly FactRecord[] {
   const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
   const [only] = result.content
-  const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
+  const answer = result.content.length === 1 && only?.type === "text" ? withoutEnvelope(only.text) : ""
   if (answer === "" || (deed.type !== "call" && deed.type !== "command" && !isRead)) return []
   const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
   const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
   const own = oneLine(asked.replaceAll(": ", ":"), 160)
-  // A line of a program names nothing that it printed.
+  // A line of a program names nothing that it printed, and what a change gave back is told with it.
+  const isNamed = (name: string): boolean => name !== own || !(isChange(deed) || /[(){};=]/.test(name))
   return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(
-    ({ name }) => deed.type !== "command" || name !== own || !/[(){};=]/.test(name),
+    ({ name }) => (deed.type !== "command" && !isChange(deed)) || isNamed(name),
   )
 }
 
@@ -325,7 +352,7 @@ const statedBy = createRecent(
 /** What lines of a tool's output say in words, with an exact value in them. */
 function printedOf({ call, deed }: OpenCall, { content }: ToolResultPart): readonly ValueStatement[] {
   const read = deed.type === "files" || isPage(call) ? printedInFile : printedIn
-  return content.flatMap((part) => (part.type === "text" ? read(part.text) : []))
+  return content.flatMap((part) => (part.type === "text" ? read(withoutEnvelope(part.text)) : []))
 }
 
 function remember(

@@ -75,7 +75,8 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
   if (deed.type === "command" && deed.command !== "") {
     const wrote = deed.files.some(({ deed: done }) => done !== "read")
     // What a command did to files is said of the files.
-    const kind = deed.changes === "yes" ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
+    const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.did === true)
+    const kind = isAct ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
     const text = code(deed.command)
     const named = { text, kind, calls: false, little: false, same: deed.tried } as const
     if (outcome?.failed === false) resolveAll(work, deed.runs, text, doing.at)
@@ -84,8 +85,10 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
   if (deed.type === "call") {
     // Whose name says nothing did something if its answer says so, or has an id for what it made.
     const says =
-      outcome?.says === true || (/[a-z][_A-Z]/.test(deed.tool) && /(?:^|_)id=|Id=/.test(outcome?.value ?? ""))
-    const isAct = deed.changes === "yes" || (deed.changes === "maybe" && says)
+      outcome?.says === true ||
+      outcome?.did === true ||
+      (/[a-z][_A-Z]/.test(deed.tool) && /(?:^|_)id=|Id=/.test(outcome?.value ?? ""))
+    const isAct = deed.changes === "yes" || (deed.changes === "maybe" && says) || outcome?.isDone === true
     const kind = isAct ? "act" : "lookup"
     const same = deed.text.split(",", 1)[0] ?? ""
     const text = code(deed.text)

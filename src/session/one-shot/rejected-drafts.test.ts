@@ -295,7 +295,7 @@ const cases: readonly Case[] = [
   {
     code: "over-budget",
     by: "a meter that counts a message as much larger than its text",
-    run: () => sendCompacted([goal, ...talk, question], { budgetTokens: 640, meter: framingMeter() }),
+    run: () => sendCompacted([goal, ...talk, question], { budgetTokens: 660, meter: framingMeter() }),
     // The fallback is drafted again for less until it fits.
     rejected: [["over-budget"], ["over-budget"], ["over-budget"]],
     sent: "What is left to do?",

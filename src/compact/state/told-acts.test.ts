@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest"
+import { type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
+import type { NoteKind } from "../summary/summary.ts"
+import { notesOf } from "./notes.ts"
+
+const user = (said: string): Turn => ["user", text(said)]
+const assistant = (said: string): Turn => ["assistant", text(said)]
+
+const lines = (turns: readonly Turn[], ...kinds: readonly NoteKind[]): readonly string[] =>
+  notesOf(transcript(user("Repair the login page"), ...turns)).flatMap(({ kind, text: line }) =>
+    kinds.includes(kind) ? [line] : [],
+  )
+
+describe("what a service did", () => {
+  test("the numbers that it gave are told before its status, also from inside its answer", () => {
+    const answer = {
+      order: "K-77",
+      status: "cancelled",
+      refunds: [
+        { refund_id: "RF-1034", to: "card_12", amount: 40 },
+        { voucher_id: "VC-88", holder: "A. Moss" },
+      ],
+    }
+    const call = used("cancel_order", { order: "K-77", refund_to: "card_12" }, JSON.stringify(answer))
+    expect(lines(call, "act")).toEqual([
+      "`cancel_order(order=K-77, refund_to=card_12)`: refund_id=RF-1034, voucher_id=VC-88, status=cancelled",
+    ])
+  })
+
+  test("nothing is told as new that the call was given, however long it was", () => {
+    const seats = Array.from({ length: 40 }, (_, n) => ({ seat_number: `S-${n}-ROW-${n * 7}`, guest: `guest-${n}` }))
+    const [line = ""] = lines(used("assign_seats", { seats }, JSON.stringify({ ok: true, seats })), "act")
+    expect(line).not.toMatch(/seat_number=S-\d+-ROW-\d+$/)
+  })
+
+  test("what a change gave back is told with it, and not as a record of its own", () => {
+    const posted = used(
+      "chat__post_message",
+      { channel: "#ops", text: "All quiet" },
+      JSON.stringify({ ok: true, channel: "#ops", ts: "1794.204419" }),
+    )
+    expect(lines(posted, "act")).toEqual(["`chat__post_message(channel=#ops, text=All quiet)`: ts=1794.204419"])
+    expect(lines(posted, "record")).toEqual([])
+  })
+
+  test.each([
+    ["its status names the verb of the tool", "verify_contact", '{"user":"u1","status":"verified"}'],
+    ["it says of a thing what became of it", "rollout_undo", "deployment.apps/shop rolled back (revision 90 = 88)"],
+    [
+      "it names the verb after a server's prefix",
+      "mcp__pager__acknowledge_incident",
+      '{"id":"Q2","status":"acknowledged"}',
+    ],
+  ])("a tool of unknown kind did something where %s", (_why, tool, answer) => {
+    expect(lines(used(tool, { user: "u1" }, answer), "act")).toHaveLength(1)
+  })
+
+  test.each([
+    ["an order that was ordered", "get_order", '{"id":"K-77","status":"ordered"}'],
+    ["a page of history", "incident_timeline", `02:14 opened\n${"02:15 resolved by nobody yet\n".repeat(20)}`],
+  ])("a lookup is no act: %s", (_why, tool, answer) => {
+    expect(lines(used(tool, { id: "K-77" }, answer), "act")).toEqual([])
+  })
+})
+
+describe("what a command did", () => {
+  const bash = (command: string, output: string): readonly Turn[] => used("Bash", { command }, output)
+
+  test.each([
+    ["flagctl set image_format webp --env eu1", "image_format: avif -> webp (rev 419)"],
+    ["pgkill shop 23817", "terminated 23817; audit id DBA-20934"],
+    ["time DATABASE_URL=x python manage.py migrate bookings 0091", "OK"],
+  ])("a program that nobody knows did something where it says so: %s", (command, output) => {
+    expect(lines(bash(command, output), "act")).toHaveLength(1)
+  })
+
+  test.each([
+    ["flagctl list --env eu1", "image_format: avif -> webp"],
+    ["jobtool status 7731", "terminated 02:44"],
+    ["python manage.py sqlmigrate bookings 0092", "BEGIN; COMMIT;"],
+  ])("who only asks a program changed nothing: %s", (command, output) => {
+    expect(lines(bash(command, output), "act")).toEqual([])
+  })
+
+  test("what a client prints around an output is told nowhere", () => {
+    const around = (code: number, printed: string): string =>
+      `Chunk ID: 00933f\nWall time: 14.2000 seconds\nProcess exited with code ${code}\nOriginal token count: 22\nOutput:\n${printed}`
+    const turns = [
+      ...used("exec_command", { cmd: "git push -u origin fix" }, around(0, "first line\nsecond line\nthird line")),
+      ...used("exec_command", { cmd: "make test" }, around(2, "Connection refused")),
+    ]
+    const told = notesOf(transcript(user("Go"), ...turns)).map(({ text: line }) => line)
+    expect(told.join("\n")).not.toMatch(/Chunk ID|Wall time|token count/)
+    expect(told).toContain("`make test` failed: Connection refused")
+  })
+
+  test("a command that goes on is told by how it ended, and not the calls that fetched its output", () => {
+    const turns = [
+      ...used(
+        "exec_command",
+        { cmd: "make migrate" },
+        "Chunk ID: 1\nWall time: 30 seconds\nProcess running with session ID 4112\nOutput:\n",
+      ),
+      ...used(
+        "write_stdin",
+        { session_id: 4112, chars: "" },
+        "Chunk ID: 2\nWall time: 9 seconds\nProcess exited with code 1\nOutput:\nerror: lock timeout",
+      ),
+      ...used("Bash", { command: "cargo build" }, "Command running in background with ID: b3f71c2"),
+      ...used("BashOutput", { bash_id: "b3f71c2" }, "<status>running</status>\n\n<stdout>\n</stdout>"),
+      ...used("BashOutput", { bash_id: "b3f71c2" }, "<status>completed</status>\n\n<exit_code>0</exit_code>"),
+    ]
+    const told = notesOf(transcript(user("Go"), ...turns)).map(({ text: line }) => line)
+    expect(told.join("\n")).not.toMatch(/write_stdin|BashOutput|no result yet/)
+    expect(told).toContain("`make migrate` failed: error: lock timeout")
+  })
+
+  test("one that never ended has no result yet", () => {
+    const turns = used("Bash", { command: "make deploy" }, "Command running in background with ID: b1")
+    expect(lines(turns, "command", "act").join("\n")).toContain("no result yet")
+  })
+
+  test("where it exited with nothing but a code, a line of its output says why", () => {
+    const [line = ""] = lines(bash("gh pr checks 12", "Exit code 1\nedge-compat\tfail\t2m\nrust\tpending"), "error")
+    expect(line).toBe("`gh pr checks 12` failed: Exit code 1: edge-compat fail 2m")
+  })
+})
+
+describe("where it stopped", () => {
+  const options =
+    "Here are the flights:\n- Flight: A1 to B2\n- Departure: 19:00\n- Arrival: 01:00 (next day)\n\nPlease let me know which option you would like to take!"
+
+  test("rows of a list of options are neither the stop nor the next step", () => {
+    const told = lines([assistant(options)], "current", "next")
+    expect(told.join("\n")).not.toMatch(/Arrival|Departure/)
+    expect(lines([assistant(options)], "question")).toEqual([
+      "Asked the user: Please let me know which option you would like to take!",
+    ])
+  })
+
+  test("an offer of further help asks for nothing", () => {
+    expect(
+      lines([assistant("The page is repaired. Please let me know if you need anything else!")], "question"),
+    ).toEqual([])
+  })
+
+  test("a command that was written and answered is no next step", () => {
+    const written = (command: string): Turn => assistant(`Now let's look.\n\`\`\`\n${command}\n\`\`\``)
+    const turns = [written("ls -la"), user("total 4\na.txt"), written("strings a.img | grep flag"), user("flag{1}\nx")]
+    expect(lines(turns, "next")).toEqual([])
+    expect(lines(turns, "current")).toEqual(["The latest output answers `strings a.img | grep flag`"])
+  })
+})
+
+describe("what a tool does by its name", () => {
+  test.each([
+    "mail_search",
+    "mail_read",
+    "order_status",
+    "refund_status",
+    "book_search",
+    "issue_search",
+    "file_search",
+  ])("%s only looks", (tool) => {
+    expect(lines(used(tool, { id: "K-77" }, '{"id":"K-77","status":"open"}'), "act")).toEqual([])
+  })
+
+  test.each(["mail_send", "queue_submit", "submit_expense_report", "file_claim", "complete_order", "record_payment"])(
+    "%s does something",
+    (tool) => {
+      expect(lines(used(tool, { script: "run.sh 0.75" }, '{"number":"K-77"}'), "act")).toEqual([
+        `\`${tool}(script=run.sh 0.75)\`: number=K-77`,
+      ])
+    },
+  )
+
+  test("ids that follow one another are told as a range", () => {
+    const jobs = [771220, 771221, 771222].map((job_id) => ({ job_id, task: 1 }))
+    expect(lines(used("queue_submit", { array: 3 }, JSON.stringify({ submitted: jobs })), "act")).toEqual([
+      "`queue_submit(array=3)`: job_id=771220..771222",
+    ])
+  })
+})
+
+test("the rows of a table that was written are kept under its file", () => {
+  const content =
+    "# Results\n\n| x | Ea / eV | sigma |\n|---|---|---|\n| 0.50 | 0.280 ± 0.011 | 23.71 |\n| 0.75 | 0.297 | 13.06 |\n"
+  const turns = used("write_file", { path: "results/table.md", content }, "ok")
+  expect(lines(turns, "record")).toContain("table in results/table.md: 0.50=0.280 ± 0.011 | 23.71; 0.75=0.297 | 13.06")
+})
