@@ -271,7 +271,7 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
   }
 }
 
-export const isShell = (tool: string): boolean =>
+const isShell = (tool: string): boolean =>
   /bash|shell|sh$|terminal|command|cmd|exec(?!ute_python|.*code)/i.test(tool) &&
   !/python|node|code|repl|notebook/i.test(tool)
 

@@ -221,11 +221,6 @@ describe("what was done", () => {
       `${"Lorem ipsum dolor sit amet. ".repeat(60)}`,
       "`cancel_order(id=77)`: result unknown",
     ],
-    [
-      "words of what may only be done are no success",
-      "cancel_order: only orders of today can be cancelled",
-      "`cancel_order(id=77)`: cancel_order: only orders of today can be cancelled",
-    ],
   ]
   test.each(outcomes)("%s", (_why, output, line) => {
     expect(lines(asked(...used("cancel_order", { id: 77 }, output)), "act")).toEqual([line])
@@ -238,6 +233,7 @@ describe("what was done", () => {
     "Error: order is locked",
     "403 Forbidden: no access to orders",
     "Unable to cancel: order is locked",
+    "cancel_order: only orders of today can be cancelled",
     "The user doesn't want to proceed with this tool use.",
     "Tool use is blocked while the plan is being made",
   ]

@@ -20,21 +20,9 @@ import {
   waitsForUser,
 } from "./assistant-notes.ts"
 import { type CallDeed, deedOf } from "./call-deed.ts"
-import { isPrinting } from "./command-runs.ts"
-import type { FileDeed } from "./file-change.ts"
+import { callOutcome, withMade } from "./call-outcome.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
-import {
-  doneAsNamed,
-  isRunning,
-  madeBy,
-  type Outcome,
-  outcomeOf,
-  printedByCommand,
-  type ResultText,
-  resultText,
-  runningIn,
-  textEnds,
-} from "./outcome-of.ts"
+import { isRunning, type Outcome, outcomeOf, resultText, runningIn, textEnds } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
@@ -316,7 +304,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
     return
   }
   if (goesOn(reading, open, result)) return
-  const read = withMade(reading, endOf(result, open.deed), result, open.deed)
+  const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
   if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
@@ -340,64 +328,6 @@ const quotedOf = ({ line, value, begins }: Outcome): string | undefined => line 
 const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
 const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.changes !== "yes"
-
-/** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
-const endOf = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
-  const told = resultText(result)
-  const text = deed.type === "command" ? printedByCommand(told) : told
-  const prints = deed.type === "command" && isPrinting(deed.command)
-  const found = outcomeOf(text, deed.type === "command", result.failed, prints)
-  // That a removed file is not there any more is what was wanted.
-  const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
-  const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
-  if (deed.type === "command" && !outcome.failed) return withCommit(deed, outcome, text)
-  const isDone = deed.type === "call" && !outcome.failed && doneAsNamed(deed.tool, text)
-  if (deed.type !== "call" || (deed.changes === "no" && !isDone) || outcome.failed) return outcome
-  const { sure, says, did, line } = outcome
-  return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
-})
-
-/** What each change was found to have made up, by what was known before it. */
-const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()
-
-/** A change with what it made up that no result before it named. */
-function withMade({ results }: Reading, read: Outcome, result: ToolResultPart, deed: CallDeed): Outcome {
-  if (read.failed || deed.type !== "call" || (deed.changes === "no" && read.isDone !== true)) return read
-  const known = madeBefore.get(result)
-  const value =
-    known?.deed === deed
-      ? known.value
-      : madeBy(resultText(result), deed.input, (id) => results.some((one) => screenText(one).includes(id)))
-  madeBefore.set(result, { deed, value })
-  return { ...read, ...present({ value }) }
-}
-
-/** A search that found nothing did not fail. */
-const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
-  deed.type === "call" &&
-  deed.changes === "no" &&
-  /^\s*(?:no (?:matches|files|results?|matching \w+|occurrences)(?: were)?(?: found)?|(?:found )?0 (?:matches|results|files))\b.{0,80}\s*$/i.test(
-    whole,
-  )
-
-/** Of a command that commits, the commit is what came of it, whatever else it printed. */
-function withCommit(
-  { command, runs }: Extract<CallDeed, { type: "command" }>,
-  outcome: Outcome,
-  { head, tail }: ResultText,
-): Outcome {
-  if (![command, ...runs].some((run) => /(?:^|[\s;&])git (?:-\S+ \S+ )?commit\b/.test(run))) return outcome
-  const hash =
-    /^\s{0,4}(?:Output: )?(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
-  const found = hash.exec(head) ?? hash.exec(tail)
-  const commit = found?.[1] ?? found?.[2]
-  return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }
-}
-
-/** Does a failure only say that what the same command deleted is missing? */
-const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean =>
-  /No such file|cannot (?:access|stat|find)|not found/i.test(line) &&
-  files.some(({ path, deed }) => deed === "deleted" && line.includes(path.slice(path.lastIndexOf("/") + 1)))
 
 /** A line that quotes an output rests on the message that holds it. */
 function citeResult({ runs }: Work, deed: CallDeed, source: string): void {

@@ -5,7 +5,7 @@ import { scan } from "../gate/scan.ts"
 import { callNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-notes.ts"
-import { type CallDeed, isShell } from "./call-deed.ts"
+import type { CallDeed } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { withoutEnvelope } from "./outcome-of.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
@@ -38,7 +38,6 @@ export type Values = {
   readonly mentioned: Map<string, number>
   /** Those of them that the user said or a call was given: of a list that the assistant reads out they are the chosen ones. */
   readonly chosen: Set<string>
-  readonly habits: Map<string, Habit>
   /** What was set in written files and named in programs. */
   readonly inSource: Map<string, SourceState>
   /** What the assistant and tools stated, by its values. */
@@ -49,7 +48,6 @@ export const createValues = (): Values => ({
   records: new Map(),
   mentioned: new Map(),
   chosen: new Set(),
-  habits: new Map(),
   inSource: new Map(),
   statements: new Map(),
 })
@@ -68,7 +66,6 @@ type RecordState = {
 /** Every value with its owner, as drafts of lines. */
 export const valueDrafts = (values: Values): readonly NoteDraft[] => [
   ...recordDrafts(values),
-  ...habitDrafts(values.habits),
   ...sourceDrafts(values.inSource),
   ...statementDrafts(values),
 ]
@@ -97,8 +94,6 @@ const namesIn = createRecent((text): readonly string[] => {
 /** What a call says before its result is there. */
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
   if (deed.type === "call") mention(values, deed.text, doing.at, "other")
-  // How something is looked for says nothing of the work.
-  if (deed.type === "command" || !looking.has(callNature(call).kind)) noteArguments(values.habits, call, doing)
   noteSource(values.inSource, call, deed, doing)
 }
 
@@ -108,13 +103,16 @@ function noteSource(states: Map<string, SourceState>, call: ToolCallPart, deed: 
   const [file] =
     deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
   if (file === undefined && deed.type !== "command" && deed.type !== "call") return
-  // A shell forgets what a command named: its paths alone say nothing of the work.
-  if (file === undefined && isShell(tool)) return
+  // Only an interpreter still knows what a program defined; the paths that a command named say nothing of the work.
+  if (file === undefined && !keepsState.test(tool)) return
   const { rows, values } = valuesInCall(call, deed.type)
   if (file !== undefined) addSource(states, tableName(file.path), rows, doing)
-  const name = file === undefined ? `programs given to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  const name = file === undefined ? `programs given to ${oneLine(tool, maxToolName)}` : file.path
   addSource(states, name, values, doing)
 }
+
+const maxToolName = 48
+const keepsState = /python|interpret|repl|notebook|jupyter|kernel|cell|code/i
 
 function addSource(
   states: Map<string, SourceState>,
@@ -149,45 +147,6 @@ const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDr
       ? []
       : [{ kind: "record", text: recordText(record), sources, channel: "assistant", at, worth: sourceWorth }]
   })
-
-/** Short arguments that a tool was given again and again: how it is called here. */
-type Habit = { readonly counts: Map<string, Map<string, number>>; calls: number; at: number; source: string }
-
-const maxHabitLength = 24
-/** Values that say how a tool works rather than what it works on. */
-const switches = /^(?:true|false|null|none|yes|no|on|off|auto|default|left|right)$/i
-const leastCalls = 3
-
-function noteArguments(habits: Map<string, Habit>, { tool, input }: ToolCallPart, { at, source }: Doing): void {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return
-  const habit = habits.get(tool) ?? { counts: new Map(), calls: 0, at, source }
-  habits.set(tool, habit)
-  habit.calls++
-  habit.at = at
-  habit.source = source
-  for (const [key, value] of Object.entries(input)) {
-    if (typeof value === "object" || key.length > maxHabitLength || String(value).length > maxHabitLength) continue
-    const counts = habit.counts.get(key) ?? new Map<string, number>()
-    counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
-    habit.counts.set(key, counts)
-  }
-}
-
-/** A value that most calls of a tool had is its setting here, and the next call will want it again. */
-function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
-  return [...habits].flatMap(([tool, { counts, calls, at, source }]): readonly NoteDraft[] => {
-    const fields = [...counts].flatMap(([key, values]) => {
-      const usual = [...values].filter(
-        ([value, count]) =>
-          /\p{L}{2}/u.test(value) && !switches.test(value) && count >= leastCalls && count > calls / 2,
-      )
-      return usual.length === 0 ? [] : [{ key, pieces: usual.map(([value]) => oneLine(value, maxHabitLength)) }]
-    })
-    if (fields.length === 0) return []
-    const text = recordText({ name: `calls of ${oneLine(tool, maxHabitLength * 2)}`, fields })
-    return [{ kind: "record", text, sources: [source], channel: "assistant", at, worth: 2 }]
-  })
-}
 
 /** Longer arguments are content, and name no record. */
 const maxNamed = 80
@@ -283,7 +242,6 @@ const restates = (older: FactRecord, newer: FactRecord): boolean =>
 /** Pages, listings and files are full of pairs that are nobody's record. */
 const isPage = (call: ToolCallPart): boolean => !recordKinds.has(callNature(call).kind)
 const recordKinds: ReadonlySet<string> = new Set(["json", "other", "list"])
-const looking: ReadonlySet<string> = new Set(["search", "read", "list", "web"])
 
 /** What was read of a thing before something was done to it may not hold any more. */
 function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCallPart): void {

@@ -78,13 +78,18 @@ const foundNothing = /^(?:\W{0,3}(?:command |process )?exit(?:ed)?(?: with)?(?: 
 /** The last step of a command filters what was printed. */
 const endsInSearch = /(?:\||&&|;)\s{0,3}(?:[ez]?grep|rg|ag)\s[^|&;]{1,200}`$/
 
+/** So many characters of an output that stand in the command are the command. */
+const echoed = 40
+
 function runDraft(run: Run): readonly NoteDraft[] {
   const { text, kind, calls, little, at, sources, outcome, fixed, times } = run
   const base = { kind, text: times > 1 ? `${text} ×${times}` : text, sources, channel: "assistant", at } as const
   const scale = little ? 0.3 : 1
   if (outcome === undefined)
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
-  const quoted = outcome.line ?? outcome.value ?? (kind === "act" && outcome.sure !== true ? outcome.begins : undefined)
+  const told = outcome.line ?? outcome.value ?? (kind === "act" && outcome.sure !== true ? outcome.begins : undefined)
+  // Some programs print the command that they run.
+  const quoted = told !== undefined && text.includes(told.replaceAll("`", "'").slice(0, echoed)) ? undefined : told
   const values = outcome.line === undefined && outcome.begins === undefined
   if (!outcome.failed) {
     // That something ran is no news, nor that a tool was called without arguments; what it found or changed is.
