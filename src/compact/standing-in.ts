@@ -25,45 +25,102 @@ const maxSearched = 100_000
 
 type Standing = (value: string) => boolean
 
-/** The numbers of the words of a text. Two words may have the same: whether one stands there is then seen in the text. */
-type Words = { readonly text: string; readonly numbers: ReadonlySet<number> }
+/**
+ * The words of a text: for each its number, where it starts and where it ends. The empty text is a word as well. Two words may have the
+ * same number: whether one stands there is then seen in the text.
+ */
+type Words = { readonly text: string; readonly places: Int32Array }
 
-/** Visit each word from `start` to `end`, and where something clings to it, the word without that. The empty text is a word as well. */
-function visitWords(text: string, visit: (start: number, end: number) => void): void {
+/** A number of 30 bits for a piece of a text. */
+function numberOf(text: string, start: number, end: number): number {
+  let hash = firstHash
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), hashFactor)
+  return numberOfHash(hash)
+}
+const firstHash = 0x811c9dc5
+const hashFactor = 0x01000193
+const numberOfHash = (hash: number): number => (hash ^ (hash >>> 15)) & 0x3fffffff
+
+/** Places of the text that is being read. */
+let room = new Int32Array(3 * 4096)
+
+function note(used: number, number: number, start: number, end: number): number {
+  if (used + 3 > room.length) {
+    const larger = new Int32Array(2 * room.length)
+    larger.set(room)
+    room = larger
+  }
+  room[used] = number
+  room[used + 1] = start
+  room[used + 2] = end
+  return used + 3
+}
+
+/** Each word, and where something clings to it, the word without that. */
+function readWords(text: string): Words {
+  let used = 0
+  let hash = firstHash
   for (let start = 0, at = 0; at <= text.length; at++) {
-    if (at < text.length && !isParting(text.charCodeAt(at))) continue
+    const code = at < text.length ? text.charCodeAt(at) : lineEnd
+    if (!isParting(code)) {
+      hash = Math.imul(hash ^ code, hashFactor)
+      continue
+    }
     if (at > start || at === 0 || at === text.length) {
-      visit(start, at)
+      used = note(used, numberOfHash(hash), start, at)
       let from = start
       let to = at
       while (from < to && before[text.charCodeAt(from)] === 1) from++
       while (to > from && behind[text.charCodeAt(to - 1)] === 1) to--
-      if (from !== start || to !== at) visit(from, to)
+      if (from !== start || to !== at) used = note(used, numberOf(text, from, to), from, to)
     }
     start = at + 1
+    hash = firstHash
   }
+  const places = room.slice(0, used)
+  if (room.length > maxRoom) room = new Int32Array(3 * 4096)
+  return { text, places }
+}
+const lineEnd = 10
+/** Of a text with more words the room is given back. */
+const maxRoom = 3 * 65_536
+
+function holdsWord({ text, places }: Words, value: string, number: number): boolean {
+  for (let at = 0; at < places.length; at += 3) {
+    if (places[at] !== number) continue
+    const start = places[at + 1] ?? 0
+    if ((places[at + 2] ?? 0) - start === value.length && text.startsWith(value, start)) return true
+  }
+  return false
 }
 
-/** A number of 30 bits for a piece of a text. */
-function numberOf(text: string, start: number, end: number): number {
-  let hash = 0x811c9dc5
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return (hash ^ (hash >>> 15)) & 0x3fffffff
+/** For each number the first text that has it: in the slot that its last bits name, or in one behind it. */
+type FirstHolders = { readonly numbers: Int32Array; readonly holders: Int32Array }
+
+const none = -1
+
+function firstHolders(words: readonly Words[]): FirstHolders {
+  const all = words.reduce((sum, { places }) => sum + places.length / 3, 0)
+  const size = 2 ** Math.ceil(Math.log2(2 * all + 2))
+  const numbers = new Int32Array(size)
+  const holders = new Int32Array(size).fill(none)
+  for (const [holder, { places }] of words.entries()) {
+    for (let at = 0; at < places.length; at += 3) {
+      const number = places[at] ?? 0
+      const slot = slotOf({ numbers, holders }, number)
+      if (holders[slot] !== none) continue
+      numbers[slot] = number
+      holders[slot] = holder
+    }
+  }
+  return { numbers, holders }
 }
 
-function readWords(text: string): Words {
-  const numbers = new Set<number>()
-  visitWords(text, (start, end) => numbers.add(numberOf(text, start, end)))
-  return { text, numbers }
-}
-
-function holdsWord({ text, numbers }: Words, value: string, number: number): boolean {
-  if (!numbers.has(number)) return false
-  let found = false
-  visitWords(text, (start, end) => {
-    if (end - start === value.length && text.startsWith(value, start)) found = true
-  })
-  return found
+/** The slot of a number, or the empty one where it would be. */
+function slotOf({ numbers, holders }: FirstHolders, number: number): number {
+  let slot = number & (numbers.length - 1)
+  while (holders[slot] !== none && numbers[slot] !== number) slot = (slot + 1) & (numbers.length - 1)
+  return slot
 }
 
 /** Does a value stand in these texts? They are read once; a value that is one word is then found at once. */
@@ -78,10 +135,13 @@ export const standingInMessages = (messages: Transcript): Standing =>
 
 function createStanding(words: readonly Words[]): Standing {
   const known = new Map<string, boolean>()
+  let first: FirstHolders | undefined
   let searched: string | undefined
   const stands: Standing = (value) => {
     const number = numberOf(value, 0, value.length)
-    if (words.some((some) => holdsWord(some, value, number))) return true
+    first ??= firstHolders(words)
+    const holder = first.holders[slotOf(first, number)] ?? none
+    if (holder !== none && words.some((some, at) => at >= holder && holdsWord(some, value, number))) return true
     if (!parting.test(value)) return false
     searched ??= words
       .map(({ text }) => text)

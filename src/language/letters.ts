@@ -11,6 +11,9 @@ export const capitals = "A-Z\\u00c0-\\u00d6\\u00d8-\\u00de\\u0100-\\u024f\\u0386
 /** Small letters, in the same way. */
 export const smalls = "a-z\\u00df-\\u00f6\\u00f8-\\u024f\\u03ac-\\u03ce\\u0430-\\u045f"
 
+/** Is it the code of a letter of ASCII? With the bit of the small ones it is one of these. */
+export const isAsciiLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
+
 /** Lower case, sign for sign: the few letters that would become two stay as they are. */
 export function lowered(text: string): string {
   const low = text.toLowerCase()

@@ -1,4 +1,4 @@
-import { normalize } from "../language/normalize.ts"
+import { normalize, normalizedText } from "../language/normalize.ts"
 import { createRecent } from "../message/recall.ts"
 
 /** Every statement that may change a rule is compared with every rule in force: readings of so many texts are kept. */
@@ -64,26 +64,39 @@ const wide = /[\u3040-\u30ff\u3400-\u9fff]/
 /** Words named of one rule. */
 const maxTopics = 40
 
+const [words, asciiWords] = [/[\p{L}][\p{L}'-]*/gu, /[A-Za-z][A-Za-z'-]*/g]
+
 /** What a rule is about: its words without modality, values and grammar, folded, sorted, each once. */
 export const topicOf = createRecent((text): readonly string[] => {
-  const seen = normalize(withoutValues(text)).text
+  const seen = normalizedText(withoutValues(text))
+  const isAscii = !/[^\0-\x7f]/.test(seen)
   const topics = new Set<string>()
-  for (const [word] of seen.matchAll(/[\p{L}][\p{L}'-]*/gu)) {
-    if (wide.test(word)) for (const topic of wideTopics(word)) topics.add(topic)
+  for (const [word] of seen.matchAll(isAscii ? asciiWords : words)) {
+    if (!isAscii && wide.test(word)) for (const topic of wideTopics(word)) topics.add(topic)
     else {
-      const bare = word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "")
+      const bare = word.includes("'") ? word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "") : word
       // "The no-meat rule" is about meat.
-      const parts = standsFor.has(bare) ? [bare] : bare.split("-")
+      const parts = !bare.includes("-") || standsFor.has(bare) ? [bare] : bare.split("-")
       for (const part of parts) {
-        const known = standsFor.get(part)
-        if (known !== undefined) topics.add(known)
-        else if (part.length > 1 && !empty.has(part)) topics.add(standsFor.get(stem(part)) ?? stem(part))
+        const topic = topicOfWord(part)
+        if (topic !== "") topics.add(topic)
       }
     }
     if (topics.size >= maxTopics) break
   }
   return [...topics].sort()
 }, maxKept)
+
+/** Words that are kept: more than the rules of many people have, in less than a megabyte. */
+const maxWords = 8192
+
+/** What one word is about, if anything. Rules repeat their words. */
+const topicOfWord = createRecent((word): string => {
+  const known = standsFor.get(word)
+  if (known !== undefined || word.length < 2 || empty.has(word)) return known ?? ""
+  const bare = stem(word)
+  return standsFor.get(bare) ?? bare
+}, maxWords)
 
 /** English endings off, where a word is left: "recipients", "pushing", "merged". */
 function stem(word: string): string {
@@ -114,7 +127,10 @@ function wideTopics(run: string): readonly string[] {
 const values =
   /`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\bhttps?:\/\/\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?<![\w&])[#@][\p{L}][\p{L}\p{N}_-]{1,40}|\b[a-z]{2}-[a-z]{3,12}-\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:[$€£¥]|usd|eur|gbp)? ?\d[\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?/giu
 
-const withoutValues = (text: string): string => text.replace(values, " ")
+/** No value is without one of these. */
+const mayHaveValues = /[`"“@#\d]|:\/\/|day/i
+
+const withoutValues = (text: string): string => (mayHaveValues.test(text) ? text.replace(values, " ") : text)
 
 /** The values of a text by their sort, folded: an amount, a number, an address, a channel, a region, a language, a name in code. */
 export function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {

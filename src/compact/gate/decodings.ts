@@ -1,4 +1,5 @@
 import { decodeBase64, decodeHex, decodeUrl, isNoise, rotate } from "../../language/encoding.ts"
+import { isAsciiLetter } from "../../language/letters.ts"
 import { type Survey, survey } from "../../language/normalize.ts"
 import type { Span } from "../../message/message.ts"
 
@@ -36,17 +37,23 @@ const rotatedStarts: Uint8Array = new Uint8Array(1 << 15)
 for (const word of rotated)
   rotatedStarts[[...word.slice(0, 3)].reduce((key, sign) => (key << 5) | (sign.charCodeAt(0) & 31), 0)] = 1
 
-/** Can a word of these stand in a text? Letters are told by five bits, whatever their case: other signs have the same ones, and are looked at closer. */
+/** Can a word of these stand in a text? Each word is told by its first letters, whatever their case, and looked at closer if they are of one. */
 function mayBeRotated(text: string): boolean {
-  let key = 0
-  for (let at = 0; at < text.length; at++) {
-    key = ((key << 5) | (text.charCodeAt(at) & 31)) & 0x7fff
-    if (rotatedStarts[key] === 1 && rotatedWords.test(text.slice(Math.max(0, at - 3), at + maxRotated))) return true
+  const { length } = text
+  for (let at = 0; at < length; at++) {
+    const first = text.charCodeAt(at)
+    if (!isAsciiLetter(first)) continue
+    const start = at
+    while (at + 1 < length && isAsciiLetter(text.charCodeAt(at + 1))) at++
+    if (at - start < 2) continue
+    const key = ((first & 31) << 10) | ((text.charCodeAt(start + 1) & 31) << 5) | (text.charCodeAt(start + 2) & 31)
+    if (rotatedStarts[key] === 1 && rotatedWords.test(text.slice(Math.max(0, start - 1), start + maxRotated)))
+      return true
   }
   return false
 }
 /** Letters of the longest of these words, and more than the sign behind it. */
-const maxRotated = 14
+const maxRotated = 16
 
 const encodings: readonly Encoding[] = [
   { encoding: "hex", isIn: (text) => text.includes("\\x"), blob: /(?:\\x[\dA-Fa-f]{2}){8,}/g, decode: decodeHex },
@@ -59,13 +66,14 @@ const encodings: readonly Encoding[] = [
   {
     encoding: "url",
     isIn: (text) => text.includes("%") && percentPair.test(text),
-    blob: /[^\s"'<>()]{12,}/g,
+    blob: /[^\s"'<>()]+/y,
     decode: decodeUrl,
   },
   { encoding: "rot13", isIn: mayBeRotated, blob: /[^\n]+/g, decode: rotate },
 ]
 
 const percentPair = /%[\da-f]{2}/i
+const percentPairs = /%[\da-f]{2}/gi
 
 /** Does it read as prose: mostly letters and spaces, and more than one word or an ideographic script? Or as one more blob? */
 function isReadable(text: string): boolean {
@@ -90,8 +98,29 @@ function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decod
 
 type Blob = { readonly 0: string; readonly index: number }
 
+const urlSign = /[^\s"'<>()]/
+const minUrl = 12
+
+/** The runs of signs of an address that have an escape in them. */
+function* urlsIn(text: string, blob: RegExp): Generator<Blob> {
+  let end = 0
+  for (const { index } of text.matchAll(percentPairs)) {
+    if (index < end) continue
+    let start = index
+    while (start > end && urlSign.test(text.charAt(start - 1))) start--
+    blob.lastIndex = start
+    const match = blob.exec(text)
+    end = start + (match?.[0].length ?? 1)
+    if (match !== null && match[0].length >= minUrl) yield match
+  }
+}
+
 /** The blobs of an encoding; where runs may start is known for base64, and only there it is looked for. */
 function* blobsIn(text: string, { encoding, isIn, blob }: Encoding, runs: readonly number[]): Generator<Blob> {
+  if (encoding === "url") {
+    if (isIn(text)) yield* urlsIn(text, blob)
+    return
+  }
   if (encoding !== "base64") {
     if (isIn(text)) yield* text.matchAll(blob)
     return

@@ -191,49 +191,50 @@ function noteRun(reading: Reading, run: string, start: number, opens: boolean, q
 
 const isGoverned = (before: string): boolean => governs.test(before) || (conceptsOf(before) & governors) !== 0
 
-/** What the signs between two words do. */
-type Gap = {
-  readonly ends: boolean
-  readonly startsItem: boolean
-  readonly announces: boolean
-  readonly parts: boolean
-  readonly breaks: boolean
-  readonly starts: boolean
-  readonly quotes: boolean
-}
+/** What the signs between two words do, in bits. */
+const gapBit = {
+  ends: 1,
+  startsItem: 2,
+  announces: 4,
+  parts: 8,
+  breaks: 16,
+  starts: 32,
+  quotes: 64,
+  isKnown: 128,
+} as const
 
-const gapOf = (gap: string): Gap => ({
-  ends: sentenceEnd.test(gap) || valueEnd.test(gap),
-  startsItem: numbered.test(gap),
-  announces: /:\s*\n/.test(gap),
-  parts: paragraphEnd.test(gap) || valueEnd.test(gap),
-  breaks: gap.includes("\n"),
-  starts: clauseMark.test(gap) || (clauseSign.test(gap) && /\s/.test(gap)),
-  quotes: quote.test(gap) && !keyed.test(gap),
-})
+const bitsOf = (gap: string): number =>
+  (sentenceEnd.test(gap) || valueEnd.test(gap) ? gapBit.ends : 0) |
+  (numbered.test(gap) ? gapBit.startsItem : 0) |
+  (/:\s*\n/.test(gap) ? gapBit.announces : 0) |
+  (paragraphEnd.test(gap) || valueEnd.test(gap) ? gapBit.parts : 0) |
+  (gap.includes("\n") ? gapBit.breaks : 0) |
+  (clauseMark.test(gap) || (clauseSign.test(gap) && /\s/.test(gap)) ? gapBit.starts : 0) |
+  (quote.test(gap) && !keyed.test(gap) ? gapBit.quotes : 0) |
+  gapBit.isKnown
 
 /** Longest gap that is remembered, and how many are: texts repeat their punctuation and their indentation. */
 const maxGap = 40
 const maxGaps = 1 << 12
 
 /** The gaps that are remembered, each at the place of its sum. The same signs mean the same in every text. */
-const keptGaps: ({ readonly signs: string; readonly gap: Gap } | undefined)[] = Array.from({ length: maxGaps })
+const keptGaps: ({ readonly signs: string; readonly bits: number } | undefined)[] = Array.from({ length: maxGaps })
 
 /** Gaps of one or two ASCII signs, by their codes: most gaps are short. */
-const shortGaps: (Gap | undefined)[] = Array.from({ length: 1 << 14 })
+const shortGaps = new Uint8Array(1 << 14)
 
 /** Reads the gap between two words. */
-function readGap(text: string, codes: Uint16Array, start: number, end: number): Gap {
-  if (end - start > maxGap) return gapOf(text.slice(start, end))
+function readGap(text: string, codes: Uint16Array, start: number, end: number): number {
+  if (end - start > maxGap) return bitsOf(text.slice(start, end))
   const [first, second] = [codes[start] ?? 0, end - start === 2 ? (codes[start + 1] ?? 0) : 0]
   if (end - start > 2 || end === start || first >= 128 || second >= 128) return keptGap(codes, start, end)
   const code = (second << 7) | first
-  const known = shortGaps[code] ?? gapOf(text.slice(start, end))
+  const known = shortGaps[code] || bitsOf(text.slice(start, end))
   shortGaps[code] = known
   return known
 }
 
-function keptGap(codes: Uint16Array, start: number, end: number): Gap {
+function keptGap(codes: Uint16Array, start: number, end: number): number {
   let sum = 0
   for (let at = start; at < end; at++) sum = addToSum(sum, codes[at] ?? 0)
   const place = (sum ^ (sum >>> 12)) & (maxGaps - 1)
@@ -241,13 +242,13 @@ function keptGap(codes: Uint16Array, start: number, end: number): Gap {
   if (kept !== undefined && kept.signs.length === end - start) {
     let at = start
     while (at < end && kept.signs.charCodeAt(at - start) === codes[at]) at++
-    if (at === end) return kept.gap
+    if (at === end) return kept.bits
   }
   // A copy of its own, which does not keep the text alive that it stands in.
   const signs = textOfCodes(codes, start, end)
-  const gap = gapOf(signs)
-  keptGaps[place] = { signs, gap }
-  return gap
+  const bits = bitsOf(signs)
+  keptGaps[place] = { signs, bits }
+  return bits
 }
 
 /** Words longer than this may be several; see `isGlued`. */
@@ -293,25 +294,32 @@ export function gateSentences(text: string, isWanted: (sketch: Sketch) => boolea
     if (at === length) break
     readWord(codes, length, at, word)
     const after = word.end
-    const gap = at - gapStart === 1 && codes[gapStart] === 32 ? undefined : readGap(text, codes, gapStart, at)
-    if (gap?.ends || (gap?.startsItem && after - at <= 3 && /^\d{1,3}$/.test(text.slice(at, after)))) {
-      close(gap.announces)
-      parted = gap.parts
-      startsLine = parted || gap.breaks
+    const gap = at - gapStart === 1 && codes[gapStart] === 32 ? 0 : readGap(text, codes, gapStart, at)
+    if (
+      (gap & gapBit.ends) !== 0 ||
+      ((gap & gapBit.startsItem) !== 0 && after - at <= 3 && /^\d{1,3}$/.test(text.slice(at, after)))
+    ) {
+      close((gap & gapBit.announces) !== 0)
+      parted = (gap & gapBit.parts) !== 0
+      startsLine = parted || (gap & gapBit.breaks) !== 0
     }
-    const opens =
-      start < 0 ||
-      (gap !== undefined && (gap.starts || (gap.breaks && !isGoverned(reading.text || text.slice(lastStart, end)))))
+    const isPlain = !word.rare && after - at <= plainLength
+    const known = isPlain ? knownWord(codes, at, after, word.sum) : undefined
+    if (known === undefined && isPlain) {
+      reading.count++
+      reading.text = ""
+    } else {
+      const opens =
+        start < 0 ||
+        (gap & gapBit.starts) !== 0 ||
+        ((gap & gapBit.breaks) !== 0 && !isGoverned(reading.text || text.slice(lastStart, end)))
+      const quoted = (gap & gapBit.quotes) !== 0
+      if (known === undefined) noteRun(reading, text.slice(at, after), at, opens, quoted)
+      else note(reading, known.word, known.concepts, at, after, opens, quoted)
+    }
     if (start < 0) start = at
     lastStart = at
     end = after
-    const isPlain = !word.rare && after - at <= plainLength
-    const known = isPlain ? knownWord(codes, at, after, word.sum) : undefined
-    if (known !== undefined) note(reading, known.word, known.concepts, at, after, opens, gap?.quotes === true)
-    else if (isPlain) {
-      reading.count++
-      reading.text = ""
-    } else noteRun(reading, text.slice(at, after), at, opens, gap?.quotes === true)
     at = after
   }
   close(false)

@@ -135,10 +135,14 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
 
 /** Another run of the same program that failed in the same words; it is told with the new one. */
 function takeAlike({ failures, runs }: Work, same: string, text: string, line: string | undefined): Run | undefined {
-  const programOf = (run: string): string => run.split(" ", 2).join(" ")
-  for (const [key, failed] of failures) {
+  const program = same.split(" ", 2).join(" ")
+  // A program is one word or two: with two, more may follow in a key.
+  const start = program.includes(" ") ? `${program} ` : undefined
+  for (const key of failures.keys()) {
+    if (key !== program && (start === undefined || !key.startsWith(start))) continue
+    const failed = failures.get(key) ?? ""
     const run = runs.get(failed)
-    if (failed === text || run?.outcome?.line !== line || programOf(key) !== programOf(same)) continue
+    if (failed === text || run?.outcome?.line !== line) continue
     runs.delete(failed)
     failures.delete(key)
     return run
