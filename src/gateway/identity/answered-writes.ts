@@ -2,11 +2,19 @@ import type { Message, ModelRequest, Transcript } from "../../message/message.ts
 import { present } from "../../message/present.ts"
 import { spokenText } from "../../session/own-compaction.ts"
 import { isObject } from "../../wire/json.ts"
-import type { AnswerPlace, Assignment, IdentitySubject, Write } from "./decision.ts"
-import { anchorsOf, contentKey, hasTellingWords, isFrame, isTelling, markAfter } from "./history.ts"
+import type { AnswerPlace, Assignment, IdentitySubject, Look, Write } from "./decision.ts"
 import { bodyFields } from "./identity.ts"
-import type { Look } from "./look.ts"
-import { ambiguous, type Names, unshown } from "./names.ts"
+import {
+  ambiguous,
+  anchorsOf,
+  contentKey,
+  hasTellingWords,
+  isFrame,
+  isTelling,
+  markAfter,
+  type Names,
+  unshown,
+} from "./names.ts"
 
 /** Facts about a response besides its messages. */
 export type Answered = {

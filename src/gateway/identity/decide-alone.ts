@@ -2,16 +2,27 @@ import { present } from "../../message/present.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./answered-writes.ts"
 import {
   type Assignment,
+  type Bearer,
   type IdentityDecision,
   type IdentityQuestion,
   type IdentitySubject,
+  lookFirst,
   unseenAnchors,
   type Why,
   type Write,
 } from "./decision.ts"
-import { contentKey, frameMark, type History, hasTellingWords, holds, toolNames } from "./history.ts"
-import { type Bearer, lookFirst } from "./look.ts"
-import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
+import {
+  ambiguous,
+  anonymousSession,
+  contentKey,
+  digest,
+  frameMark,
+  type History,
+  hasTellingWords,
+  holds,
+  toolNames,
+  unshown,
+} from "./names.ts"
 
 /**
  * Decide the session of a request without an id. Such a session is a line, not a tree: it continues only with requests that contain its
