@@ -1,5 +1,5 @@
-import { checkTranscript, type TranscriptFault } from "../message/check.ts"
 import { digestTag, unfence } from "../message/fence.ts"
+import { checkTranscript, type TranscriptFault } from "../message/group.ts"
 import {
   type CallId,
   type Format,

@@ -2,8 +2,7 @@ import { expect, test } from "vitest"
 import { histories, unseen } from "../../test/support/histories.ts"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, text } from "../../test/support/transcripts.ts"
-import { checkTranscript } from "./check.ts"
-import { groupTurns } from "./group.ts"
+import { checkTranscript, groupTurns } from "./group.ts"
 import { commonLength, createPerObject, createRecall } from "./recall.ts"
 
 const any = histories(fc.oneof(goodTranscript, brokenTranscript))

@@ -20,17 +20,16 @@ export function createRecall<Made>(): Recall<Made> {
   const kept = new WeakMap<Message, readonly Omit<Recalled<Made>, "common">[]>()
   return {
     find: (messages, fits = () => true) => {
-      let best: Recalled<Made> | undefined
-      for (const { of, made } of (messages[0] && kept.get(messages[0])) ?? []) {
-        const common = fits(made) ? commonLength(of, messages) : 0
-        if (common > (best?.common ?? 0)) best = { of, made, common }
-      }
-      return best
+      const known = (messages[0] && kept.get(messages[0])) ?? []
+      return known
+        .map(({ of, made }) => ({ of, made, common: commonLength(of, messages) }))
+        .sort((one, other) => other.common - one.common)
+        .find(({ made, common }) => common > 0 && fits(made))
     },
     keep: (messages, made) => {
       const [first] = messages
       if (first === undefined) return
-      const others = (kept.get(first) ?? []).filter(({ of }) => commonLength(of, messages) < of.length)
+      const others = (kept.get(first) ?? []).filter(({ of }) => !of.every((message, n) => message === messages[n]))
       // A copy: whoever made the list may go on with it.
       kept.set(first, [{ of: [...messages], made }, ...others].slice(0, maxKept))
     },

@@ -1,7 +1,7 @@
 import { rejoin, type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
-import { type CheckOptions, checkTranscript } from "../message/check.ts"
+import { type CheckOptions, checkTranscript } from "../message/group.ts"
 import type { Message, ModelRequest, Transcript } from "../message/message.ts"
 import { commonLength, createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"

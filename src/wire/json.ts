@@ -1,5 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import { type Format, type Part, type Span, type Wire, wireText } from "../message/message.ts"
+import type { Format, Part, Span, Wire } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { layTape, layTapeSteps, maxJsonDepth, type Tape, unitsAtOnce } from "./json-tape.ts"
 
@@ -153,7 +153,7 @@ export function spanOf({ source, at }: Json): Span {
 
 export function wireOf(json: Json): Wire {
   const { start, end } = spanOf(json)
-  return wireText(json.source.text.slice(start, end))
+  return json.source.text.slice(start, end) as Wire
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
