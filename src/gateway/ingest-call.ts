@@ -71,6 +71,10 @@ export async function ingestCall(
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
+      // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
+      // alone.
+      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
+      const head = whole === undefined || isStackAlone ? body : undefined
       const seen = {
         session: session.id,
         bytes: incomingCall.bytes,
@@ -80,12 +84,9 @@ export async function ingestCall(
         rules: prepared.rules,
         isNamed: namesItself(incomingCall),
         before: fastPath,
+        sent: head,
       }
-      // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
-      // alone.
-      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
-      const head = whole === undefined || isStackAlone ? body : undefined
-      deps.fastPaths.put(incomingCall, fastPathOf({ ...seen, sent: head }))
+      deps.fastPaths.put(incomingCall, fastPathOf(seen))
     }
     return { ...located, prepared, sent, done, body }
   } catch (error) {

@@ -7,7 +7,7 @@ import { beginInTurn } from "../store/pace.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
-import { bare, flatOf, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
+import { bare, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
 import { refersToAccount } from "./http/other-paths.ts"
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
@@ -80,10 +80,9 @@ export function projectIn(bytes: Buffer): string | undefined {
 type Call = { readonly incomingCall: IncomingCall; readonly packed: Buffer; readonly outgoing: OutgoingCall }
 
 export async function readIncomingCall(
-  { deps, incoming, arrived, requestLog, tenant }: Exchange,
+  { deps, incoming, headers, arrived, requestLog, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly incomingCall: IncomingCall; readonly packed: Buffer }> {
-  const headers = flatOf(incoming.headers)
   const { session, agent, bypass, focus } = holdfastHeaders(headers)
   const packed = await deps.bodies.read(incoming, deps.limits.bodyBytes)
   if (packed === "too-large") {

@@ -3,7 +3,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
-import { bare, flatOf, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
+import { bare, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
 import { bodyKind, isForEveryone, mayCarryCall, type OtherPath, otherPathOf } from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
 import { decoded, targetUrl } from "./http/route.ts"
@@ -78,8 +78,7 @@ async function relay({ response, requestLog }: Exchange, answer: UpstreamAnswer)
 }
 
 /** The guard of the session that a stored response belongs to; otherwise that of calls outside any session. */
-async function guardingFor({ deps, incoming, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
-  const headers = flatOf(incoming.headers)
+async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
   const { session, agent, bypass } = holdfastHeaders(headers)
   const own = { bypass, ...present({ session, agent }) }
   if (other.type === "stored") {

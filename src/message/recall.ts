@@ -20,11 +20,13 @@ export function createRecall<Made>(): Recall<Made> {
   const kept = new WeakMap<Message, readonly Omit<Recalled<Made>, "common">[]>()
   return {
     find: (messages, fits = () => true) => {
-      const known = (messages[0] && kept.get(messages[0])) ?? []
-      return known
-        .map(({ of, made }) => ({ of, made, common: commonLength(of, messages) }))
-        .sort((one, other) => other.common - one.common)
-        .find(({ made, common }) => common > 0 && fits(made))
+      let best: Recalled<Made> | undefined
+      for (const { of, made } of (messages[0] && kept.get(messages[0])) ?? []) {
+        let common = 0
+        while (common < of.length && of[common] === messages[common]) common++
+        if (common > (best?.common ?? 0) && fits(made)) best = { of, made, common }
+      }
+      return best
     },
     keep: (messages, made) => {
       const [first] = messages
@@ -34,14 +36,6 @@ export function createRecall<Made>(): Recall<Made> {
       kept.set(first, [{ of: [...messages], made }, ...others].slice(0, maxKept))
     },
   }
-}
-
-/** How many objects, from the first on, two lists have in common. */
-export function commonLength(one: readonly unknown[], other: readonly unknown[]): number {
-  const most = Math.min(one.length, other.length)
-  let at = 0
-  while (at < most && one[at] === other[at]) at++
-  return at
 }
 
 /** Makes something of an object once, and keeps it as long as the object lives. It is made again where what is given beside it is another. */

@@ -172,14 +172,16 @@ function budgetView(
   }
   const planned = planRequest({ ...frame, messages }, separation, meter, planOptions)
   const { sizes } = planned
+  const answeredMark = compactionMark(sizes, policy, "answered")
+  const unreadMark = compactionMark(sizes, policy, "unread")
   return {
     ...planned,
     policy,
     calibration,
     windowTokens,
     contextTokens: predict(calibration, sizes.contextTokens),
-    compactAtTokens: predict(calibration, compactionMark(sizes, policy, "answered")),
-    compactUnreadAtTokens: predict(calibration, compactionMark(sizes, policy, "unread")),
+    compactAtTokens: predict(calibration, answeredMark),
+    compactUnreadAtTokens: predict(calibration, unreadMark),
     fits: sizes.contextTokens <= sizes.windowTokens - sizes.reserveTokens,
   }
 }

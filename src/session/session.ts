@@ -22,7 +22,7 @@ import type { Trace } from "./log/event.ts"
 import type { ResponseLike } from "./log/read-response.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
-import { loadSession } from "./open-live.ts"
+import { tryLoad } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
 import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
@@ -143,7 +143,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
   const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
     const live = await deps.live()
     return live.lock(async () => {
-      await loadOnce(live)
+      await tryLoad(live)
       return act(live)
     })
   }
@@ -199,15 +199,6 @@ export function createSession(id: string, deps: SessionDeps): Session {
       })
       deps.forget(id)
     },
-  }
-}
-
-/** If the store is unavailable, continue with what is known. */
-async function loadOnce(live: Live): Promise<void> {
-  try {
-    await loadSession(live)
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
   }
 }
 

@@ -1,3 +1,4 @@
+import { latestSpoken } from "../../message/fence.ts"
 import type { Group } from "../../message/group.ts"
 import {
   type CallId,
@@ -28,7 +29,6 @@ import {
   textAlone,
 } from "./micro-results.ts"
 import { shortenText, type TextSource } from "./shorten-text.ts"
-import { latestSpoken } from "./spoken.ts"
 import type { ToolKind, ToolNature } from "./tool-kind.ts"
 
 type Counting = { readonly count: (text: string) => number; readonly partTokens: (part: Part) => number }

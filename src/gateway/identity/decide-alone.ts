@@ -20,7 +20,7 @@ import {
   type History,
   hasTellingWords,
   holds,
-  toolNames,
+  toolsMark,
   unshown,
 } from "./names.ts"
 
@@ -239,9 +239,7 @@ function tipOf({ look, names }: Line, session: string): Tip | undefined {
   return mark === undefined || frame === undefined ? undefined : { mark, frame, tools }
 }
 
-const toolsMark = ({ request }: Line): string => digest("tools", ...toolNames(request))
-
-const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line)
+const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line.request)
 
 type AssignmentFields = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
@@ -274,7 +272,7 @@ function decided(
 ): IdentityDecision {
   const { names, frame, mark, history, look } = line
   const { session, role, fork } = assignment
-  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line)}` }
+  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line.request)}` }
   const asked: Write = { name: names.asked(frame, mark), session, entry: "open" }
   const answered =
     history.answered === undefined || fork !== undefined ? undefined : names.history(frame, history.answered.mark)

@@ -407,6 +407,8 @@ function otherKey(part: Part): readonly unknown[] {
 export const frameMark = (request: ModelRequest, hint: string | undefined): string =>
   digest("frame", request.format, toolNames(request), frameParts(request).map(stableHash), hint ?? "")
 
+export const toolsMark = (request: ModelRequest): string => digest("tools", ...toolNames(request))
+
 /** The tool names, sorted. */
 export const toolNames = (request: ModelRequest): readonly string[] =>
   [...new Set([...request.tools.map(({ name }) => name), ...listedTools(request.messages)])].sort()
