@@ -1,5 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
+import { familyOf } from "../message/message.ts"
 import { longBody } from "../session/compact-view.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { UsageReport } from "../session/record.ts"
@@ -15,7 +16,7 @@ import { removeRejectedReasoning, type Sent } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
-import { chooseUpstream, familyOf, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
+import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
 export type OutgoingDeps = LocateDeps &

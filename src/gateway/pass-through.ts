@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import { HoldfastError } from "../message/errors.ts"
+import type { ApiFamily } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
@@ -11,7 +12,7 @@ import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { maskedAnswer, unpackedAnswer } from "./http/upstream-answer.ts"
 import { namesFor } from "./identity/names.ts"
 import { untouchedCall } from "./outgoing-call.ts"
-import { type ApiFamily, chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
+import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 import type { OutgoingCall } from "./window-of.ts"
 
 /**

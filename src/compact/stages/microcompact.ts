@@ -188,7 +188,7 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
   return [...pictures, ...edits.toReversed()]
 }
 
-type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
+export type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
 
 const savedBy = (edits: readonly Shortening[]): number =>
   edits.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)

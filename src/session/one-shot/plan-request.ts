@@ -17,10 +17,11 @@ import type { CompactChoices, SizeLimits } from "../../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
 import { groupTurns, unansweredIn } from "../../message/group.ts"
 import type { Format, ModelRequest, Part } from "../../message/message.ts"
+import { familyOf } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { PinnedRule } from "../../rules/pin.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
-import { findModel, type ModelInfo } from "../../tokens/models.ts"
+import { findModel } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
@@ -191,14 +192,6 @@ export function weighCompaction(
     expectedCalls,
   }
   return weighRewrite(rewrite, meter.model.prices)
-}
-
-/** The model family of a format, if no model is named. */
-const familyOf: Readonly<Record<Format, ModelInfo["family"]>> = {
-  "anthropic-messages": "anthropic",
-  "openai-chat": "openai",
-  "openai-responses": "openai",
-  gemini: "gemini",
 }
 
 /**
