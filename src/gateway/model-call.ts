@@ -6,7 +6,7 @@ import type { ContextRefusal } from "../model/too-long.ts"
 import { readContextError } from "../model/too-long.ts"
 import { beginInTurn } from "../store/pace.ts"
 import { type Delivery, deliver } from "./deliver.ts"
-import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
+import { answerProblem, answerText, busy, type Exchange, type ExchangeDeps, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { bare, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
 import { refersToAccount } from "./http/other-paths.ts"
@@ -272,18 +272,8 @@ export async function send(
   { upstream, body, changed }: Pick<UpstreamRequest, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
-  // The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed.
-  const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
   requestLog.sent()
-  const sent = await deps.transport.send({
-    upstream,
-    ...targetUrl(upstream, path),
-    method: "POST",
-    headers: [...kept, "accept-encoding", "identity"],
-    body,
-    signal: gone,
-  })
-  const answer = maskedAnswer(unpackedAnswer(sent), upstream)
+  const answer = await post(deps, { upstream, path, headers, body, changed, signal: gone })
   requestLog.noted.attempts = (requestLog.noted.attempts ?? 0) + answer.attempts
   requestLog.noted.sentBytes = body.length
   requestLog.noted.changed = changed
@@ -300,17 +290,25 @@ async function sendAside(
   upstream: UpstreamRequest["upstream"],
   body: Buffer,
 ): Promise<UpstreamAnswer> {
-  const kept = bare(forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format]), [
-    "accept-encoding",
-    "content-encoding",
-  ])
-  const sent = await deps.transport.send({
+  const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
+  return post(deps, { upstream, path, headers, body, changed: true, signal: AbortSignal.timeout(asideMs) })
+}
+
+type Post = Pick<UpstreamRequest, "upstream" | "headers" | "signal"> & {
+  readonly path: string
+  readonly body: Buffer
+  readonly changed: boolean
+}
+
+/** The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed. */
+async function post({ transport }: ExchangeDeps, { upstream, path, headers, changed, ...rest }: Post) {
+  const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
+  const sent = await transport.send({
     upstream,
     ...targetUrl(upstream, path),
     method: "POST",
     headers: [...kept, "accept-encoding", "identity"],
-    body,
-    signal: AbortSignal.timeout(asideMs),
+    ...rest,
   })
   return maskedAnswer(unpackedAnswer(sent), upstream)
 }

@@ -1,4 +1,3 @@
-import { HoldfastError } from "../message/errors.ts"
 import { tokens } from "../message/message.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
@@ -176,15 +175,6 @@ export async function loadSession(live: Live): Promise<void> {
   if (undone !== undefined && undone > (outline.ofType("checkpoint-installed").at(-1) ?? 0)) live.undoneAt = undone
   live.opened = true
   live.learned = true
-}
-
-/** The same; if the store is unavailable, continue with what is known. */
-export async function tryLoad(live: Live): Promise<void> {
-  try {
-    await loadSession(live)
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-  }
 }
 
 /** Learn from a usage report: how far our token count was off, and how long the response was. */

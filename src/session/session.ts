@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem } from "../message/errors.ts"
 import type { Format, ModelRequest, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
@@ -22,7 +22,7 @@ import type { Trace } from "./log/event.ts"
 import type { ResponseLike } from "./log/read-response.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
-import { tryLoad } from "./open-live.ts"
+import { loadSession } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
 import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
@@ -143,7 +143,8 @@ export function createSession(id: string, deps: SessionDeps): Session {
   const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
     const live = await deps.live()
     return live.lock(async () => {
-      await tryLoad(live)
+      // If the store is unavailable, continue with what is known.
+      await loadSession(live).catch(ignoreProblem)
       return act(live)
     })
   }

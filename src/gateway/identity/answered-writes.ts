@@ -110,8 +110,16 @@ function claim({ look, names }: ResponseFacts, write: Write): Write {
 
 /** Lines of the conversation, to recognise a request that contains it as text. */
 function saidWrites({ request, answer, names, session, look }: ResponseFacts): readonly Write[] {
-  return turnLines(request, answer).flatMap((line): readonly Write[] => {
-    const name = names.said(line)
+  return claimAlone(
+    turnLines(request, answer).map((line) => names.said(line)),
+    session,
+    look,
+  )
+}
+
+/** Names that only one session can have. One that another session has too identifies neither. */
+function claimAlone(names: readonly string[], session: string, look: Look): readonly Write[] {
+  return names.flatMap((name): readonly Write[] => {
     const known = look(name)
     if (known === undefined) return [{ name, session }]
     if (known.session === session || known.entry === ambiguous) return []
@@ -122,13 +130,11 @@ function saidWrites({ request, answer, names, session, look }: ResponseFacts): r
 /** An id that two sessions had identifies neither: some servers number their calls, or answer from a cache. */
 function anchorWrites({ answer, names, session, look }: ResponseFacts): readonly Write[] {
   const anchors = [...new Set(answer.flatMap(anchorsOf))].slice(0, maxAnchors)
-  return anchors.flatMap((anchor): readonly Write[] => {
-    const name = names.anchor(anchor)
-    const known = look(name)
-    if (known === undefined) return [{ name, session }]
-    if (known.session === session || known.entry === ambiguous) return []
-    return [{ name, session: known.session, entry: ambiguous }]
-  })
+  return claimAlone(
+    anchors.map((anchor) => names.anchor(anchor)),
+    session,
+    look,
+  )
 }
 
 /** The provider's id of a response that a client may continue. */
