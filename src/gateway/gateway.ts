@@ -14,7 +14,7 @@ import { compactCall } from "./compact-call.ts"
 import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps, problemOf } from "./exchange.ts"
 import { createFastPaths } from "./fast-path/fast-path.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
-import { isLoopback, refuseEntry } from "./http/admission.ts"
+import { type EntryRequest, isLoopback, refuseEntry } from "./http/admission.ts"
 import { flatOf } from "./http/headers.ts"
 import { createInspectorFiles, type InspectorFiles } from "./http/inspector-files.ts"
 import { type Listening, listen } from "./http/listen.ts"
@@ -29,6 +29,7 @@ import { modelCall } from "./model-call.ts"
 import { passThrough } from "./pass-through.ts"
 import { createServerState } from "./server-state/held.ts"
 import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
+import { hasOwnKey } from "./settings/upstream.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics, watchProcess } from "./telemetry/metrics.ts"
 import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
@@ -82,8 +83,7 @@ type State = {
 
 type Runtime = {
   readonly deps: ExchangeDeps
-  /** Does it listen to this machine alone? */
-  readonly loopback: boolean
+  readonly access: Pick<EntryRequest, "loopback" | "ownKeys">
   readonly state: State
   readonly metrics: ReturnType<typeof createMetrics>
   readonly health: ReturnType<typeof createHealth>
@@ -162,7 +162,7 @@ function openRuntime(options: GatewayOptions): Runtime {
   const listener = lazy(async () => (await import("@hono/node-server")).getRequestListener(admin))
   return {
     deps,
-    loopback: isLoopback(options.host),
+    access: { loopback: isLoopback(options.host), ownKeys: options.upstreams.every(hasOwnKey) },
     state,
     metrics,
     health,
@@ -180,7 +180,7 @@ async function serve(runtime: Runtime, incoming: IncomingMessage, response: Serv
   const { deps, state } = runtime
   const { method = "GET", url: target = "/" } = incoming
   const route = routeOf(method, target, incoming.headers)
-  const refusal = refuseEntry(deps, incoming.headers, { loopback: runtime.loopback, route, raw: incoming.rawHeaders })
+  const refusal = refuseEntry(deps, incoming.headers, { ...runtime.access, route, raw: incoming.rawHeaders })
   if (route.type === "health" || route.type === "ready" || route.type === "metrics") {
     return refusal === undefined ? answerProbe(runtime, route.type, response) : refuseProbe(refusal, response)
   }
@@ -254,7 +254,7 @@ function openExchange(runtime: Runtime, { incoming, response, arrived }: Incomin
 }
 
 /** Only local clients can connect, and no other process writes to the store. */
-const isPersonal = ({ loopback, deps: { token, allowedHosts, store } }: Runtime): boolean =>
+const isPersonal = ({ access: { loopback }, deps: { token, allowedHosts, store } }: Runtime): boolean =>
   loopback && token === undefined && allowedHosts.length === 0 && !store.isShared
 
 /** Gemini clients may send their API key as a query parameter. */

@@ -8,21 +8,6 @@ import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline } from "./log/outline.ts"
 import { rebase, type UnsavedEntry } from "./log/rebase.ts"
 
-/** What is made of entries, each read only once, because entries never change; `made` keeps it. */
-export async function readEach<Type extends EntryBody["type"], Made>(
-  { entries }: Pick<Journal, "entries">,
-  seqs: readonly number[],
-  type: Type,
-  make: (body: Extract<EntryBody, { type: Type }>, seq: number) => Made,
-  made: Map<number, Made>,
-): Promise<readonly Made[]> {
-  const missing = seqs.filter((seq) => !made.has(seq))
-  const isOfType = (body: EntryBody): body is Extract<EntryBody, { type: Type }> => body.type === type
-  if (missing.length > 0)
-    for (const { seq, body } of (await entries(missing)).values()) if (isOfType(body)) made.set(seq, make(body, seq))
-  return seqs.flatMap((seq) => made.get(seq) ?? [])
-}
-
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
 export type Committed = {
   readonly entries: readonly Entry[]

@@ -8,7 +8,6 @@ import { present } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
-import { isObject } from "../wire/json.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Caller } from "./log/entry.ts"
 import type { Redaction } from "./log/redact.ts"
@@ -255,10 +254,7 @@ export function checkPrepareOptions(options: PrepareOptions): void {
       refuseValue(name, `a whole number, at least ${least}`, value)
   }
   const { request } = options
-  if (
-    request !== undefined &&
-    !(isObject(request) && typeof request.wire === "string" && Array.isArray(request.messages))
-  )
+  if (request !== undefined && !(typeof request?.wire === "string" && Array.isArray(request.messages)))
     refuseValue("request", "a request as decodeRequest reads it", request)
 }
 

@@ -7,7 +7,7 @@ import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import { ruleNamed } from "../rules/read-withdrawals.ts"
 import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
-import { readEach } from "./journal.ts"
+import type { Journal } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
@@ -259,6 +259,21 @@ export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
 
 /** Withdrawn and expired rules: they may still be in messages with pinned rules. */
 export const takenBack = (pins: readonly SessionPin[]): readonly SessionPin[] => pins.filter(wasWithdrawn)
+
+/** What is made of entries, each read only once, because entries never change; `made` keeps it. */
+export async function readEach<Type extends EntryBody["type"], Made>(
+  { entries }: Pick<Journal, "entries">,
+  seqs: readonly number[],
+  type: Type,
+  make: (body: Extract<EntryBody, { type: Type }>, seq: number) => Made,
+  made: Map<number, Made>,
+): Promise<readonly Made[]> {
+  const missing = seqs.filter((seq) => !made.has(seq))
+  const isOfType = (body: EntryBody): body is Extract<EntryBody, { type: Type }> => body.type === type
+  if (missing.length > 0)
+    for (const { seq, body } of (await entries(missing)).values()) if (isOfType(body)) made.set(seq, make(body, seq))
+  return seqs.flatMap((seq) => made.get(seq) ?? [])
+}
 
 const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
   readEach(journal, journal.outline().ofType("rule-pinned"), "rule-pinned", (body, seq) => pinOf(seq, body), rules)

@@ -3,10 +3,10 @@ import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
-import { createJournal, readEach } from "./journal.ts"
+import { createJournal } from "./journal.ts"
 import { createLock } from "./live.ts"
 import type { RuleBody } from "./log/entry.ts"
-import { pinOf } from "./pins.ts"
+import { pinOf, readEach } from "./pins.ts"
 
 /**
  * Rules that hold in every session of an agent or of a tenant, including withdrawn ones. Rules pinned without a tenant belong to the owner

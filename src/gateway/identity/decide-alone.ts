@@ -251,7 +251,7 @@ function beginLine(
   about?: IdentitySubject,
 ): IdentityDecision {
   const session = anonymousSession(line.tenant, line.freshId())
-  return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session), about)
+  return decided(line, { session, isNew: true, why, role: "main", ...more }, about)
 }
 
 /** A new session that begins as a copy of another, up to a response. */
@@ -261,15 +261,10 @@ function forkLine(line: Line, { session, entry }: Bearer, messages: number, why:
 
 /** Continue the session, and store the ids that its client made up. A request with another frame does not move the session's tip. */
 function goOnLine(line: Line, session: string, why: Why, more: AssignmentFields = {}): IdentityDecision {
-  return decided(line, { session, isNew: false, why, role: "main", ...more }, unseenAnchors(line, session))
+  return decided(line, { session, isNew: false, why, role: "main", ...more })
 }
 
-function decided(
-  line: Line,
-  assignment: Assignment,
-  anchors: readonly Write[],
-  about?: IdentitySubject,
-): IdentityDecision {
+function decided(line: Line, assignment: Assignment, about?: IdentitySubject): IdentityDecision {
   const { names, frame, mark, history, look } = line
   const { session, role, fork } = assignment
   const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line.request)}` }
@@ -282,7 +277,7 @@ function decided(
     writes: [
       ...(role === "side" ? [] : [tip, asked, ...goneOnWrites(line, session)]),
       ...(isUnseen ? [{ name: answered, session }] : []),
-      ...anchors,
+      ...unseenAnchors(line, session),
     ],
     place: { type: "alone", frame, mark, about },
   }
