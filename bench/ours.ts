@@ -5,9 +5,8 @@ import { type Group, groupTurns } from "../src/message/group.ts"
 import { type ModelRequest, type Tokens, type Transcript, tokens } from "../src/message/message.ts"
 import { createMeter, type Meter } from "../src/tokens/meter.ts"
 import { createTally, type Tally, tailStart, tallyTranscript, tokensBetween } from "../src/tokens/tally.ts"
-import { decodeRequest } from "../src/wire/decode.ts"
+import { decodeNext, decodeRequest } from "../src/wire/decode.ts"
 import { encodeRequest } from "../src/wire/encode.ts"
-import { decodeNext } from "../src/wire/resume.ts"
 
 /** Our own calls, from the text of a request to the text of a smaller one, in the shape in which they are timed. */
 export type Ours = {

@@ -1,6 +1,5 @@
 import { openStore } from "../src/store/open-store.ts"
-import { decodeRequest } from "../src/wire/decode.ts"
-import { decodeNext } from "../src/wire/resume.ts"
+import { decodeNext, decodeRequest } from "../src/wire/decode.ts"
 import type { ChatMessage } from "./chat.ts"
 import { median } from "./quantile.ts"
 import { openAgent } from "./session-agent.ts"

@@ -1,7 +1,6 @@
 import type { Format } from "../src/message/message.ts"
-import { decodeRequest } from "../src/wire/decode.ts"
+import { decodeNext, decodeRequest } from "../src/wire/decode.ts"
 import { encodeRequest } from "../src/wire/encode.ts"
-import { decodeNext } from "../src/wire/resume.ts"
 import { conditionsNow } from "./conditions.ts"
 
 /**

@@ -15,7 +15,6 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   "src/compact/plan/breaker.ts": ["src/compact/plan/plan.test.ts"],
   "src/compact/plan/policy.ts": ["src/compact/plan/plan.test.ts"],
   "src/rules/pin-ledger.ts": ["src/rules/pin-ledger.test.ts", "src/rules/rule-subject.test.ts"],
-  "src/message/check.ts": ["src/message/check.test.ts", "src/message/repair.test.ts", "src/message/recall.test.ts"],
   "src/message/group.ts": [
     "src/message/group.test.ts",
     "src/message/pair.test.ts",

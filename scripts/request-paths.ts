@@ -10,7 +10,7 @@ import { parseSync } from "vite"
  * request of a conversation enters before it is sent upstream, and how often the next function is in another file: counted over all calls,
  * and over first calls alone, because a reader does not open `present` or `tokens` a second time. Functions of a module are counted;
  * those within a function are read where they stand. `--files` lists the files by functions entered, `--pairs` the pairs of files between
- * which it changes most.
+ * which it changes most, `--calls` the functions in the order of their calls.
  */
 
 const src = fileURLToPath(new URL("../src/", import.meta.url))
@@ -179,4 +179,5 @@ for (const [path, options] of Object.entries(paths)) {
   if (wants("--files")) for (const [file, count] of tally(files)) process.stdout.write(`  ${count} ${file}\n`)
   if (wants("--pairs"))
     for (const [pair, count] of tally(changes).slice(0, 40)) process.stdout.write(`  ${count} ${pair}\n`)
+  if (wants("--calls")) for (const { file, name } of seen) process.stdout.write(`  ${file} ${name}\n`)
 }

@@ -12,7 +12,7 @@ import {
 } from "../../test/e2e/scripted-turn.ts"
 import type { Script } from "../../test/model-server/script.ts"
 import { diagonalOf } from "../../test/support/property.ts"
-import { checkTranscript } from "../message/check.ts"
+import { checkTranscript } from "../message/group.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import { createCharacterMeter } from "../session/one-shot/character-meter.ts"
 import { createMeter } from "../tokens/meter.ts"

@@ -3,7 +3,7 @@ import { cases, optionsFor, resultsIn, scripted } from "../../test/e2e/scripted-
 import { byRound, type Output } from "../../test/model-server/script.ts"
 import { createGuard } from "../guard/guard.ts"
 import type { GuardUse } from "../guard/judge-call.ts"
-import { checkTranscript } from "../message/check.ts"
+import { checkTranscript } from "../message/group.ts"
 import { formats } from "../message/message.ts"
 import { streamTurn, turn } from "./turn.ts"
 import type { TurnEvent, TurnTool } from "./turn-options.ts"

@@ -12,7 +12,7 @@ import {
 } from "../../test/e2e/scripted-turn.ts"
 import { byRound, type Output } from "../../test/model-server/script.ts"
 import { call as calling, message, text, transcript as transcriptOf } from "../../test/support/transcripts.ts"
-import { checkTranscript } from "../message/check.ts"
+import { checkTranscript } from "../message/group.ts"
 import { formats } from "../message/message.ts"
 import { turn } from "./turn.ts"
 import { createSteering, type TurnEvent, turnSoFar } from "./turn-options.ts"

@@ -2,9 +2,8 @@ import { parsePrompty } from "../compact/summary/prompty.ts"
 import type { Guard } from "../guard/guard.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { checkGuardUse } from "../guard/judge-call.ts"
-import { isEmpty } from "../message/check.ts"
 import { HoldfastError, refuseValue } from "../message/errors.ts"
-import { pairCalls } from "../message/group.ts"
+import { isEmpty, pairCalls } from "../message/group.ts"
 import {
   type CallId,
   callId,

@@ -251,11 +251,17 @@ export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 export type AskedOperator = { readonly store?: Store; readonly directory?: string; readonly place: string }
 
 /** The policy directory: `--policy`, else HOLDFAST_POLICY, else the usual one. */
-export function policyPlace(args: Arguments, env: World["env"], place: string): string | CommandFailure {
+function policyPlace(args: Arguments, env: World["env"], place: string): string | CommandFailure {
   const named = args.valueOf("policy") ?? given(env.HOLDFAST_POLICY)
   if (named === "" || named?.includes("\0") === true)
     return misuse("--policy names no folder.", "Give the folder in which the rules lie.")
   return named === undefined ? usualDirectory(place, env) : resolve(named)
+}
+
+/** The policy directory beside the store that is named, or the usual one. */
+export function policyDirectory(args: Arguments, env: World["env"]): string | CommandFailure {
+  const place = dataPlace(args.valueOf("data"), env)
+  return isFailure(place) ? place : policyPlace(args, env, place)
 }
 
 /** The folder `policy` beside the store's file; for a database and the store in the user's data folder, in the configuration folder. */

@@ -68,6 +68,41 @@ export function partedFromProgram(argv: readonly string[], options: Options): re
   return argv[at] === "--" ? argv : [...argv.slice(0, at), "--", ...argv.slice(at)]
 }
 
+export const commandNames = [
+  "wrap",
+  "compact",
+  "demo",
+  "status",
+  "tail",
+  "replay",
+  "sessions",
+  "rules",
+  "search",
+  "recall",
+  "erase",
+  "memory",
+  "policy",
+  "stack",
+  "pin",
+  "unpin",
+  "keys",
+  "serve",
+  "open",
+  "service",
+  "doctor",
+  "mcp",
+  "completion",
+] as const
+
+const commandLine = new RegExp(`\\bholdfast (?=(?:${commandNames.join("|")}|COMMAND|--help|--version)\\b(?!:))`, "g")
+
+/** A text of ours with commands as they are typed where this program was started: there may be no `holdfast` on the path. */
+export function asTyped(text: string, env: World["env"]): string {
+  const { npm_lifecycle_event: script, npm_package_name: name, npm_command: command, npm_lifecycle_script: line } = env
+  if (script === "start" && name === "holdfast") return text.replace(commandLine, "npm start -- ")
+  return command === "exec" && /^["']?holdfast\b/.test(line ?? "") ? text.replace(commandLine, "npx holdfast ") : text
+}
+
 /** Read what follows a command's name, or say what of it cannot be meant. */
 export function readArguments(
   argv: readonly string[],
@@ -113,6 +148,12 @@ export function readArguments(
   }
 }
 
+/** The most names that an answer lists. */
+const mostListed = 8
+
+const listOf = (known: readonly string[]): string =>
+  known.length === 0 ? "It takes no option." : `It takes ${known.join(", ")}.`
+
 function objectionTo(
   written: string,
   option: Option | undefined,
@@ -122,10 +163,8 @@ function objectionTo(
 ): CommandFailure | undefined {
   if (option === undefined) {
     const known = Object.keys(options).map((name) => `--${name}`)
-    return misuse(
-      `There is no option ${written}.`,
-      suggest(written, known, "holdfast COMMAND --help lists the options."),
-    )
+    const taken = known.length > mostListed ? "holdfast COMMAND --help lists the options." : listOf(known)
+    return { ...misuse(`There is no option ${written}.`, suggest(written, known, taken)), option: written }
   }
   if (option.value === undefined)
     return inline === true ? misuse(`${written} takes no value.`, `Write ${written} alone.`) : undefined
@@ -145,6 +184,8 @@ function objectionTo(
 export type CommandFailure = Advice & {
   readonly exit: 1 | 2
   readonly code: string
+  /** An option that the command does not have. */
+  readonly option?: string
   /** The figures of a Problem, for programs. */
   readonly problem?: object
 }
@@ -196,8 +237,10 @@ export function commandFailure(error: unknown): CommandFailure {
 }
 
 /** Tell people on stderr, or programs as one JSON object on stdout. */
-export async function tellFailure(failure: CommandFailure, json: boolean, { stdout, stderr }: World): Promise<number> {
-  const { exit, code, sentence, next, problem } = failure
+export async function tellFailure(failure: CommandFailure, json: boolean, world: World): Promise<number> {
+  const { stdout, stderr, env } = world
+  const { exit, code, problem } = failure
+  const [sentence, next] = [asTyped(failure.sentence, env), asTyped(failure.next, env)]
   if (json) await stdout.write(jsonLine({ problem: { code, ...problem, sentence, next } }))
   else await stderr.write(`holdfast: ${sentenceOf(sentence)}\n${sentenceOf(next)}\n`)
   return exit

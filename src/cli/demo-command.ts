@@ -1,6 +1,6 @@
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { type Command, unusable } from "./command.ts"
+import { asTyped, type Command, unusable } from "./command.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 
@@ -28,12 +28,8 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
   const { write, hasColour: colour, columns = usualColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
   await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
-  await write(`\nLook at its session and its compactions in a browser: ${openLine(world.env)}\n`)
+  await write(`\nLook at its session and its compactions in a browser: ${asTyped("holdfast open", world.env)}\n`)
 }
-
-/** How whoever reads this opens the inspector: in a checkout there is no holdfast on the path, but npm start. */
-export const openLine = ({ npm_lifecycle_event: script, npm_package_name: name }: World["env"]): string =>
-  script === "start" && name === "holdfast" ? "npm start -- open" : "holdfast open"
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
 export const demoCommand: Command = {
@@ -48,14 +44,14 @@ export const demoCommand: Command = {
 the real one. Its session is kept in memory, and is gone at the end.
 
   holdfast demo`,
-  run: async (args, { stdout, stderr, dateMs: now }) => {
+  run: async (args, { stdout, stderr, dateMs: now, env }) => {
     const json = args.isOn("json")
     const { signal, release } = stopSignal()
     const { playDemo } = await import("./demo/play-demo.ts")
     try {
       const outcome = await playDemo({
         ...{ store: createMemoryStore(), version: await readVersion(), now, signal },
-        write: json ? async () => {} : stdout.write,
+        write: json ? async () => {} : (text) => stdout.write(asTyped(text, env)),
         colour: stdout.hasColour && !json,
         columns: stdout.columns ?? usualColumns,
         pace: stdout.isTerminal && !json && !args.isOn("fast") ? "read" : "none",

@@ -12,7 +12,7 @@ import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { dataPlace, movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
-import { type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
+import { asTyped, type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
@@ -424,7 +424,7 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
     const answer = {
       json: { ok: failed === 0, checks },
       text: (paper: Paper) => [
-        ...checks.flatMap((check) => linesOf(check, paper)),
+        ...checks.flatMap((check) => linesOf(check, paper)).map((line) => asTyped(line, world.env)),
         ...(failed === 0 ? ["", sentence] : [""]),
       ],
       ...(failed === 0 ? {} : { failure }),

@@ -3,7 +3,15 @@ import { basename, dirname, join } from "node:path"
 import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
 import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
-import { dataOption, dataPlace, openPlace, placeWords, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
+import {
+  dataOption,
+  dataPlace,
+  openPlace,
+  operatorOptions,
+  placeWords,
+  policyDirectory,
+  tellAnswer,
+} from "./ask-store.ts"
 import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
@@ -13,16 +21,14 @@ import { sentenceOf, table } from "./terminal/output.ts"
 const keysList: Command = {
   summary: "The keys of the policy directory, and what each is good for",
   usage: "keys list [--json]",
-  options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
+  options: operatorOptions,
   maxPositionals: 0,
   notes: `trusted: its commands are obeyed. retired: what it said stands, and it says nothing more. revoked: nothing that it
 said stands. Move its file between keys, keys/retired and keys/revoked to change that.
 
   holdfast keys list`,
   run: async (args, world) => {
-    const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
-    const directory = policyPlace(args, world.env, place)
+    const directory = policyDirectory(args, world.env)
     if (isFailure(directory)) return directory
     const ring = makeKeyRing((await readDirectory(directory)).keys)
     const keys = [...ring.values()].map(({ fingerprint, state, source }) => ({ fingerprint, state, file: source }))
@@ -46,7 +52,7 @@ const columns = [{ title: "KEY" }, { title: "STATE" }, { title: "FILE" }] as con
 const keysTrust: Command = {
   summary: "Copy a public key into the policy directory: commands signed with it are obeyed from then on",
   usage: "keys trust FILE.pub [--json]",
-  options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
+  options: operatorOptions,
   maxPositionals: 1,
   notes: `The folder is made if it is not there. A program that is running takes it up by itself. Compare the fingerprint with
 the one that its owner sees.
@@ -55,9 +61,7 @@ the one that its owner sees.
   run: async (args, world) => {
     const [path] = args.positionals
     if (path === undefined) return misuse("It was not said which key.", "Name the file of a public key: operator.pub")
-    const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
-    const directory = policyPlace(args, world.env, place)
+    const directory = policyDirectory(args, world.env)
     if (isFailure(directory)) return directory
     const input = await readInput(path, world, "the file of a public key")
     if (isFailure(input)) return input

@@ -6,16 +6,7 @@ import { describe, HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
-import {
-  askOperator,
-  dataOption,
-  dataPlace,
-  operatorOptions,
-  placeWords,
-  policyOption,
-  policyPlace,
-  tellAnswer,
-} from "./ask-store.ts"
+import { askOperator, operatorOptions, placeWords, policyDirectory, tellAnswer } from "./ask-store.ts"
 import {
   type Command,
   type CommandFailure,
@@ -201,7 +192,7 @@ const policyColumns = [{ title: "ID" }, { title: "FROM" }, { title: "SAYS" }, { 
 const policyCheck: Command = {
   summary: "Read a policy directory as a start would, and say what is wrong with which file and line",
   usage: "policy check [DIR] [--json]",
-  options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
+  options: operatorOptions,
   maxPositionals: 1,
   notes: `The exit code is 1 if anything is wrong. It says which rules were read: each list item and each paragraph of a .md
 or .txt file is one, headings are none, and a list behind a line that ends in a colon belongs to that line.
@@ -210,9 +201,7 @@ or .txt file is one, headings are none, and a list behind a line that ends in a 
   holdfast policy check deploy/policy`,
   run: async (args, world) => {
     const [named] = args.positionals
-    const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
-    const directory = named === undefined ? policyPlace(args, world.env, place) : resolve(named)
+    const directory = named === undefined ? policyDirectory(args, world.env) : resolve(named)
     if (isFailure(directory)) return directory
     const { standing, keys } = await inspectOperator({ directory, now: world.dateMs })
     const { rules, guard } = standing

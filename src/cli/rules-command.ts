@@ -1,8 +1,18 @@
 import type { PinScope } from "../rules/pin.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
-import { askSession, askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Command, type CommandGroup, isFailure, misuse } from "./command.ts"
+import type { Session } from "../session/session.ts"
+import {
+  askSession,
+  askStore,
+  type CommandAnswer,
+  findSession,
+  openSession,
+  shortNames,
+  storeOptions,
+} from "./ask-store.ts"
+import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
+import type { World } from "./world.ts"
 
 const rulesList: Command = {
   summary: "The rules of a session, with who said each and what it is for the guard",
@@ -129,13 +139,24 @@ holdfast unpin or by changing the file.
   holdfast rules remove @last e12
   holdfast rules remove @last "metric units"`,
   run: (args, world) =>
-    askSession(args, world, async ({ session }) => {
-      const [, name = ""] = args.positionals
-      if (name.trim() === "") return misuse("It was not said which rule.", "Write its ID or words of it.")
+    changeRule(args, world, async (session, name) => {
       const { id, text } = await session.unpin(name)
       return { json: { removed: id, text }, text: () => [`Taken back: ${id}, ${sentenceOf(text)}`] }
     }),
 }
+
+/** Do something to the one rule that the second word names. */
+const changeRule = (
+  args: Arguments,
+  world: World,
+  change: (session: Session, name: string) => Promise<CommandAnswer>,
+): Promise<number | CommandFailure> =>
+  askSession(args, world, async ({ session }) => {
+    const [, name = ""] = args.positionals
+    return name.trim() === ""
+      ? misuse("It was not said which rule.", "Write its ID or words of it.")
+      : change(session, name)
+  })
 
 const rulesDemote: Command = {
   summary: "Keep a rule in mind without giving it force",
@@ -147,9 +168,7 @@ go by it. For what was taken for a rule and is none.
 
   holdfast rules demote @last "no tabs"`,
   run: (args, world) =>
-    askSession(args, world, async ({ session }) => {
-      const [, name = ""] = args.positionals
-      if (name.trim() === "") return misuse("It was not said which rule.", "Write its ID or words of it.")
+    changeRule(args, world, async (session, name) => {
       const { id, text } = await session.demote(name)
       return { json: { demoted: id, text }, text: () => [`Only remembered now, as ${id}: ${sentenceOf(text)}`] }
     }),

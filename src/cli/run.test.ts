@@ -71,6 +71,11 @@ describe("what cannot be meant", () => {
   const cases: readonly (readonly [why: string, argv: readonly string[], sentence: string, next: string])[] = [
     ["a misspelt command", ["compcat"], "no command compcat", "Did you mean compact?"],
     ["a command that is none", ["fly"], "no command fly", "--help"],
+    ["a command of a group alone", ["undo"], "no command undo", "Did you mean holdfast sessions undo?"],
+    ["a command of several groups", ["show"], "no command show", "holdfast sessions show, holdfast policy show or"],
+    ["an option of another command", ["status", "--port", "1"], "no option --port", "It takes --data, --json."],
+    ["the same, and whose it is", ["status", "--port", "1"], "no option --port", "holdfast serve --port"],
+    ["an option without its command", ["--port", "1"], "no option --port", "holdfast serve --port"],
     ["an option before any command", ["--verison"], "no option --verison", "Did you mean --version?"],
     ["a misspelt option", ["compact", "--bugdet", "5"], "no option --bugdet", "Did you mean --budget?"],
     ["an option without its value", ["compact", "--budget"], "--budget needs a value", "--budget N"],

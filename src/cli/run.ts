@@ -1,9 +1,11 @@
 import { suggest } from "../message/nearest.ts"
 import {
+  asTyped,
   type Command,
   type CommandFailure,
   type CommandGroup,
   commandFailure,
+  type commandNames,
   isFailure,
   isGroup,
   type Listed,
@@ -32,11 +34,11 @@ export async function run(argv: readonly string[], world: World): Promise<number
 async function dispatch([first, ...rest]: readonly string[], world: World): Promise<number | CommandFailure> {
   const { stdout, stderr } = world
   if (first === undefined) {
-    await writeHelp(stderr, programHelp(commands))
+    await writeHelp(stderr, programHelp(commands), world.env)
     return misuse("No command was given.", `Start with: holdfast ${[...commands.keys()].join(" | ")}`)
   }
   if (isHelp(first) || first === "help") {
-    await writeHelp(stdout, await helpFor(rest))
+    await writeHelp(stdout, await helpFor(rest), world.env)
     return 0
   }
   if (first === "--version" || first === "-v") {
@@ -48,11 +50,35 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
     return isGroup(found) ? await choose(first, found, rest, world) : await perform(found, rest, world)
   const known = [...commands.keys(), "--help", "--version"]
   const what = first.startsWith("-") ? "option" : "command"
-  return misuse(
-    `There is no ${what} ${first.slice(0, 60)}.`,
-    suggest(first, known, "holdfast --help lists the commands."),
-  )
+  const within = await placesOf(first)
+  const otherwise = within.length === 0 ? "holdfast --help lists the commands." : `Did you mean ${eitherOf(within)}?`
+  return misuse(`There is no ${what} ${first.slice(0, 60)}.`, suggest(first, known, otherwise))
 }
+
+/** The most commands that an answer names. */
+const mostNamed = 4
+
+/** Where a word that is no command is one after all: a command of a group, or an option of a command. Too many say nothing. */
+async function placesOf(word: string): Promise<readonly string[]> {
+  const [option] = word.replace(/^--?/, "").split("=")
+  const found: string[] = []
+  for (const [name, { load }] of commands) {
+    const entry = await load()
+    const all = isGroup(entry) ? [...entry.commands] : [["", entry] as const]
+    for (const [inner, command] of all) {
+      const line = inner === "" ? name : `${name} ${inner}`
+      if (inner === word) found.push(line)
+      if (word.startsWith("-") && Object.hasOwn(command.options, option ?? "")) found.push(`${line} --${option}`)
+    }
+  }
+  return found.length > mostNamed ? [] : found
+}
+
+const eitherOf = (lines: readonly string[]): string =>
+  lines
+    .map((line) => `holdfast ${line}`)
+    .join(", ")
+    .replace(/, (?=[^,]*$)/, " or ")
 
 async function helpFor([name = "", inner = ""]: readonly string[]): Promise<string> {
   const asked = await commands.get(name)?.load()
@@ -70,14 +96,14 @@ async function choose(
 ): Promise<number | CommandFailure> {
   const [first, ...rest] = argv
   if (first !== undefined && isHelp(first)) {
-    await writeHelp(world.stdout, groupHelp(name, group))
+    await writeHelp(world.stdout, groupHelp(name, group), world.env)
     return 0
   }
   const known = [...group.commands.keys()]
   const usual = first === undefined || first.startsWith("-") ? group.commands.get(group.usual ?? "") : undefined
   if (usual !== undefined) return await perform(usual, argv, world)
   if (first === undefined) {
-    await writeHelp(world.stderr, groupHelp(name, group))
+    await writeHelp(world.stderr, groupHelp(name, group), world.env)
     return misuse(`It was not said what to do with ${name}.`, `Start with: holdfast ${name} ${known.join(" | ")}`)
   }
   const command = group.commands.get(first)
@@ -94,11 +120,13 @@ async function perform(command: Command, given: readonly string[], world: World)
   const argv = command.passesOn === true ? partedFromProgram(given, command.options) : given
   const end = argv.indexOf("--")
   if (argv.slice(0, end < 0 ? argv.length : end).some(isHelp)) {
-    await writeHelp(world.stdout, commandHelp(command))
+    await writeHelp(world.stdout, commandHelp(command), world.env)
     return 0
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
-  return isFailure(args) ? args : await command.run(args, world)
+  if (!isFailure(args)) return await command.run(args, world)
+  const within = args.option === undefined ? [] : await placesOf(args.option)
+  return within.length === 0 ? args : { ...args, next: `${args.next} There is ${eitherOf(within)}.` }
 }
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"
@@ -127,8 +155,11 @@ export function fitHelp(text: string, width: number): string {
   return fitted.join("\n")
 }
 
-const writeHelp = ({ columns = Number.POSITIVE_INFINITY, write }: Sink, text: string): Promise<void> =>
-  write(fitHelp(text, columns - 1))
+const writeHelp = (
+  { columns = Number.POSITIVE_INFINITY, write }: Sink,
+  text: string,
+  env: World["env"],
+): Promise<void> => write(fitHelp(asTyped(text, env), columns - 1))
 
 /** What the program is and what it can do. */
 function programHelp(commands: ReadonlyMap<string, Listed>): string {
@@ -186,7 +217,7 @@ function optionLines(options: Options): readonly string[] {
   )
 }
 
-const loaders: Readonly<Record<string, readonly [summary: string, load: Listed["load"]]>> = {
+const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary: string, load: Listed["load"]]>> = {
   wrap: [
     "Run a client through a gateway of its own, and say at the end what was done",
     async () => (await import("./wrap-command.ts")).wrapCommand,

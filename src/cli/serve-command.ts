@@ -13,6 +13,7 @@ import type { Store } from "../store/store.ts"
 import { movingWords } from "./ask-store.ts"
 import {
   type Arguments,
+  asTyped,
   type Command,
   type CommandFailure,
   isFailure,
@@ -345,7 +346,9 @@ async function serveOn(
         isDemo,
         ...present({ config: file?.name, moving: movingWords(ground.place, world.env) }),
       }
-      await sink.write(format === "json" ? welcomeLine(started, world.dateMs()) : welcomeText(started))
+      await sink.write(
+        format === "json" ? welcomeLine(started, world.dateMs()) : asTyped(welcomeText(started), world.env),
+      )
       const place = { url: gateway.url, store: ground.store, version, world, signal: stop, onFault: log.fault }
       const shown = isDemo
         ? deps.showDemo(place).catch((error: unknown) => stop.aborted || log.fault(error))

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
-import { dataOption, usualFolders } from "./ask-store.ts"
+import { storeOptions, usualFolders } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
@@ -112,8 +112,6 @@ const ownArguments = (): readonly string[] => [process.execPath, realpathSync(pr
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
-const options = { ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } }
-
 async function tell(args: Arguments, { stdout }: World, json: object, words: string): Promise<0> {
   await stdout.write(args.isOn("json") ? jsonLine(json) : `${sentenceOf(words)}\n`)
   return 0
@@ -122,7 +120,7 @@ async function tell(args: Arguments, { stdout }: World, json: object, words: str
 const install: Command = {
   summary: "Keep a gateway running for this user, from the next login on and now",
   usage: "service install [--data PLACE] [--json]",
-  options,
+  options: storeOptions,
   maxPositionals: 0,
   notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in your data folder (or in
 ~/.holdfast, if that is there) unless --data says otherwise. It reads the configuration in that folder, if there is one.
@@ -156,7 +154,7 @@ const install: Command = {
 const remove: Command = {
   summary: "Stop that gateway and keep it from starting again; its data stays",
   usage: "service remove [--json]",
-  options,
+  options: storeOptions,
   maxPositionals: 0,
   notes: `  holdfast service remove`,
   run: async (args, world) => {
@@ -174,7 +172,7 @@ const remove: Command = {
 const status: Command = {
   summary: "Say whether it is installed and runs",
   usage: "service status [--json]",
-  options,
+  options: storeOptions,
   maxPositionals: 0,
   notes: `  holdfast service status`,
   run: async (args, world) => {

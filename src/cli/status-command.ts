@@ -3,7 +3,7 @@ import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
 import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
+import { type Arguments, asTyped, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
@@ -56,7 +56,7 @@ did not send because of compactions, at the model table's price of cache reads, 
       ? { place, gateways, sessions: 0, today: 0, latest: [] }
       : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
     const json = { ...status, place: placeWords(place), running: gateways.length > 0 }
-    return tellAnswer({ json, text: (paper) => screenOf(status, paper) }, args.isOn("json"), world)
+    return tellAnswer({ json, text: (paper) => screenOf(status, paper, world.env) }, args.isOn("json"), world)
   },
 }
 
@@ -97,10 +97,15 @@ async function readStatus(
 
 const listLength = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
 
-function screenOf({ place, gateways, sessions, today, tally, latest }: Status, paper: Paper): readonly string[] {
+function screenOf(
+  { place, gateways, sessions, today, tally, latest }: Status,
+  paper: Paper,
+  env: World["env"],
+): readonly string[] {
+  const none = "none runs on this store. holdfast wrap claude, or holdfast serve, starts one."
   const running =
     gateways.length === 0
-      ? paragraph("Gateway", "none runs on this store. holdfast wrap claude, or holdfast serve, starts one.", paper)
+      ? paragraph("Gateway", asTyped(none, env), paper)
       : gateways.flatMap((state, n) => paragraph(n === 0 ? "Gateway" : "", gatewayWords(state), paper))
   const standing = gateways.find((state) => state.standing !== undefined)?.standing
   const rules = standing === undefined ? [] : [enforcedCounts(listLength(standing.rules), listLength(standing.judging))]

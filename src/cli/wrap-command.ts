@@ -10,6 +10,7 @@ import { isObject } from "../wire/json.ts"
 import { dataPlace, openPlace, openSession, placeWords } from "./ask-store.ts"
 import {
   type Arguments,
+  asTyped,
   type Command,
   type CommandFailure,
   isFailure,
@@ -138,7 +139,7 @@ async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World
   const words = `${count(calls.length, "model call")}${failed === 0 ? "" : ` (${number(failed)} failed)`}`
   const [first] = sessions
   const link = first === undefined ? undefined : await way.link(first.id)
-  const look = first === undefined ? "" : ` See: ${link ?? "holdfast sessions show @last"}`
+  const look = first === undefined ? "" : ` See: ${link ?? asTyped("holdfast sessions show @last", world.env)}`
   await world.stderr.write(`holdfast: ${tallyWords(tally, words)}.${look}\n`)
 }
 

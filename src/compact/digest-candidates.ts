@@ -18,7 +18,7 @@ import {
 
 export type DigestMeter = Pick<Meter, "text" | "truncate">
 
-/** What gives way last. The order of print is the schema's. */
+/** Which lines are dropped last. They are printed in the order of the schema. */
 type Tier = "rules" | "stop" | "acts" | "words" | "work" | "found" | "facts" | "rest"
 
 export type Candidate = {
@@ -93,19 +93,19 @@ export const isUsersWords = ({ tier, line }: Candidate): boolean =>
 const costOf = (section: string, line: SummaryLine, meter: DigestMeter): number =>
   meter.text(lineText(line, isUsersSection(section) && line.channel === "user")) + 1
 
-/** How much a long line has to be worth more: 0 not at all, 1 in proportion to its tokens. */
-const thrift = 0.4
-/** Shorter lines are taken for this long: a word or two is not worth more for being short. */
+/** Exponent of a line's cost in its rank: 0 ignores its length, 1 ranks by worth per token. */
+const costExponent = 0.4
+/** Least cost in the rank: a line of a word or two must not win for being short. */
 const minCost = 12
 
 export function rankedIn(candidates: readonly Candidate[], tier: Tier): readonly Candidate[] {
   const rankOf = ({ line, cost, section }: Candidate): number =>
     (line.state === "open" || line.state === "pending" || section === "current_work" ? 100 : 0) +
-    line.worth / Math.max(minCost, cost) ** thrift
+    line.worth / Math.max(minCost, cost) ** costExponent
   return candidates.filter((one) => one.tier === tier).toSorted((one, other) => rankOf(other) - rankOf(one))
 }
 
-/** The lines at each size up to their own, and whole at last. */
+/** Each line shortened to each of these sizes below its own, and last the whole line. */
 export function formsOf(
   lines: readonly Candidate[],
   sizes: readonly number[],
@@ -154,7 +154,7 @@ export function excerptsOf(
     })
 }
 
-/** A sentence that is most of its message saves too little to be told without it. */
+/** An excerpt that costs more than this share of its message saves too little. */
 const shortExcerpt = 0.5
 
 /** Shorter than this the beginning of what someone said tells little. */

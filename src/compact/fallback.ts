@@ -1,4 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
+import { isSpokenPart, latestSpoken } from "../message/fence.ts"
 import type { Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { runInSteps } from "../message/steps.ts"
@@ -27,8 +28,7 @@ import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { leftOut } from "./stages/marker.ts"
-import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
-import { pinsDuty } from "./standing.ts"
+import { pinsReason } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
 import { tokensBeside } from "./verify.ts"
 
@@ -184,7 +184,7 @@ export async function impossible(attempt: Attempt): Promise<HoldfastError> {
     const duty = scene.duties[at]
     if (duty !== undefined) for (const message of barest.slice(start, end)) add(duty, meter.message(message))
   }
-  add(pinsDuty, addedTokens(pinEdits(task, scene), meter))
+  add(pinsReason, addedTokens(pinEdits(task, scene), meter))
   const [largest = ["the conversation", 0]] = [...pieces].sort(([, one], [, other]) => other - one)
   return new HoldfastError({
     code: "budget-impossible",

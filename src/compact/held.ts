@@ -1,4 +1,4 @@
-import { checkTranscript } from "../message/check.ts"
+import { checkTranscript } from "../message/group.ts"
 import type { ModelRequest } from "../message/message.ts"
 
 const refersToItems = ({ messages }: ModelRequest): boolean =>

@@ -5,6 +5,7 @@ import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { shareOut } from "./stages/marker.ts"
+import type { Shortening } from "./stages/microcompact.ts"
 import {
   fitResults,
   fitTexts,
@@ -116,8 +117,6 @@ export function* microEditSteps(
   const newer = yield* press(groups.slice(half), pressure)
   return [...older, ...newer.filter((edit) => edit.type !== "part-replaced" || !pictures.has(edit.messageId))]
 }
-
-type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
 
 const isShortening = (edit: Edit): edit is Shortening =>
   edit.type === "result-shortened" || edit.type === "part-replaced"

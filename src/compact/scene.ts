@@ -1,11 +1,11 @@
+import { latestSpoken } from "../message/fence.ts"
 import { type Group, groupTurns, unansweredIn } from "../message/group.ts"
 import { type CallId, type Message, type Transcript, textOf } from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isHeld } from "./held.ts"
 import type { Separation } from "./stack/separate.ts"
-import { latestSpoken } from "./stages/spoken.ts"
-import { type Duty, dutyOf, firstSeen, ownMessage } from "./standing.ts"
+import { firstSeen, type KeepReason, keepReasonOf, ownMessage } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
 import { tokensOutsideStack } from "./verify.ts"
 
@@ -17,7 +17,7 @@ export type Scene = {
   /** Does the provider hold what came before? Then all of it stays and no digest can stand for any. */
   readonly held: boolean
   /** Why each group has to stay; nothing for one that may go. */
-  readonly duties: readonly (Duty | undefined)[]
+  readonly duties: readonly (KeepReason | undefined)[]
   /** Groups that are a digest of ours: a new digest takes them over. */
   readonly digests: readonly boolean[]
   /** What each group would still take if its tool results were down to a line each. */
@@ -64,7 +64,7 @@ export function setScene(task: CompactTask): Scene {
     unanswered,
     unread,
     favored: favoredIn(task, conversation, groups),
-    duties: groups.map((group) => (held ? heldDuty : dutyOf(group, conversation, landmarks))),
+    duties: groups.map((group) => (held ? heldReason : keepReasonOf(group, conversation, landmarks))),
     digests: groups.map(({ start, end }) =>
       conversation.slice(start, end).every((message) => ownMessage(message) === "digest"),
     ),
@@ -100,7 +100,7 @@ function favoredIn(
 }
 
 /** The provider has not seen any of it: it is all new, and its results may belong to calls that only the provider has. */
-const heldDuty: Duty = "what follows the history that the provider holds"
+const heldReason: KeepReason = "what follows the history that the provider holds"
 
 /** Longer last words are an answer that was given rather than one begun. */
 const mostBegunTokens = 256

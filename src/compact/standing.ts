@@ -5,7 +5,7 @@ import { createPerObject } from "../message/recall.ts"
 import { parseDigest } from "./summary/digest-text.ts"
 import type { Digest } from "./summary/summary.ts"
 
-/** The digest or pins that this message is, if it is one of ours. A digest that was cut, edited or made up is a message like any other. */
+/** Which of our own messages this is: a digest or pins. A digest that was cut, edited or made up counts as any other message. */
 export function ownMessage({ role, parts }: Message): ReturnType<typeof ownText> {
   const [only] = parts
   if (role !== "user" || parts.length !== 1 || only?.type !== "text") return undefined
@@ -24,29 +24,29 @@ export function digestOf(message: Message): Digest | undefined {
   return only !== undefined && ownMessage(message) === "digest" ? digestIn(only) : undefined
 }
 
-/** Asks for a compaction rather than being one: what stands before it is still seen. */
+/** Asks for a compaction and is none: the model still sees what comes before it. */
 const trigger = "compaction_trigger"
 
 /** Does a provider's own compaction stand in this message? */
 export const holdsCompaction = ({ parts }: Message): boolean =>
   parts.some((part) => part.type === "opaque" && part.kind.startsWith("compaction") && part.kind !== trigger)
 
-/** Where the first group begins that the model still sees: behind the last one that holds a provider's own compaction. */
+/** Start of the first group that the model still sees: the one after the last compaction of the provider. */
 export function firstSeen(groups: readonly Group[], messages: Transcript): number {
   const last = messages.findLastIndex(holdsCompaction)
   return last < 0 ? 0 : (groups.find(({ start, end }) => start <= last && last < end)?.end ?? 0)
 }
 
-export const pinsDuty = "the pinned rules"
+export const pinsReason = "the pinned rules"
 
-/** Why a group stays, whatever a strategy says, in words for the person whose budget it does not fit. */
-export type Duty =
+/** Why a group stays whatever the strategy, in words for an error message. */
+export type KeepReason =
   | "the latest user message and what belongs to it"
   | "calls that wait for their results"
   | "what the model has not answered yet"
   | "system messages amid the conversation"
   | "the provider's own compaction"
-  | typeof pinsDuty
+  | typeof pinsReason
   | "the beginning of the answer"
   | "what follows the history that the provider holds"
 
@@ -58,8 +58,8 @@ type Landmarks = {
   readonly unanswered: number
 }
 
-/** May a strategy not choose whether this group stays? Then why not. */
-export function dutyOf(group: Group, messages: Transcript, landmarks: Landmarks): Duty | undefined {
+/** Why this group must stay; undefined if the strategy may choose. */
+export function keepReasonOf(group: Group, messages: Transcript, landmarks: Landmarks): KeepReason | undefined {
   const { latest, begun, waiting, unanswered } = landmarks
   const holds = (at: number | undefined): boolean => at !== undefined && group.start <= at && at < group.end
   if (holds(latest)) return "the latest user message and what belongs to it"
@@ -67,7 +67,7 @@ export function dutyOf(group: Group, messages: Transcript, landmarks: Landmarks)
   if (group.type === "system") return "system messages amid the conversation"
   const own = messages.slice(group.start, group.end)
   if (group.type === "opaque" || own.some(holdsCompaction)) return "the provider's own compaction"
-  if (own.some((message) => ownMessage(message) === "pins")) return pinsDuty
+  if (own.some((message) => ownMessage(message) === "pins")) return pinsReason
   if (holds(begun)) return "the beginning of the answer"
   const isOurs = own.every((message) => ownMessage(message) !== undefined)
   return group.start >= unanswered && !isOurs ? "what the model has not answered yet" : undefined

@@ -1,5 +1,5 @@
-import { checkTranscript, type TranscriptFault } from "../message/check.ts"
-import { digestTag, unfence } from "../message/fence.ts"
+import { digestTag, isSpokenPart, latestSpoken, unfence } from "../message/fence.ts"
+import { checkTranscript, type TranscriptFault } from "../message/group.ts"
 import {
   type CallId,
   type Format,
@@ -14,7 +14,6 @@ import type { Meter } from "../tokens/meter.ts"
 import { adjacencyOf } from "../wire/order.ts"
 import { rulePresence } from "./pins.ts"
 import type { Infrastructure } from "./stack/separate.ts"
-import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
 import { digestOf, ownMessage } from "./standing.ts"
 
 /** Why a compacted context may not be sent. */

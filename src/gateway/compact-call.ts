@@ -1,5 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
-import type { ModelResponse } from "../message/message.ts"
+import { HoldfastError, unlessProblem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { readContextError } from "../model/too-long.ts"
 import { decodeResponse } from "../wire/decode.ts"
@@ -96,18 +95,9 @@ async function answerHere(exchange: Exchange, located: Located): Promise<void> {
 
 /** Record the response, so that a later request with the compacted conversation finds its session. */
 async function noteAnswer({ deps }: Exchange, { assignment, request }: Located, bytes: Buffer): Promise<void> {
-  const answer = readAnswer(bytes)
+  const answer = unlessProblem(() => decodeResponse("openai-responses", bytes.toString("utf8")))
   const messages = answer?.messages.filter(({ role }) => role === "assistant") ?? []
   await deps.lineages.answered(assignment, request, messages, present({ responseId: answer?.id }))
-}
-
-function readAnswer(bytes: Buffer): ModelResponse | undefined {
-  try {
-    return decodeResponse("openai-responses", bytes.toString("utf8"))
-  } catch (error) {
-    if (error instanceof HoldfastError) return undefined
-    throw error
-  }
 }
 
 async function relay(

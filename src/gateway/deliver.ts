@@ -1,5 +1,5 @@
 import type { JudgedCall } from "../guard/judge-call.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem, unlessProblem } from "../message/errors.ts"
 import type { Format, ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { SessionGuarding } from "../session/record.ts"
@@ -170,7 +170,7 @@ export function readDeliveredAnswer(
   framing: StreamFraming | undefined,
 ): ReadAnswer | undefined | Promise<ReadAnswer | undefined> {
   if (framing === undefined || bytes.length <= readAtOnceBytes) {
-    return orNothing(() => {
+    return unlessProblem(() => {
       if (framing === undefined) return { response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }
       const reader = createReader(format)
       for (const sse of framesOf(bytes, framing)) reader.take(sse)
@@ -184,19 +184,9 @@ async function readInSlices(format: Format, bytes: Buffer, framing: StreamFramin
   const reader = createReader(format)
   try {
     for await (const sse of eventsIn([bytes], framing)) reader.take(sse)
+    return reader.end()
   } catch (error) {
-    if (error instanceof HoldfastError) return undefined
-    throw error
-  }
-  return orNothing(reader.end)
-}
-
-function orNothing(read: () => ReadAnswer): ReadAnswer | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof HoldfastError) return undefined
-    throw error
+    return ignoreProblem(error)
   }
 }
 

@@ -26,6 +26,8 @@ export type ExchangeDeps = GatewayOptions &
 export type Exchange = {
   readonly deps: ExchangeDeps
   readonly incoming: IncomingMessage
+  /** Its headers by lower-case name; repeated ones are joined. */
+  readonly headers: Readonly<Record<string, string | undefined>>
   readonly response: ServerResponse
   /** Call when the request body has arrived completely. Returns false if the limit on concurrent requests is reached. */
   readonly arrived: () => boolean

@@ -14,7 +14,7 @@ import { compactCall } from "./compact-call.ts"
 import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps, problemOf } from "./exchange.ts"
 import { createFastPaths } from "./fast-path/fast-path.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
-import { isLoopback, refuseEntry } from "./http/admission.ts"
+import { type EntryRequest, isLoopback, refuseEntry } from "./http/admission.ts"
 import { flatOf } from "./http/headers.ts"
 import { createInspectorFiles, type InspectorFiles } from "./http/inspector-files.ts"
 import { type Listening, listen } from "./http/listen.ts"
@@ -29,6 +29,7 @@ import { modelCall } from "./model-call.ts"
 import { passThrough } from "./pass-through.ts"
 import { createServerState } from "./server-state/held.ts"
 import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
+import { hasOwnKey } from "./settings/upstream.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics, watchProcess } from "./telemetry/metrics.ts"
 import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
@@ -82,6 +83,7 @@ type State = {
 
 type Runtime = {
   readonly deps: ExchangeDeps
+  readonly access: Pick<EntryRequest, "loopback" | "ownKeys">
   readonly state: State
   readonly metrics: ReturnType<typeof createMetrics>
   readonly health: ReturnType<typeof createHealth>
@@ -160,6 +162,7 @@ function openRuntime(options: GatewayOptions): Runtime {
   const listener = lazy(async () => (await import("@hono/node-server")).getRequestListener(admin))
   return {
     deps,
+    access: { loopback: isLoopback(options.host), ownKeys: options.upstreams.every(hasOwnKey) },
     state,
     metrics,
     health,
@@ -177,8 +180,7 @@ async function serve(runtime: Runtime, incoming: IncomingMessage, response: Serv
   const { deps, state } = runtime
   const { method = "GET", url: target = "/" } = incoming
   const route = routeOf(method, target, incoming.headers)
-  const loopback = isLoopback(deps.host)
-  const refusal = refuseEntry(deps, incoming.headers, { loopback, route, raw: incoming.rawHeaders })
+  const refusal = refuseEntry(deps, incoming.headers, { ...runtime.access, route, raw: incoming.rawHeaders })
   if (route.type === "health" || route.type === "ready" || route.type === "metrics") {
     return refusal === undefined ? answerProbe(runtime, route.type, response) : refuseProbe(refusal, response)
   }
@@ -186,7 +188,7 @@ async function serve(runtime: Runtime, incoming: IncomingMessage, response: Serv
   if (route.type === "inspector" && refusal === undefined) return runtime.inspector(incoming, response, route.path)
   const isBusy = (): boolean => state.closing || state.working.size >= deps.limits.requests
   const arrived = (): boolean => !isBusy() && state.working.add(incoming).has(incoming)
-  const exchange = openExchange(deps, { incoming, response, arrived }, route)
+  const exchange = openExchange(runtime, { incoming, response, arrived }, route)
   state.inFlight++
   try {
     if (refusal !== undefined) return answerProblem(exchange, refusal, formatOf(route))
@@ -233,7 +235,8 @@ const formatOf = (route: Route) => (route.type === "model-call" ? route.format :
 
 type IncomingExchange = Pick<Exchange, "incoming" | "response" | "arrived">
 
-function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: IncomingExchange, route: Route): Exchange {
+function openExchange(runtime: Runtime, { incoming, response, arrived }: IncomingExchange, route: Route): Exchange {
+  const { deps } = runtime
   const { method = "GET", url = "/" } = incoming
   const id = `hx-${randomBytes(9).toString("base64url")}`
   // An absolute URL in place of a path may contain a password, so it is not logged.
@@ -245,13 +248,14 @@ function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: Incom
     if (!response.writableFinished) gone.abort()
   })
   response.on("error", () => gone.abort())
-  const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route), isPersonal(deps))
-  return { deps, incoming, response, arrived, requestLog, tenant, gone: gone.signal }
+  const headers = flatOf(incoming.headers)
+  const tenant = deps.tenants === "one" ? "one" : tenantOf(headers, keyIn(route), isPersonal(runtime))
+  return { deps, incoming, headers, response, arrived, requestLog, tenant, gone: gone.signal }
 }
 
 /** Only local clients can connect, and no other process writes to the store. */
-const isPersonal = ({ host, token, allowedHosts, store }: ExchangeDeps): boolean =>
-  isLoopback(host) && token === undefined && allowedHosts.length === 0 && !store.isShared
+const isPersonal = ({ access: { loopback }, deps: { token, allowedHosts, store } }: Runtime): boolean =>
+  loopback && token === undefined && allowedHosts.length === 0 && !store.isShared
 
 /** Gemini clients may send their API key as a query parameter. */
 function keyIn(route: Route): string | undefined {

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
+import { familyOf } from "../message/message.ts"
 import { longBody } from "../session/compact-view.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { UsageReport } from "../session/record.ts"
@@ -15,7 +16,7 @@ import { removeRejectedReasoning, type Sent } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
-import { chooseUpstream, familyOf, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
+import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
 export type OutgoingDeps = LocateDeps &
@@ -71,6 +72,10 @@ export async function ingestCall(
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
+      // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
+      // alone.
+      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
+      const head = whole === undefined || isStackAlone ? body : undefined
       const seen = {
         session: session.id,
         bytes: incomingCall.bytes,
@@ -80,12 +85,9 @@ export async function ingestCall(
         rules: prepared.rules,
         isNamed: namesItself(incomingCall),
         before: fastPath,
+        sent: head,
       }
-      // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
-      // alone.
-      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
-      const head = whole === undefined || isStackAlone ? body : undefined
-      deps.fastPaths.put(incomingCall, fastPathOf({ ...seen, sent: head }))
+      deps.fastPaths.put(incomingCall, fastPathOf(seen))
     }
     return { ...located, prepared, sent, done, body }
   } catch (error) {

@@ -1,13 +1,14 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
+import { familyOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ContextRefusal } from "../model/too-long.ts"
 import { readContextError } from "../model/too-long.ts"
 import { beginInTurn } from "../store/pace.ts"
 import { type Delivery, deliver } from "./deliver.ts"
-import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
+import { answerProblem, answerText, busy, type Exchange, type ExchangeDeps, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
-import { bare, flatOf, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
+import { bare, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
 import { refersToAccount } from "./http/other-paths.ts"
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
@@ -19,7 +20,7 @@ import { isRefused } from "./locate.ts"
 import { openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { noUpstream } from "./pass-through.ts"
 import type { Instead } from "./server-state/instead.ts"
-import { chooseUpstream, familyOf, isSharedCall, sharedKeyRefusal } from "./settings/upstream.ts"
+import { chooseUpstream, isSharedCall, sharedKeyRefusal } from "./settings/upstream.ts"
 import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
 import { leavesAnswer, type OutgoingCall } from "./window-of.ts"
 
@@ -80,10 +81,9 @@ export function projectIn(bytes: Buffer): string | undefined {
 type Call = { readonly incomingCall: IncomingCall; readonly packed: Buffer; readonly outgoing: OutgoingCall }
 
 export async function readIncomingCall(
-  { deps, incoming, arrived, requestLog, tenant }: Exchange,
+  { deps, incoming, headers, arrived, requestLog, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly incomingCall: IncomingCall; readonly packed: Buffer }> {
-  const headers = flatOf(incoming.headers)
   const { session, agent, bypass, focus } = holdfastHeaders(headers)
   const packed = await deps.bodies.read(incoming, deps.limits.bodyBytes)
   if (packed === "too-large") {
@@ -272,18 +272,8 @@ export async function send(
   { upstream, body, changed }: Pick<UpstreamRequest, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
-  // The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed.
-  const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
   requestLog.sent()
-  const sent = await deps.transport.send({
-    upstream,
-    ...targetUrl(upstream, path),
-    method: "POST",
-    headers: [...kept, "accept-encoding", "identity"],
-    body,
-    signal: gone,
-  })
-  const answer = maskedAnswer(unpackedAnswer(sent), upstream)
+  const answer = await post(deps, { upstream, path, headers, body, changed, signal: gone })
   requestLog.noted.attempts = (requestLog.noted.attempts ?? 0) + answer.attempts
   requestLog.noted.sentBytes = body.length
   requestLog.noted.changed = changed
@@ -300,17 +290,25 @@ async function sendAside(
   upstream: UpstreamRequest["upstream"],
   body: Buffer,
 ): Promise<UpstreamAnswer> {
-  const kept = bare(forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format]), [
-    "accept-encoding",
-    "content-encoding",
-  ])
-  const sent = await deps.transport.send({
+  const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
+  return post(deps, { upstream, path, headers, body, changed: true, signal: AbortSignal.timeout(asideMs) })
+}
+
+type Post = Pick<UpstreamRequest, "upstream" | "headers" | "signal"> & {
+  readonly path: string
+  readonly body: Buffer
+  readonly changed: boolean
+}
+
+/** The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed. */
+async function post({ transport }: ExchangeDeps, { upstream, path, headers, changed, ...rest }: Post) {
+  const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
+  const sent = await transport.send({
     upstream,
     ...targetUrl(upstream, path),
     method: "POST",
     headers: [...kept, "accept-encoding", "identity"],
-    body,
-    signal: AbortSignal.timeout(asideMs),
+    ...rest,
   })
   return maskedAnswer(unpackedAnswer(sent), upstream)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { joinGuards } from "../guard/join-guards.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem } from "../message/errors.ts"
 import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ContextRefusal } from "../model/too-long.ts"
@@ -246,10 +246,7 @@ async function smaller(
     learnWindow(deps, incomingCall.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
   else learnCountsAnswer(deps, incomingCall.tenant, model)
   const window = tighter(refusal, prepared)
-  const again = await prepareCall(deps, incomingCall, ingested, present({ window })).catch((error: unknown) => {
-    if (error instanceof HoldfastError) return undefined
-    throw error
-  })
+  const again = await prepareCall(deps, incomingCall, ingested, present({ window })).catch(ignoreProblem)
   deps.fastPaths.drop(session.id)
   if (again === undefined || again.wire.length >= prepared.wire.length) return undefined
   const form = formFor(sent.whole, request, again.wire)

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer"
 import { HoldfastError } from "../message/errors.ts"
+import type { ApiFamily } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
-import { bare, flatOf, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
+import { bare, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
 import { bodyKind, isForEveryone, mayCarryCall, type OtherPath, otherPathOf } from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
 import { decoded, targetUrl } from "./http/route.ts"
@@ -11,7 +12,7 @@ import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { maskedAnswer, unpackedAnswer } from "./http/upstream-answer.ts"
 import { namesFor } from "./identity/names.ts"
 import { untouchedCall } from "./outgoing-call.ts"
-import { type ApiFamily, chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
+import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 import type { OutgoingCall } from "./window-of.ts"
 
 /**
@@ -78,8 +79,7 @@ async function relay({ response, requestLog }: Exchange, answer: UpstreamAnswer)
 }
 
 /** The guard of the session that a stored response belongs to; otherwise that of calls outside any session. */
-async function guardingFor({ deps, incoming, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
-  const headers = flatOf(incoming.headers)
+async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
   const { session, agent, bypass } = holdfastHeaders(headers)
   const own = { bypass, ...present({ session, agent }) }
   if (other.type === "stored") {

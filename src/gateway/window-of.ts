@@ -1,4 +1,5 @@
 import type { ModelRequest, ModelResponse } from "../message/message.ts"
+import { familyOf } from "../message/message.ts"
 import type { ContextRefusal } from "../model/too-long.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { Prepared, Receipt } from "../session/prepared.ts"
@@ -8,7 +9,7 @@ import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 import type { Instead, RefusedCall } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import { chooseUpstream, familyOf } from "./settings/upstream.ts"
+import { chooseUpstream } from "./settings/upstream.ts"
 
 export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
   /** Window sizes that upstreams stated when they refused a request, by tenant and model, because accounts have different limits. */

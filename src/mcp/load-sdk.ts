@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { loadOptional } from "../message/errors.ts"
 
 /** The parts of the official SDK and its schema library that the server uses. */
 export type Sdk = {
@@ -31,12 +31,5 @@ async function importAll(): Promise<Sdk> {
 }
 
 /** Loads them at first use: they are optional for users who do not serve MCP. */
-export async function loadSdk(): Promise<Sdk> {
-  try {
-    return await importAll()
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error
-    const name = /'zod\b/.test(error.message) ? "zod" : "@modelcontextprotocol/sdk"
-    throw new HoldfastError({ code: "package-missing", package: name, purpose: "the MCP server" }, { cause: error })
-  }
-}
+export const loadSdk = (): Promise<Sdk> =>
+  loadOptional(importAll, "the MCP server", (message) => (/'zod\b/.test(message) ? "zod" : "@modelcontextprotocol/sdk"))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { call, message, result, text, transcript } from "../../test/support/transcripts.ts"
-import { type CheckOptions, checkTranscript, isEmpty } from "./check.ts"
+import { type CheckOptions, checkTranscript, isEmpty } from "./group.ts"
 import { type CallKind, callId, type Part, type Transcript } from "./message.ts"
 
 /** The exact list of faults, each with its message and call. */

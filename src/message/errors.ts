@@ -437,6 +437,30 @@ export function refuseValue(option: string, expected: string, value: unknown): n
 }
 
 /** For what goes on without the answer: a Problem is passed over, a bug is not. */
-export function ignoreProblem(error: unknown): void {
+export function ignoreProblem(error: unknown): undefined {
   if (!(error instanceof HoldfastError)) throw error
+  return undefined
+}
+
+/** The value, or nothing where there was a Problem. */
+export function unlessProblem<Value>(read: () => Value): Value | undefined {
+  try {
+    return read()
+  } catch (error) {
+    return ignoreProblem(error)
+  }
+}
+
+/** Load an optional package, or say which one is missing for what. */
+export async function loadOptional<Module>(
+  load: () => Promise<Module>,
+  purpose: string,
+  nameOf: (message: string) => string,
+): Promise<Module> {
+  try {
+    return await load()
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error
+    throw new HoldfastError({ code: "package-missing", package: nameOf(error.message), purpose }, { cause: error })
+  }
 }

@@ -1,4 +1,13 @@
-import { type Channel, type Part, type Role, type ToolCallPart, type ToolResultPart, textOf } from "./message.ts"
+import {
+  type Channel,
+  type Message,
+  type Part,
+  type Role,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+} from "./message.ts"
 
 /** What may hide between `<` and a tag's name and still be read as that tag. */
 const gap = "[\\s/]{0,8}"
@@ -86,4 +95,19 @@ export function channelOf(role: Role, part: Part): Channel {
   if (part.type === "text") return quotedChannel(part.text) ?? role
   if (part.type === "document" && role === "user") return "document"
   return role
+}
+
+/** Does someone speak in this message? Results, injected documents and our own texts are no one's words. */
+export const isSpoken = (message: Message): boolean =>
+  message.role === "user" && message.parts.some((part) => isSpokenPart(message, part))
+
+export function isSpokenPart({ role }: Message, part: Part): boolean {
+  if (part.type === "text") return part.text.trim() !== "" && channelOf(role, part) === "user"
+  return part.type === "image" && channelOf(role, part) === "user"
+}
+
+/** Where the user spoke last, or nothing. */
+export function latestSpoken(messages: Transcript): number | undefined {
+  const at = messages.findLastIndex(isSpoken)
+  return at < 0 ? undefined : at
 }

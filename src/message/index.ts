@@ -1,10 +1,8 @@
-export type { CheckOptions, TranscriptFault } from "./check.ts"
-export { checkTranscript } from "./check.ts"
 export type { Advice, CommandRefusal, Problem, StoreCause } from "./errors.ts"
 export { describe, HoldfastError } from "./errors.ts"
 export { channelOf, fence, unfence } from "./fence.ts"
-export type { Group } from "./group.ts"
-export { type Adjacency, groupTurns, type Pairing, type PartPlace, pairCalls } from "./group.ts"
+export type { CheckOptions, Group, TranscriptFault } from "./group.ts"
+export { type Adjacency, checkTranscript, groupTurns, type Pairing, type PartPlace, pairCalls } from "./group.ts"
 export type { Continuation } from "./lineage.ts"
 export { continuation, lineageKey } from "./lineage.ts"
 export type {

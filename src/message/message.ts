@@ -8,6 +8,18 @@ export type Format = "anthropic-messages" | "openai-chat" | "openai-responses" |
 
 export const formats: readonly Format[] = ["anthropic-messages", "openai-chat", "openai-responses", "gemini"]
 
+/** The provider API of a request: OpenAI's has two formats, the others one each. */
+export type ApiFamily = "anthropic" | "openai" | "gemini"
+
+export const families: readonly ApiFamily[] = ["anthropic", "openai", "gemini"]
+
+export const familyOf: Readonly<Record<Format, ApiFamily>> = {
+  "anthropic-messages": "anthropic",
+  "openai-chat": "openai",
+  "openai-responses": "openai",
+  gemini: "gemini",
+}
+
 export type Message = {
   readonly id: MessageId
   readonly role: Role

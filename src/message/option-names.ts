@@ -1,4 +1,4 @@
-import { refuseOption } from "./errors.ts"
+import { refuseOption, refuseValue } from "./errors.ts"
 import { nearest } from "./nearest.ts"
 
 /** The names of an options object as a list; the compiler sees to it that none is missing and none is made up. */
@@ -24,4 +24,13 @@ export function checkOptionNames(given: object, names: readonly string[], owner:
     const option = path(name.slice(0, 80))
     refuseOption(option, expected, `no option of ${owner}`)
   }
+}
+
+/** Limit on names of agents, sessions and kinds. */
+const maxNameLength = 500
+
+/** Refuse an invalid name; the error states the option. */
+export function checkName(option: string, name: unknown): void {
+  if (typeof name !== "string" || name === "" || name.length > maxNameLength)
+    refuseValue(option, `text of 1 to ${maxNameLength} characters`, name)
 }

@@ -2,9 +2,8 @@ import { expect, test } from "vitest"
 import { histories, unseen } from "../../test/support/histories.ts"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, text } from "../../test/support/transcripts.ts"
-import { checkTranscript } from "./check.ts"
-import { groupTurns } from "./group.ts"
-import { commonLength, createPerObject, createRecall } from "./recall.ts"
+import { checkTranscript, groupTurns } from "./group.ts"
+import { createPerObject, createRecall } from "./recall.ts"
 
 const any = histories(fc.oneof(goodTranscript, brokenTranscript))
 
@@ -47,6 +46,7 @@ test("what was kept is found for a list that begins alike, with how much they sh
   const recall = createRecall<string>()
   recall.keep(list, "kept")
   expect(recall.find([...list.slice(0, 2), ...unseen(list.slice(2))])).toMatchObject({ made: "kept", common: 2 })
+  expect(recall.find([...list, ...unseen(list)])).toMatchObject({ made: "kept", common: 3 })
   expect(recall.find(unseen(list))).toBeUndefined()
   expect(recall.find(list, () => false)).toBeUndefined()
   expect(recall.find([])).toBeUndefined()
@@ -58,11 +58,6 @@ test("a list that its owner goes on with is kept as it was", () => {
   recall.keep(growing, "two")
   growing.push(...list.slice(2))
   expect(recall.find(growing)).toMatchObject({ made: "two", common: 2 })
-})
-
-test("objects are compared, not what they say", () => {
-  expect(commonLength(list, unseen(list))).toBe(0)
-  expect(commonLength(list, [...list, "more"])).toBe(3)
 })
 
 test("what is made of an object is made once, and again where what is given beside it is another", () => {

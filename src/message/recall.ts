@@ -22,27 +22,20 @@ export function createRecall<Made>(): Recall<Made> {
     find: (messages, fits = () => true) => {
       let best: Recalled<Made> | undefined
       for (const { of, made } of (messages[0] && kept.get(messages[0])) ?? []) {
-        const common = fits(made) ? commonLength(of, messages) : 0
-        if (common > (best?.common ?? 0)) best = { of, made, common }
+        let common = 0
+        while (common < of.length && of[common] === messages[common]) common++
+        if (common > (best?.common ?? 0) && fits(made)) best = { of, made, common }
       }
       return best
     },
     keep: (messages, made) => {
       const [first] = messages
       if (first === undefined) return
-      const others = (kept.get(first) ?? []).filter(({ of }) => commonLength(of, messages) < of.length)
+      const others = (kept.get(first) ?? []).filter(({ of }) => !of.every((message, n) => message === messages[n]))
       // A copy: whoever made the list may go on with it.
       kept.set(first, [{ of: [...messages], made }, ...others].slice(0, maxKept))
     },
   }
-}
-
-/** How many objects, from the first on, two lists have in common. */
-export function commonLength(one: readonly unknown[], other: readonly unknown[]): number {
-  const most = Math.min(one.length, other.length)
-  let at = 0
-  while (at < most && one[at] === other[at]) at++
-  return at
 }
 
 /** Makes something of an object once, and keeps it as long as the object lives. It is made again where what is given beside it is another. */

@@ -9,8 +9,8 @@ import {
   text,
   transcript,
 } from "../../test/support/transcripts.ts"
-import { type CheckOptions, checkTranscript, isEmpty } from "./check.ts"
 import { unfence } from "./fence.ts"
+import { type CheckOptions, checkTranscript, isEmpty } from "./group.ts"
 import type { Part, Transcript } from "./message.ts"
 import { missingResult, repair, replayRepair } from "./repair.ts"
 

@@ -1,7 +1,6 @@
 import { assert } from "./assert.ts"
-import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check.ts"
 import { quote } from "./fence.ts"
-import { findParted, pairCalls, pairKey } from "./group.ts"
+import { abandonedCalls, type CheckOptions, findParted, isEmpty, isMisplaced, pairCalls, pairKey } from "./group.ts"
 import {
   type CallId,
   callId,

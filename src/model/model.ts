@@ -26,14 +26,20 @@ export function createModel(options: ModelOptions): Model {
   }
 }
 
-function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOptions): ModelAnswerText {
-  const parts = response.messages.filter(({ role }) => role === "assistant").flatMap((message) => message.parts)
-  const text = parts
+/** The text of an answer, without thinking and without a refusal; and whether it is one. */
+export function readAnswerText(response: ModelResponse): { readonly text: string; readonly isRefused: boolean } {
+  const text = response.messages
+    .filter(({ role }) => role === "assistant")
+    .flatMap(({ parts }) => parts)
     .flatMap((part) => (part.type === "text" && !isRefusalPart(part) ? [part.text] : []))
     .join("")
     .trim()
-  if (response.stop === "refusal" || (text === "" && isModelRefusal(response)))
-    return fail({ code: "answer-refused", model })
+  return { text, isRefused: response.stop === "refusal" || (text === "" && isModelRefusal(response)) }
+}
+
+function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOptions): ModelAnswerText {
+  const { text, isRefused } = readAnswerText(response)
+  if (isRefused) return fail({ code: "answer-refused", model })
   if (response.stop === "length" || response.stop === "context-window") {
     return fail({ code: "answer-cut", model, limitTokens: maxOutputTokens })
   }
@@ -53,7 +59,7 @@ export function isModelRefusal({ stop, messages }: ModelResponse): boolean {
   )
 }
 
-export function isRefusalPart({ wire }: Part): boolean {
+function isRefusalPart({ wire }: Part): boolean {
   const block = wire === undefined ? undefined : tryParse(wire)
   return isObject(block) && block.type === "refusal"
 }

@@ -1,7 +1,7 @@
 import { composeDigest } from "../compact/compose-digest.ts"
 import { readConversation } from "../compact/knowledge.ts"
-import { isSpoken } from "../compact/stages/spoken.ts"
 import { isUsersSection, rulesSection, type Summary, type SummaryLine } from "../compact/summary/summary.ts"
+import { isSpoken } from "../message/fence.ts"
 import { type Message, messageId, type Transcript, textOf } from "../message/message.ts"
 import { entryId } from "./log/entry.ts"
 import { withNewView } from "./open-call.ts"

@@ -1,7 +1,6 @@
 import { type InjectedDocument, type Separation, separate, separateMade } from "../compact/stack/separate.ts"
 import { messageKey, renamed } from "../message/lineage.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
-import { commonLength } from "../message/recall.ts"
 import { hashData, hashText } from "../message/sha256.ts"
 import type { Steps } from "../message/steps.ts"
 import { survivalOf } from "../rules/survival.ts"
@@ -305,10 +304,11 @@ function namedMessages(
   conversation: Transcript,
   placed: readonly number[],
 ): readonly Message[] {
-  const first = conversation.findIndex(({ id }, n) => id !== entryId(placed[n] ?? 0))
+  const ids = placed.map(entryId)
+  const first = conversation.findIndex(({ id }, n) => id !== ids[n])
   if (first < 0) return messages
   const from = messages.findIndex(({ id }) => id === conversation[first]?.id)
-  const names = new Map(conversation.slice(first).map(({ id }, n) => [id, messageId(entryId(placed[first + n] ?? 0))]))
+  const names = new Map(conversation.slice(first).map(({ id }, n) => [id, messageId(ids[first + n] ?? id)]))
   const named = messages.slice(from).map((message) => {
     const id = names.get(message.id)
     return id === undefined || id === message.id ? message : renamed(message, id)
@@ -375,12 +375,20 @@ function judgeHistory(pins: readonly SessionPin[], messages: Transcript): readon
   ]
 }
 
-type HistoryMatch = { readonly conversation: Transcript; readonly path: readonly number[]; readonly seen: number }
+type HistoryMatch = {
+  readonly of: Transcript
+  /** A copy, because the list may grow. */
+  readonly conversation: Transcript
+  readonly path: readonly number[]
+  readonly seen: number
+}
 
 const lastMatches = new WeakMap<Outline, HistoryMatch>()
 
 /** Match a whole history with the log: the entries with the same content, from the first message on, as far as they match. */
 function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
+  const last = lastMatches.get(outline)
+  if (last?.of === conversation && last.seen === outline.head().seq) return last.path
   const path = [...knownPath(outline, conversation)]
   let at = path.at(-1) ?? 0
   for (let n = path.length; n < conversation.length; n++) {
@@ -390,7 +398,7 @@ function matchHistory(outline: Outline, conversation: Transcript): readonly numb
     path.push(next)
     at = next
   }
-  lastMatches.set(outline, { conversation: [...conversation], path, seen: outline.head().seq })
+  lastMatches.set(outline, { of: conversation, conversation: [...conversation], path, seen: outline.head().seq })
   return path
 }
 
@@ -398,7 +406,8 @@ function matchHistory(outline: Outline, conversation: Transcript): readonly numb
 function knownPath(outline: Outline, conversation: Transcript): readonly number[] {
   const known = lastMatches.get(outline)
   if (known === undefined) return []
-  const length = Math.min(commonLength(known.conversation, conversation), known.path.length)
+  let length = 0
+  while (length < known.path.length && known.conversation[length] === conversation[length]) length++
   for (let seq = known.seen + 1; seq <= outline.head().seq; seq++) {
     const parent = outline.node(seq)?.parent
     if (parent === undefined) continue

@@ -146,14 +146,9 @@ function chainBehind(
   { redact, now }: JournalOptions,
 ): ChainedEntries | Promise<ChainedEntries | undefined> {
   const head = outline().head()
-  const chaining = runPaced(chainEntries(head, redactedIn(bodies, redact), now()))
+  const chaining = runPaced(chainEntries(head, bodies, now(), redact))
   if (!(chaining instanceof Promise)) return chaining
   return chaining.then((chained) => (outline().head().hash === head.hash ? chained : undefined))
-}
-
-/** Each body is redacted when its turn comes. */
-function* redactedIn(bodies: readonly EntryBody[], redact: JournalOptions["redact"]): Generator<EntryBody> {
-  for (const body of bodies) yield redact(body)
 }
 
 const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({

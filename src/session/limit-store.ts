@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { withinMs } from "../model/within-ms.ts"
 import { inTurn } from "../store/pace.ts"
@@ -152,9 +152,4 @@ export function createRetry(act: () => Promise<boolean>): { readonly start: () =
       clearTimeout(timer)
     },
   }
-}
-
-function ignoreProblem(error: unknown): boolean {
-  if (!(error instanceof HoldfastError)) throw error
-  return false
 }

@@ -1,7 +1,6 @@
 import type { InjectedDocument } from "../compact/stack/separate.ts"
-import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { channelOf } from "../message/fence.ts"
+import { channelOf, isSpoken, isSpokenPart } from "../message/fence.ts"
 import { type Message, type Transcript, trust } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"

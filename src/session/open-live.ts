@@ -117,15 +117,6 @@ export function setOwner(shared: Shared, live: Live, owner: MemoryOwner): void {
   live.memory = shared.memoryOf(owner)
 }
 
-/** Fewer responses say little about the length of the next one. */
-const leastAnswers = 3
-
-/** The longest of the latest responses, if there are enough of them. */
-export function longestAnswer({ answers }: Live, model: string): number | undefined {
-  const lengths = answers.get(model) ?? []
-  return lengths.length < leastAnswers ? undefined : Math.max(...lengths)
-}
-
 export const redactorOf = ({ redact = [] }: HoldfastOptions): Live["redact"] =>
   createRedactor(
     redact.flatMap((rule) =>

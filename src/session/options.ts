@@ -3,16 +3,14 @@ import { checkGuardNames, checkGuardUse, type Guarding } from "../guard/judge-ca
 import type { Standing } from "../guard/operator/rule-file.ts"
 import { refuseValue } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
-import { checkOptionNames, optionNames } from "../message/option-names.ts"
+import { checkName, checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
-import { isObject } from "../wire/json.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Caller } from "./log/entry.ts"
 import type { Redaction } from "./log/redact.ts"
-import { checkName } from "./memory/check-search.ts"
 import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
@@ -256,10 +254,7 @@ export function checkPrepareOptions(options: PrepareOptions): void {
       refuseValue(name, `a whole number, at least ${least}`, value)
   }
   const { request } = options
-  if (
-    request !== undefined &&
-    !(isObject(request) && typeof request.wire === "string" && Array.isArray(request.messages))
-  )
+  if (request !== undefined && !(typeof request?.wire === "string" && Array.isArray(request.messages)))
     refuseValue("request", "a request as decodeRequest reads it", request)
 }
 

@@ -1,4 +1,4 @@
-import { HoldfastError, refuseOption } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { hashText } from "../message/sha256.ts"
 import { kindOfRule } from "../rules/find-rules.ts"
@@ -7,6 +7,7 @@ import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import { ruleNamed } from "../rules/read-withdrawals.ts"
 import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
+import type { Journal } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
@@ -227,11 +228,8 @@ async function readConversation(live: Live): Promise<InConversation> {
   const { journal, reached } = live
   const outline = journal.outline()
   const branches = outline.ofType("branch-opened")
-  const missing = branches.filter((seq) => !reached.has(seq))
-  if (missing.length > 0)
-    for (const { seq, body } of (await journal.entries(missing)).values())
-      if (body.type === "branch-opened") reached.set(seq, body.reached ?? 0)
-  const tips = branches.flatMap((seq) => reached.get(seq) || [])
+  const ends = await readEach(journal, branches, "branch-opened", (body) => body.reached ?? 0, reached)
+  const tips = ends.filter((tip) => tip > 0)
   const current = messagesUpTo(live)
   return (seq) => current.has(seq) || tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
 }
@@ -256,26 +254,29 @@ function messagesUpTo(live: Live): ReadonlySet<number> {
 
 /** The rules as far as they are known without the store: enough to recognise repeated ones. */
 export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
-  try {
-    return await readPins(live)
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return ledgerOf(live, [...live.rules.values()])
-  }
+  return (await readPins(live).catch(ignoreProblem)) ?? ledgerOf(live, [...live.rules.values()])
 }
 
 /** Withdrawn and expired rules: they may still be in messages with pinned rules. */
 export const takenBack = (pins: readonly SessionPin[]): readonly SessionPin[] => pins.filter(wasWithdrawn)
 
-/** Each entry is read only once, because entries never change. */
-async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
-  const seqs = journal.outline().ofType("rule-pinned")
-  const missing = seqs.filter((seq) => !rules.has(seq))
+/** What is made of entries, each read only once, because entries never change; `made` keeps it. */
+export async function readEach<Type extends EntryBody["type"], Made>(
+  { entries }: Pick<Journal, "entries">,
+  seqs: readonly number[],
+  type: Type,
+  make: (body: Extract<EntryBody, { type: Type }>, seq: number) => Made,
+  made: Map<number, Made>,
+): Promise<readonly Made[]> {
+  const missing = seqs.filter((seq) => !made.has(seq))
+  const isOfType = (body: EntryBody): body is Extract<EntryBody, { type: Type }> => body.type === type
   if (missing.length > 0)
-    for (const { seq, body } of (await journal.entries(missing)).values())
-      if (body.type === "rule-pinned") rules.set(seq, pinOf(seq, body))
-  return seqs.flatMap((seq) => rules.get(seq) ?? [])
+    for (const { seq, body } of (await entries(missing)).values()) if (isOfType(body)) made.set(seq, make(body, seq))
+  return seqs.flatMap((seq) => made.get(seq) ?? [])
 }
+
+const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
+  readEach(journal, journal.outline().ofType("rule-pinned"), "rule-pinned", (body, seq) => pinOf(seq, body), rules)
 
 /**
  * Withdrawn rules. A rule that was withdrawn because its message was abandoned is in force again if the message is back, and a rule
@@ -284,10 +285,11 @@ async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
 async function withdrawn({ journal, unpinned }: Live, isInConversation: InConversation): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
   const seqs = outline.ofType("rule-unpinned")
-  const missing = seqs.filter((seq) => !unpinned.has(seq))
-  if (missing.length > 0)
-    for (const { seq, body } of (await journal.entries(missing)).values())
-      if (body.type === "rule-unpinned") unpinned.set(seq, { rewound: body.rewound === true, said: body.said })
+  const read = ({ rewound, said }: Extract<EntryBody, { type: "rule-unpinned" }>) => ({
+    rewound: rewound === true,
+    said,
+  })
+  await readEach(journal, seqs, "rule-unpinned", read, unpinned)
   const ids = seqs.flatMap((seq) => {
     const pin = outline.reference(seq) ?? 0
     const said = outline.reference(pin)

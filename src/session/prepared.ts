@@ -11,7 +11,6 @@ import type { Live } from "./live.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
 import { type Planned, type PlanOptions, planRequest } from "./one-shot/plan-request.ts"
 import type { Call } from "./open-call.ts"
-import { longestAnswer } from "./open-live.ts"
 import { isInForce, type SessionPin, takenBack } from "./pins.ts"
 import type { StackReceipt } from "./session-stack.ts"
 import type { SummarySpending } from "./session-summary.ts"
@@ -172,16 +171,27 @@ function budgetView(
   }
   const planned = planRequest({ ...frame, messages }, separation, meter, planOptions)
   const { sizes } = planned
+  const answeredMark = compactionMark(sizes, policy, "answered")
+  const unreadMark = compactionMark(sizes, policy, "unread")
   return {
     ...planned,
     policy,
     calibration,
     windowTokens,
     contextTokens: predict(calibration, sizes.contextTokens),
-    compactAtTokens: predict(calibration, compactionMark(sizes, policy, "answered")),
-    compactUnreadAtTokens: predict(calibration, compactionMark(sizes, policy, "unread")),
+    compactAtTokens: predict(calibration, answeredMark),
+    compactUnreadAtTokens: predict(calibration, unreadMark),
     fits: sizes.contextTokens <= sizes.windowTokens - sizes.reserveTokens,
   }
+}
+
+/** Fewer responses say little about the length of the next one. */
+const leastAnswers = 3
+
+/** The longest of the latest responses, if there are enough of them. */
+function longestAnswer({ answers }: Live, model: string): number | undefined {
+  const lengths = answers.get(model) ?? []
+  return lengths.length < leastAnswers ? undefined : Math.max(...lengths)
 }
 
 /** The state of a session's rules in a request. */

@@ -8,7 +8,7 @@ import {
 import type { PolicyFamily } from "../guard/from-rules/family.ts"
 import { type Guard, guardSteps } from "../guard/guard.ts"
 import type { TemplateUse } from "../guard/policy/templates.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem } from "../message/errors.ts"
 import { type Channel, trust } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
@@ -58,12 +58,7 @@ async function policiesOfRules(live: Live): Promise<readonly RuleAsPolicy[]> {
 async function pinsNow(live: Live): Promise<readonly SessionPin[]> {
   const binds = (live.options.guard?.fromRules ?? "observe") !== "observe"
   if (binds && live.sent === undefined) return knownPins(live)
-  try {
-    return await standingPins(live)
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return knownPins(live)
-  }
+  return (await standingPins(live).catch(ignoreProblem)) ?? knownPins(live)
 }
 
 /** Compiling a rule is the same work for the same words. */

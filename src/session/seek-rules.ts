@@ -2,7 +2,7 @@ import { scan } from "../compact/gate/scan.ts"
 import { documentName } from "../compact/stack/document.ts"
 import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { channelOf, ownText } from "../message/fence.ts"
-import type { CallId, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
+import type { CallId, Channel, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
 import { findRules, findRulesInSteps, kindOfRule } from "../rules/find-rules.ts"
@@ -289,10 +289,6 @@ export function* seekRules(messages: Transcript, around: Surroundings): Steps<re
   return all
 }
 
-/** Some agents send tool results as user text, because their format has no place for results. */
-const isResult = ({ role }: Message, part: Part & { readonly type: "text" }): boolean =>
-  role === "user" && channelOf(role, part) === "user" && isOutput(part.text)
-
 /** A result follows right after its call, except for other results in between. */
 const maxLookBack = 40
 
@@ -325,12 +321,14 @@ function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]
       const source = sourceOf(call) ?? piece.tool
       for (const [n, inner] of readsInstructions(call) ? piece.content.entries() : [])
         if (inner.type === "text") found.push(...instructionRules(inner.text, { part, piece: n }, source))
-    } else if (piece.type === "text" && !lifted.has(piece.text))
+    } else if (piece.type === "text" && !lifted.has(piece.text)) {
+      const channel = channelOf(message.role, piece)
+      // Some agents send tool results as user text, because their format has no place for results.
+      const isResult = answers && message.role === "user" && channel === "user" && isOutput(piece.text)
       found.push(
-        ...(answers && isResult(message, piece)
-          ? printedRules(piece.text, part)
-          : yield* spokenRules(message, piece, part)),
+        ...(isResult ? printedRules(piece.text, part) : yield* spokenRules(message, piece, { at: part, channel })),
       )
+    }
   }
   return found.slice(0, maxRules)
 }
@@ -352,21 +350,21 @@ const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", so
 function* spokenRules(
   { role }: Message,
   part: Part & { readonly type: "text" },
-  at: number,
+  { at, channel: said }: { readonly at: number; readonly channel: Channel },
 ): Steps<readonly SaidRule[]> {
   if (role === "assistant" || ownText(part.text) !== undefined) return []
   const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
   if (document !== undefined && !rulesFile.test(document)) return []
-  const channel = document === undefined ? channelOf(role, part) : "document"
+  const channel = document === undefined ? said : "document"
   if (channel === "assistant" || channel === "tool") return []
   const asked = channel === "user" ? askedRule(part.text, at) : undefined
   if (asked !== undefined) return [asked]
   const asides = document === undefined ? asidesIn(part.text) : []
   if (document === undefined && isNotice(without(part.text, asides))) return []
   const rules = yield* findRulesInSteps(part.text, { channel, ...present({ source: document }) })
-  const said = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
+  const binding = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   const isTold = channel === "user" && isRetelling(part.text)
-  return said
+  return binding
     .filter(
       (rule) =>
         !holdsForNow(rule.text) &&

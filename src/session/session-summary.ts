@@ -4,7 +4,7 @@ import type { SchemaName } from "../compact/summary/summary.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format, ModelResponse, Transcript, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { isModelRefusal, isRefusalPart } from "../model/model.ts"
+import { readAnswerText } from "../model/model.ts"
 import { withinMs } from "../model/within-ms.ts"
 import { runPaced } from "../store/pace.ts"
 import { continueRequest } from "../wire/encode.ts"
@@ -115,13 +115,10 @@ async function keepAnswer(
   response: ModelResponse,
   reading: { readonly schema: SchemaName; readonly language?: string },
 ): Promise<string | undefined> {
-  const parts = response.messages.filter(({ role }) => role === "assistant").flatMap((message) => message.parts)
-  const text = parts
-    .flatMap((part) => (part.type === "text" && !isRefusalPart(part) ? [part.text] : []))
-    .join("")
-    .trim()
-  if (response.stop === "refusal" || (text === "" && isModelRefusal(response))) return "refused"
-  if (text === "") return parts.some(({ type }) => type === "tool-call") ? "called-tools" : "empty"
+  const { text, isRefused } = readAnswerText(response)
+  if (isRefused) return "refused"
+  const hasCalls = response.messages.some(({ parts }) => parts.some(({ type }) => type === "tool-call"))
+  if (text === "") return hasCalls ? "called-tools" : "empty"
   const { summary, event } = readSessionAnswer(text, { messages: conversation, ...reading })
   if (summary === undefined) return event.outcome
   // It may have been deleted while its summary was written.

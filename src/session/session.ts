@@ -1,4 +1,4 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreProblem } from "../message/errors.ts"
 import type { Format, ModelRequest, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
@@ -143,7 +143,8 @@ export function createSession(id: string, deps: SessionDeps): Session {
   const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
     const live = await deps.live()
     return live.lock(async () => {
-      await loadOnce(live)
+      // If the store is unavailable, continue with what is known.
+      await loadSession(live).catch(ignoreProblem)
       return act(live)
     })
   }
@@ -199,15 +200,6 @@ export function createSession(id: string, deps: SessionDeps): Session {
       })
       deps.forget(id)
     },
-  }
-}
-
-/** If the store is unavailable, continue with what is known. */
-async function loadOnce(live: Live): Promise<void> {
-  try {
-    await loadSession(live)
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
   }
 }
 

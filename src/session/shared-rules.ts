@@ -6,7 +6,7 @@ import type { MemoryOwner, Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
 import { createLock } from "./live.ts"
 import type { RuleBody } from "./log/entry.ts"
-import { pinOf } from "./pins.ts"
+import { pinOf, readEach } from "./pins.ts"
 
 /**
  * Rules that hold in every session of an agent or of a tenant, including withdrawn ones. Rules pinned without a tenant belong to the owner
@@ -71,13 +71,8 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
     // If the store is unavailable, the known rules stay.
     await refresh().catch(ignoreProblem)
     const seqs = journal.outline().ofType("rule-pinned")
-    const missing = seqs.filter((seq) => !known.has(seq))
-    if (missing.length > 0)
-      for (const { seq, body } of (await journal.entries(missing)).values())
-        if (body.type === "rule-pinned") known.set(seq, sharedPin(seq, body))
-    return seqs
-      .flatMap((seq) => known.get(seq) ?? [])
-      .filter((pin) => (pin.tenant ?? tenant) === tenant && (pin.agent ?? agent) === agent)
+    const pins = await readEach(journal, seqs, "rule-pinned", (body, seq) => sharedPin(seq, body), known)
+    return pins.filter((pin) => (pin.tenant ?? tenant) === tenant && (pin.agent ?? agent) === agent)
   }
   return {
     read: (owner) => lock(() => read(owner)),

@@ -1,9 +1,9 @@
 import { rejoin, type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
-import { type CheckOptions, checkTranscript } from "../message/check.ts"
+import { type CheckOptions, checkTranscript } from "../message/group.ts"
 import type { Message, ModelRequest, Transcript } from "../message/message.ts"
-import { commonLength, createRecall } from "../message/recall.ts"
+import { createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
 import type { Live } from "./live.ts"
@@ -261,7 +261,8 @@ const shownWhole = createRecall<readonly Item[]>()
 function showsAll(items: readonly Item[], conversation: Transcript): boolean {
   if (items.length !== conversation.length) return false
   const known = shownWhole.find(conversation)
-  let at = known === undefined ? 0 : Math.min(known.common, commonLength(known.made, items))
+  let at = 0
+  while (known !== undefined && at < known.common && known.made[at] === items[at]) at++
   for (let last = lastEntry(items[at - 1]); at < items.length; at++) {
     const item = items[at]
     // Entry numbers rise along a branch, so no entry occurs twice.

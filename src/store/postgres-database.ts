@@ -1,6 +1,6 @@
 import type { Client, Pool, PoolConfig } from "pg"
 import { assert } from "../message/assert.ts"
-import { HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
+import { HoldfastError, loadOptional, type Problem, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { fromStorable } from "./packed-text.ts"
@@ -143,13 +143,12 @@ function configOf({ url, limits }: PostgresSettings, statementMs: number): PoolC
   }
 }
 
-async function loadPg(): Promise<typeof import("pg")> {
-  return import("pg").catch((error: unknown) => {
-    const missing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
-    if (!missing) throw error
-    throw new HoldfastError({ code: "package-missing", package: "pg", purpose: "the PostgreSQL store" })
-  })
-}
+const loadPg = (): Promise<typeof import("pg")> =>
+  loadOptional(
+    () => import("pg"),
+    "the PostgreSQL store",
+    () => "pg",
+  )
 
 export type PostgresOptions = {
   /** `postgres://user:password@host:port/database`, with `?sslmode=…` and the like. */

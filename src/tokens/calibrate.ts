@@ -1,4 +1,4 @@
-import { type Tokens, tokens } from "../message/message.ts"
+import type { Tokens } from "../message/message.ts"
 
 /** What the last request took by our count, and by the provider's. One whose history the provider holds tells nothing: we saw only its end. */
 export type UsageSample = { readonly estimated: Tokens; readonly reported: Tokens }
@@ -29,7 +29,7 @@ export function calibrate(calibration: Calibration, sample: UsageSample): Calibr
 export const voidAnchor = ({ ratio }: Calibration): Calibration => ({ ratio })
 
 /** What the next request will be reported as: what the last one was, and what came since at the learned ratio. */
-export function predict({ ratio, anchor }: Calibration, estimated: number): Tokens {
-  if (anchor === undefined || estimated < anchor.estimated) return tokens(Math.ceil(estimated * ratio))
-  return tokens(anchor.reported + Math.ceil((estimated - anchor.estimated) * ratio))
+export function predict({ ratio, anchor }: Calibration, estimated: number): number {
+  if (anchor === undefined || estimated < anchor.estimated) return Math.ceil(estimated * ratio)
+  return anchor.reported + Math.ceil((estimated - anchor.estimated) * ratio)
 }

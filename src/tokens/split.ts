@@ -133,8 +133,8 @@ function anyPieceEnd(bytes: Uint8Array, from: number, end: number): number {
 }
 
 /**
- * The o200k pattern over ASCII as a table: one look for each byte and no branch but the last, which is what makes splitting quick.
- * It gives up at the first byte of a longer character and at a second blank; `split.ts` knows the whole pattern.
+ * The o200k pattern over ASCII as a state machine: one table lookup for each byte, which is what makes splitting quick. At the first
+ * multi-byte character and at a second blank it stops as `unsure`, and `anyPieceEnd` reads the piece.
  */
 
 /** Bytes that the pattern treats alike: class n + 1 is the n-th string, `other` any other ASCII, 0 part of a longer character. */
@@ -161,7 +161,7 @@ const apostropheState = 16
 const punctuation: readonly number[] = [slashState, apostropheState, otherState]
 const blanks: readonly number[] = [spaceState, blankState, newlineState]
 
-// What the machine has read so far.
+// States: what has been read of the piece so far.
 const start = 0
 const capitals = 1
 const smalls = 2
@@ -177,7 +177,7 @@ const oneSpace = 11
 const oneBlank = 12
 const states = 13
 
-// How a piece ends: before this byte, one or two before that, after this byte, or not for this machine to say.
+// Final states: the piece ends before this byte, one or two bytes earlier, or after this byte; `unsure` cannot tell.
 const before = 16
 const oneBack = 17
 const twoBack = 18
@@ -187,7 +187,7 @@ const unsure = 20
 const classBits = 5
 const moves = new Uint8Array(states << classBits)
 
-function rule(
+function addMoves(
   state: number,
   otherwise: number,
   ...cases: readonly (readonly [on: readonly number[], to: number])[]
@@ -196,40 +196,40 @@ function rule(
   for (const [on, to] of cases) for (const found of on) moves[(state << classBits) | found] = to
 }
 
-const word: readonly (readonly [readonly number[], number])[] = [
+const wordMoves: readonly (readonly [readonly number[], number])[] = [
   [small, smalls],
   [capital, capitals],
 ]
-const stuck: readonly [readonly number[], number] = [[wide], unsure]
+const onWide: readonly [readonly number[], number] = [[wide], unsure]
 
-rule(
+addMoves(
   start,
   unsure,
-  ...word,
+  ...wordMoves,
   [[digit], oneDigit],
   [[spaceState], oneSpace],
   [[blankState], oneBlank],
   [punctuation, onePunctuation],
 )
-rule(capitals, before, ...word, [[apostropheState], quote], stuck)
-rule(smalls, before, [small, smalls], [[apostropheState], quote], stuck)
-rule(quote, oneBack, [[1, 6], after], [[2, 7], quoteL], [[3, 8], quoteVr])
-rule(quoteL, twoBack, [[2, 7], after])
-rule(quoteVr, twoBack, [[4, 9], after])
-rule(oneDigit, before, [[digit], twoDigits], stuck)
-rule(twoDigits, before, [[digit], after], stuck)
-rule(onePunctuation, before, ...word, [punctuation, punctuated], [[newlineState], tail], stuck)
-rule(punctuated, before, [punctuation, punctuated], [[newlineState], tail], stuck)
-rule(tail, before, [[newlineState, slashState], tail])
-rule(oneSpace, before, ...word, [punctuation, punctuated], [blanks, unsure], stuck)
-rule(oneBlank, before, ...word, [blanks, unsure], stuck)
+addMoves(capitals, before, ...wordMoves, [[apostropheState], quote], onWide)
+addMoves(smalls, before, [small, smalls], [[apostropheState], quote], onWide)
+addMoves(quote, oneBack, [[1, 6], after], [[2, 7], quoteL], [[3, 8], quoteVr])
+addMoves(quoteL, twoBack, [[2, 7], after])
+addMoves(quoteVr, twoBack, [[4, 9], after])
+addMoves(oneDigit, before, [[digit], twoDigits], onWide)
+addMoves(twoDigits, before, [[digit], after], onWide)
+addMoves(onePunctuation, before, ...wordMoves, [punctuation, punctuated], [[newlineState], tail], onWide)
+addMoves(punctuated, before, [punctuation, punctuated], [[newlineState], tail], onWide)
+addMoves(tail, before, [[newlineState, slashState], tail])
+addMoves(oneSpace, before, ...wordMoves, [punctuation, punctuated], [blanks, unsure], onWide)
+addMoves(oneBlank, before, ...wordMoves, [blanks, unsure], onWide)
 
 const classOf = new Uint8Array(256).fill(otherState, 0, 128)
 classes.forEach((characters, index) => {
   for (const character of characters) classOf[character.charCodeAt(0)] = index + 1
 })
 
-/** How far the end is from the byte that was read last; a text may end in the middle of a contraction, too. */
+/** Offset of the piece's end from the byte that was read last; a text may also end in the middle of a contraction. */
 const offsets = new Int8Array(32)
 for (const state of [quote, oneBack]) offsets[state] = -1
 for (const state of [quoteL, quoteVr, twoBack]) offsets[state] = -2

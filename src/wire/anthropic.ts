@@ -81,13 +81,8 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
   if (role === undefined) return refuseJson(json, `"user", "assistant" or "system"`, "role")
   const content = member(json, "content")
   if (content === undefined) return refuseJson(json, "a string or an array of blocks", "content")
-  return {
-    id: messageId(`m${earlier.length}`),
-    role,
-    parts: readContent(content),
-    wire: wireOf(json),
-    format: "anthropic-messages",
-  }
+  const wire = wireOf(json)
+  return { id: messageId(`m${earlier.length}`), role, parts: readContent(content), wire, format: "anthropic-messages" }
 }
 
 function readContent(content: Json): readonly Part[] {

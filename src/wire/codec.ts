@@ -6,6 +6,7 @@ import type {
   Message,
   ModelResponse,
   Part,
+  Role,
   Tool,
   Wire,
 } from "../message/message.ts"
@@ -50,6 +51,22 @@ const readParts = new WeakSet<Part>()
 /** Note that parts are as they were read: each says what its wire text says. */
 export function noteRead(parts: readonly Part[]): void {
   for (const part of parts) readParts.add(part)
+}
+
+const readFrom = new WeakMap<readonly Part[], { readonly role: Role; readonly wire: Wire | undefined }>()
+
+/** Read one message, given those before it. */
+export function readNextMessage(codec: Codec, item: Json, earlier: readonly Message[]): Message {
+  const message = codec.readMessage(item, earlier)
+  readFrom.set(message.parts, { role: message.role, wire: message.wire })
+  noteRead(message.parts)
+  return message
+}
+
+/** Does a message say what was read from its wire text, and was nothing of it changed since? */
+export function isAsRead({ parts, role, wire }: Message): boolean {
+  const read = readFrom.get(parts)
+  return read !== undefined && read.wire === wire && read.role === role
 }
 
 /** The text of a part that is still the object it was read as. */

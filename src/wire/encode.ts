@@ -13,9 +13,9 @@ import {
   type Wire,
   wireText,
 } from "../message/message.ts"
-import type { Codec } from "./codec.ts"
+import { type Codec, isAsRead } from "./codec.ts"
 import { codecs } from "./codecs.ts"
-import { decodeRequest, isAsRead } from "./decode.ts"
+import { decodeRequest } from "./decode.ts"
 import { overlay, write } from "./json-write.ts"
 
 /** What to say instead of what the request says. */

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import { type Format, type Part, type Span, type Wire, wireText } from "../message/message.ts"
+import type { Format, Part, Span, Wire } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { layTape, layTapeSteps, maxJsonDepth, type Tape, unitsAtOnce } from "./json-tape.ts"
 
@@ -21,21 +21,32 @@ export type Json = {
 }
 
 /** Parse a JSON text. Throws a Problem with the offset if it is invalid. */
-export const readJson = (text: string, origin: Origin): Json => runSteps(readJsonSteps(text, origin))
+export const readJson = (text: string, origin: Origin): Json =>
+  isShort(text, unitsAtOnce) ? readShort(text, origin) : runSteps(readJsonSteps(text, origin))
 
 /** The same in steps of at most `most` characters, for long texts. */
 export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce): Steps<Json> {
-  if (typeof text !== "string")
-    throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
-  if (text.length > maxBodyLength) {
-    throw new HoldfastError({ code: "body-too-large", length: text.length, limit: maxBodyLength })
-  }
-  if (text.length <= most) return { value: parse(text), source: { text, tape: layTape(text), origin }, at: 0 }
+  if (isShort(text, most)) return readShort(text, origin)
   const { tape, isWhole } = yield* layTapeSteps(text, most)
   const value = isWhole ? yield* parseSteps({ text, tape, most }) : undefined
   // Parsing in pieces cannot tell the offset of an error.
   return { value: value === undefined ? parse(text) : value, source: { text, tape, origin }, at: 0 }
 }
+
+/** Is a text short enough to be parsed in one step? Throws a Problem for what is no text, or too long for any request. */
+function isShort(text: string, most: number): boolean {
+  if (typeof text !== "string")
+    throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
+  if (text.length > maxBodyLength)
+    throw new HoldfastError({ code: "body-too-large", length: text.length, limit: maxBodyLength })
+  return text.length <= most
+}
+
+const readShort = (text: string, origin: Origin): Json => ({
+  value: parse(text),
+  source: { text, tape: layTape(text), origin },
+  at: 0,
+})
 
 const jsonBlank = /^[ \t\n\r]*$/
 const jsonComma = /^[ \t\n\r]*,[ \t\n\r]*$/
@@ -153,7 +164,7 @@ export function spanOf({ source, at }: Json): Span {
 
 export function wireOf(json: Json): Wire {
   const { start, end } = spanOf(json)
-  return wireText(json.source.text.slice(start, end))
+  return json.source.text.slice(start, end) as Wire
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -7,7 +7,7 @@ import { responsesObjection } from "../../test/model-server/responses-objection.
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
 import { brokenTranscript, goodTranscript } from "../../test/support/transcripts.ts"
-import type { CheckOptions } from "../message/check.ts"
+import type { CheckOptions } from "../message/group.ts"
 import { type Format, formats, type Message } from "../message/message.ts"
 import { repair } from "../message/repair.ts"
 import { decodeRequest } from "./decode.ts"

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
 import { formats, type ModelRequest, messageId } from "../message/message.ts"
-import { decodeRequest } from "./decode.ts"
+import { decodeNext, decodeRequest, resumeRequest } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
-import { decodeNext, resumeRequest } from "./resume.ts"
 
 describe.each(formats)("%s, for any two requests", (format) => {
   test("reading the later one on from the earlier is reading it whole", () => {

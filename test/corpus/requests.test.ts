@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { checkTranscript } from "../../src/message/check.ts"
-import { groupTurns, pairCalls } from "../../src/message/group.ts"
+import { checkTranscript, groupTurns, pairCalls } from "../../src/message/group.ts"
 import { continuation } from "../../src/message/lineage.ts"
 import type { ModelRequest, Transcript } from "../../src/message/message.ts"
 import { codecs } from "../../src/wire/codecs.ts"
-import { decodeRequest } from "../../src/wire/decode.ts"
+import { decodeNext, decodeRequest } from "../../src/wire/decode.ts"
 import { encodeRequest } from "../../src/wire/encode.ts"
-import { decodeNext } from "../../src/wire/resume.ts"
 import { corpus, recordedRequests, withoutCorpus } from "../support/corpus.ts"
 
 const recorded = recordedRequests()

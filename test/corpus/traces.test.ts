@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { checkTranscript } from "../../src/message/check.ts"
-import { groupTurns } from "../../src/message/group.ts"
+import { checkTranscript, groupTurns } from "../../src/message/group.ts"
 import { repair, replayRepair } from "../../src/message/repair.ts"
 import { decodeRequest } from "../../src/wire/decode.ts"
 import { encodeRequest } from "../../src/wire/encode.ts"

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterEach, expect, test } from "vitest"
 import { sourceHash } from "../../scripts/source-hash.ts"
-import { openLine } from "../../src/cli/demo-command.ts"
+import { asTyped } from "../../src/cli/command.ts"
 
 /** What `npm start` runs. */
 const script = resolve(import.meta.dirname, "../../scripts/start.ts")
@@ -86,10 +86,19 @@ test("npm start passes other commands on", { timeout: 60_000 }, async () => {
   expect({ exit, said }).toEqual({ exit: 1, said: expect.stringContaining("There is no store yet") })
 })
 
-test("the demo ends with a line that works where it was started", () => {
-  expect(openLine({ npm_lifecycle_event: "start", npm_package_name: "holdfast" })).toBe("npm start -- open")
-  for (const env of [{}, { npm_lifecycle_event: "start", npm_package_name: "mine" }, { npm_lifecycle_event: "npx" }])
-    expect(openLine(env)).toBe("holdfast open")
+test("texts name the command that works where the program was started", () => {
+  const text = "holdfast demo: see holdfast open, or holdfast sessions show @last; holdfast itself is fine"
+  const typed = (call: string) =>
+    `holdfast demo: see ${call} open, or ${call} sessions show @last; holdfast itself is fine`
+  expect(asTyped(text, { npm_lifecycle_event: "start", npm_package_name: "holdfast" })).toBe(typed("npm start --"))
+  expect(asTyped(text, { npm_command: "exec", npm_lifecycle_script: "'holdfast' 'open'" })).toBe(typed("npx holdfast"))
+  for (const env of [
+    {},
+    { npm_lifecycle_event: "start", npm_package_name: "mine" },
+    { npm_lifecycle_event: "npx" },
+    { npm_command: "exec", npm_lifecycle_script: "vitest run" },
+  ])
+    expect(asTyped(text, env)).toBe(text)
 })
 
 test("npm start builds nothing where nothing has changed", { timeout: 120_000 }, async () => {

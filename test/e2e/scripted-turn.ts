@@ -7,8 +7,8 @@ import {
   type TurnTool,
   turnSoFar,
 } from "../../src/adapter/turn-options.ts"
-import { checkTranscript } from "../../src/message/check.ts"
 import { HoldfastError, type Problem } from "../../src/message/errors.ts"
+import { checkTranscript } from "../../src/message/group.ts"
 import { type Format, formats, type Transcript, textOf } from "../../src/message/message.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"

@@ -10,34 +10,24 @@ import { wires } from "./wires.ts"
 const calls = vi.hoisted(() => {
   const decoded: string[] = []
   const separated: string[] = []
-  return { decoded, separated, isNested: false, rulesRead: 0 }
+  return { decoded, separated, rulesRead: 0 }
 })
 
 vi.mock("../../src/wire/decode.ts", async (original) => {
   const module = await original<typeof import("../../src/wire/decode.ts")>()
   const decodeRequest: typeof module.decodeRequest = (format, text) => {
-    if (!calls.isNested) calls.decoded.push(text)
+    calls.decoded.push(text)
     return module.decodeRequest(format, text)
   }
   const decodeRequestSteps: typeof module.decodeRequestSteps = (format, text) => {
-    if (!calls.isNested) calls.decoded.push(text)
+    calls.decoded.push(text)
     return module.decodeRequestSteps(format, text)
   }
-  return { ...module, decodeRequest, decodeRequestSteps }
-})
-
-vi.mock("../../src/wire/resume.ts", async (original) => {
-  const module = await original<typeof import("../../src/wire/resume.ts")>()
   const decodeNext: typeof module.decodeNext = (previous, text) => {
     calls.decoded.push(text)
-    calls.isNested = true
-    try {
-      return module.decodeNext(previous, text)
-    } finally {
-      calls.isNested = false
-    }
+    return module.decodeNext(previous, text)
   }
-  return { ...module, decodeNext }
+  return { ...module, decodeRequest, decodeRequestSteps, decodeNext }
 })
 
 vi.mock("../../src/compact/stack/separate.ts", async (original) => {

@@ -1,8 +1,7 @@
 import { z } from "zod"
 import { layers } from "../../compact/stack/stack.ts"
-import { families } from "../../gateway/settings/upstream.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
-import { formats } from "../../message/message.ts"
+import { families, formats } from "../../message/message.ts"
 import type { FindFrom } from "../../session/options.ts"
 import {
   headerValue,

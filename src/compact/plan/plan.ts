@@ -1,20 +1,19 @@
-import { type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { CompactionPolicy } from "./policy.ts"
 
 /** How large everything is, in the model's own tokens. */
 export type Sizes = {
   /** What the next request would take as it stands. */
-  readonly contextTokens: Tokens
-  readonly windowTokens: Tokens
+  readonly contextTokens: number
+  readonly windowTokens: number
   /** Kept free for the answer. */
-  readonly reserveTokens: Tokens
+  readonly reserveTokens: number
   /** What can never be left out, without the reserve. */
-  readonly floorTokens: Tokens
+  readonly floorTokens: number
   /** The tool round at the end whose results the model has not read yet; 0 where the request ends in something else. */
-  readonly unreadTokens: Tokens
+  readonly unreadTokens: number
   /** The largest tool output that the model has read and that is still whole. */
-  readonly toolOutputTokens: Tokens
+  readonly toolOutputTokens: number
   readonly toolRounds: number
 }
 
@@ -50,16 +49,16 @@ export type Plan =
       readonly type: "compact"
       readonly depth: "micro" | "full"
       readonly forced: boolean
-      readonly targetTokens: Tokens
+      readonly targetTokens: number
       readonly reasons: readonly PlanReason[]
       readonly focus?: string
     }
-  | { readonly type: "refuse"; readonly shortTokens: Tokens }
+  | { readonly type: "refuse"; readonly shortTokens: number }
 
 /** The whole policy: the least that will do. No I/O, so a table of numbers tests it. */
 export function planContext(sizes: Sizes, occasion: Occasion, policy: CompactionPolicy): Plan {
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
-  if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: tokens(sizes.floorTokens - roomTokens) }
+  if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: sizes.floorTokens - roomTokens }
   const mark = marksOf(sizes, roomTokens)
   const full = fullReasons(sizes, occasion, policy, mark)
   const optional = occasion.phaseEnded === true && sizes.contextTokens > mark(policy.flushAt)
@@ -144,7 +143,7 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Compactio
  * large, down to half the mark, so that another one fits before the next compaction. Of what there is, if someone asked for less of it,
  * or if the provider refused what we thought would fit: then our count is off.
  */
-function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: CompactionPolicy, roomTokens: number): Tokens {
+function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: CompactionPolicy, roomTokens: number): number {
   const fromContext = refused === true || asked !== undefined
   const fixed = policy.compactAtTokens ?? roomTokens
   const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)
@@ -152,7 +151,7 @@ function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Compaction
   const highest = fromContext ? Math.floor(mark(policy.compactAt)) : most
   const besideNext = Math.max(mark(policy.lowWater / 2), most - 2 * sizes.unreadTokens)
   const old = Math.max(sizes.floorTokens, Math.floor(Math.min(mark(policy.lowWater), besideNext)))
-  return tokens(Math.max(sizes.floorTokens, Math.min(highest, old + sizes.unreadTokens)))
+  return Math.max(sizes.floorTokens, Math.min(highest, old + sizes.unreadTokens))
 }
 
 /** An answer may be asked to be longer than the window is wide: no more than this share is held free for it. */

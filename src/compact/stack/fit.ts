@@ -187,18 +187,18 @@ function giveOf(section: Section, measure: Measure): Give {
 
 /** What every call must carry, whatever is left out of the history. */
 export type FloorSizes = {
-  readonly stack: Tokens
-  readonly pins: Tokens
-  readonly tools: Tokens
-  readonly latestUserMessage: Tokens
-  readonly outputReserve: Tokens
+  readonly stack: number
+  readonly pins: number
+  readonly tools: number
+  readonly latestUserMessage: number
+  readonly outputReserve: number
 }
 
-export type FloorPiece = { readonly name: string; readonly tokens: Tokens }
+export type FloorPiece = { readonly name: string; readonly tokens: number }
 
 /** The pieces in the order of the call, and the largest of them. */
 export type Floor = {
-  readonly floorTokens: Tokens
+  readonly floorTokens: number
   readonly pieces: readonly FloorPiece[]
   readonly largest: FloorPiece
 }
@@ -214,15 +214,15 @@ export function irreducibleFloor(sizes: FloorSizes): Floor {
     { name: "the output reserve", tokens: sizes.outputReserve },
   ]
   return {
-    floorTokens: tokens(pieces.reduce((sum, piece) => sum + piece.tokens, 0)),
+    floorTokens: pieces.reduce((sum, piece) => sum + piece.tokens, 0),
     pieces,
     largest: pieces.reduce((most, piece) => (piece.tokens > most.tokens ? piece : most), stack),
   }
 }
 
 /** The tokens left for the history, or the Problem that no compaction could ever solve: raise it before the first call. */
-export function requireFloor({ floorTokens, largest, pieces }: Floor, windowTokens: Tokens): Tokens {
-  if (floorTokens <= windowTokens) return tokens(windowTokens - floorTokens)
+export function requireFloor({ floorTokens, largest, pieces }: Floor, windowTokens: number): number {
+  if (floorTokens <= windowTokens) return windowTokens - floorTokens
   throw new HoldfastError({
     code: "floor-exceeds-window",
     floorTokens,

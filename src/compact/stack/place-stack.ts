@@ -4,7 +4,7 @@ import { addSystem, type SystemText } from "../../wire/add-system.ts"
 import { applyBreakpoints, markersIn, type Position, type Purpose, placeBreakpoints } from "./breakpoints.ts"
 import { isBlank, renderStack, type Stack, sectionsOf } from "./stack.ts"
 
-/** What stands behind a request's own system part on every call. */
+/** Texts that are added after the request's own system part on every call. */
 type StandingTexts = {
   readonly stack?: Stack | undefined
   /** The operator's rules, as one text. They come last: they may change where the stack does not. */
@@ -19,9 +19,9 @@ type PlaceOptions = {
 }
 
 /**
- * The request with the stack, one text for each layer, and the operator's rules behind its own system part: equal texts are equal bytes,
- * and nothing else of the request changes. A stack brings cache markers along where its client left some free. A stack that stands there
- * already is not put in twice.
+ * Add the stack, one text for each layer, and the operator's rules after the request's own system part. Equal texts give equal bytes, and
+ * nothing else of the request changes. With a stack, cache markers are added as far as the client left some unused. A stack that the
+ * request already contains is not added again.
  */
 export function placeStanding(
   request: ModelRequest,
@@ -39,7 +39,7 @@ export function placeStanding(
 const textPart = (part: Part): readonly SystemText[] =>
   part.type === "text" ? [{ type: "text", text: part.text }] : []
 
-/** Do these texts stand in the request as they would be put there? */
+/** Does the request already contain these texts, as they would be added? */
 function carries({ system, messages }: ModelRequest, rendered: readonly Part[]): boolean {
   const texts = rendered.flatMap((part) => (part.type === "text" ? part.text : []))
   if (texts.length === 0) return false
@@ -75,7 +75,7 @@ function markTexts(
   const own = request.system.length
   const at = (part: number): Position => ({ in: "system", part: own + part })
   const whole = { tools: request.tools, system: [...request.system, ...texts], messages: request.messages }
-  // All markers of the client stay on the wire, also those that the provider makes nothing of.
+  // All markers of the client stay, including those that the provider ignores.
   const free = Math.min(maxMarkers, providerLimit - markersIn(whole).length)
   if (free <= 0) return texts
   const clients = placeBreakpoints(request.format, whole, { prefer: [] })

@@ -23,12 +23,12 @@ const maxRange = 60
 export const minQuotedLength = 10
 const maxQuotedLength = 300
 
-/** What was noted of a transcript, and from which place on. */
+/** The mentions of a transcript, and from which position on. */
 const known = new WeakMap<Transcript, { readonly mentions: Mentions; readonly from: number; readonly length: number }>()
 
 /**
- * Everything that the transcript refers to from a place on, with the last place where it does. What was noted from an earlier place on
- * says the same of every place behind this one.
+ * Everything that messages from position `from` on refer to, with the last position that does. The result for an earlier `from` is
+ * reused: it answers the same for all later positions.
  */
 export function mentionsIn(messages: Transcript, from = 0): Mentions {
   const before = known.get(messages)
@@ -48,12 +48,12 @@ function noteMentions(messages: Transcript, from: number): Mentions {
     if (numbers.size < maxHeld && !numbers.has(line)) numbers.set(line, at)
   }
   const noteText = (whole: string, at: number): void => {
-    // Newest first: what was said again needs no second reading.
+    // Newest first: an earlier copy of the same text adds nothing.
     if (noted.has(whole)) return
     noted.add(whole)
     const text = whole.slice(0, maxScanned)
-    visitWords(text, (word, telling) => {
-      if (!telling || words.size >= maxHeld) return
+    visitWords(text, (word, isSpecific) => {
+      if (!isSpecific || words.size >= maxHeld) return
       if (!words.has(word)) words.set(word, at)
       const slash = word.lastIndexOf("/") + 1
       if (slash > 0 && word.length - slash >= 3 && !words.has(word.slice(slash))) words.set(word.slice(slash), at)
@@ -103,13 +103,13 @@ for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 /** A longer run is data: base64, a minified line. */
 const maxWordLength = 200
-/** A number of fewer digits stands in any text by chance. */
+/** A number of fewer digits occurs in any text by chance. */
 const minDigits = 4
 
-/** Called for each word; `telling` is a name, a path, a number, something between backticks: not a word of prose. */
-type VisitWord = (word: string, telling: boolean) => void
+/** Called for each word; `isSpecific` for a name, a path, a number or something between backticks, not for a word of prose. */
+type VisitWord = (word: string, isSpecific: boolean) => void
 
-/** Go through the words of a text in order. Every text said and every result to shorten goes through here, so it makes nothing but the words. */
+/** Visit the words of a text in order. It runs over every message and every result to shorten, so it allocates nothing but the words. */
 export function visitWords(text: string, visit: VisitWord): void {
   for (let at = 0; at < text.length; at++) {
     const start = at
@@ -126,11 +126,11 @@ export function visitWords(text: string, visit: VisitWord): void {
     const length = end - start
     if (length < 3 || length > maxWordLength) continue
     const first = text.charCodeAt(start)
-    const prose = lower === length || (lower === length - 1 && first >= 0x41 && first <= 0x5a)
-    const chance = digits === length && digits < minDigits
-    visit(text.slice(start, end), !(prose || chance) || (start > 0 && text[start - 1] === "`"))
+    const isProse = lower === length || (lower === length - 1 && first >= 0x41 && first <= 0x5a)
+    const isShortNumber = digits === length && digits < minDigits
+    visit(text.slice(start, end), !(isProse || isShortNumber) || (start > 0 && text[start - 1] === "`"))
   }
 }
 
-/** A full stop, a dash or a slash at the end of a word is not of it. */
+/** A full stop, a dash or a slash at the end of a word is not part of it. */
 const isClosing = (code: number): boolean => code >= 0x2d && code <= 0x2f

@@ -1,3 +1,4 @@
+import { latestSpoken } from "../../message/fence.ts"
 import type { Group } from "../../message/group.ts"
 import {
   type CallId,
@@ -28,7 +29,6 @@ import {
   textAlone,
 } from "./micro-results.ts"
 import { shortenText, type TextSource } from "./shorten-text.ts"
-import { latestSpoken } from "./spoken.ts"
 import type { ToolKind, ToolNature } from "./tool-kind.ts"
 
 type Counting = { readonly count: (text: string) => number; readonly partTokens: (part: Part) => number }
@@ -188,7 +188,7 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
   return [...pictures, ...edits.toReversed()]
 }
 
-type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
+export type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
 
 const savedBy = (edits: readonly Shortening[]): number =>
   edits.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)

@@ -28,6 +28,7 @@ import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from
 import {
   createValues,
   holdsSteering,
+  isChange,
   mention,
   type OpenCall,
   readCallValues,
@@ -324,8 +325,6 @@ const taskId = (result: ToolResultPart): string | undefined =>
 
 /** What an outcome repeats of the result. */
 const quotedOf = ({ line, value, begins }: Outcome): string | undefined => line ?? value ?? begins
-
-const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
 const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.changes !== "yes"
 

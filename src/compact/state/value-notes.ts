@@ -189,7 +189,7 @@ function speakerOf({ call: { tool }, deed }: OpenCall): string {
 }
 const maxSpeaker = 40
 
-const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
+export const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
 /** What a result says of the thing that was asked for; whether that was anything. */
 function readRecords(values: Values, { call, deed }: OpenCall, found: readonly FactRecord[], doing: Doing): boolean {

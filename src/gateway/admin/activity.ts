@@ -63,7 +63,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
     if (session === undefined || typeof id !== "string") return
     if (type === "exchange-begun") keep(elsewhere, id, { session, atMs })
     if (type === "exchange-begun" || name === exchangeName) hearCaller(session, client, project)
-    hearWindow(session, receipt)
+    if (receipt !== undefined) hearWindow(session, receipt)
   })
   const stops = [
     recentExchanges.subscribeBegun(({ id, session, client, project }) => {
@@ -75,7 +75,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
       begun.delete(id)
       if (session === undefined) return
       hearCaller(session, client, project)
-      hearWindow(session, receipt)
+      if (receipt !== undefined) hearWindow(session, receipt)
     }),
     holdfast.subscribe((event) => {
       if (event.type === "durability-restored") unsaved.delete(event.session)

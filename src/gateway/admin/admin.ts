@@ -21,7 +21,7 @@ import { refusalResponse, refusals, refuseError, tellProblem } from "./refusal.t
 import { joinReplicas, type Replicas } from "./replicas.ts"
 import { createProfiles } from "./session-profile.ts"
 import { addSessionRoutes, createFind } from "./session-routes.ts"
-import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
+import { createSignIns, type SignIn, type SignIns } from "./sign-in.ts"
 
 /** The admin API: a function from request to response. Closing it ends its event streams. */
 export type Admin = ((request: Request) => Promise<Response>) & { readonly close: () => void }
@@ -75,7 +75,7 @@ export function createAdmin(deps: AdminDeps): Admin {
   const streams = createEventStreams(feed, deps.keepAliveMs ?? usualKeepAliveMs)
   const stopHearing = publishEvents({ ...deps, replicas }, feed)
   const signIns = createSignIns(deps.now)
-  const signedIn = new WeakMap<Request, SignedIn>()
+  const signedIn = new WeakMap<Request, SignIn>()
   const madeMs = deps.now()
   const app = new Hono()
   app.use(async (c, next) => {
@@ -178,7 +178,7 @@ const signInPath = "/admin/sign-in"
 function createDoor(
   { token, origins }: Pick<AdminDeps, "token" | "origins">,
   signIns: SignIns,
-  note: (request: Request, who: SignedIn) => void,
+  note: (request: Request, who: SignIn) => void,
 ): MiddlewareHandler {
   const admission: Admission = { loopback: false, hosts: [], origins, ...present({ token }) }
   return async (c, next) => {

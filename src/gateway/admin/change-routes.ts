@@ -6,7 +6,7 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import { maxCommandBytes, refusalResponse, refusals } from "./refusal.ts"
 import type { Find } from "./session-routes.ts"
-import type { SignedIn, SignIns } from "./sign-in.ts"
+import type { SignIn, SignIns } from "./sign-in.ts"
 
 /** The cookie of a signed-in page. Cookies are shared by all ports of a host, so its name contains the port. */
 const cookieName = (url: string): string => `holdfast-${new URL(url).port || "0"}`
@@ -27,7 +27,7 @@ type Deps = {
   readonly signIns: SignIns
   readonly find: Find
   /** The sign-in of a page's request; undefined for a program with the token. */
-  readonly signedInOf: (c: Context) => SignedIn | undefined
+  readonly signedInOf: (c: Context) => SignIn | undefined
 }
 
 /** Routes for signing in, and for changes to a session by a signed-in person. */

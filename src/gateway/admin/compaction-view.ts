@@ -86,7 +86,7 @@ export function viewCompaction(
   { checkpoint, before, after, whole }: OpenedCompaction,
   { profile, rules, earlier }: ViewContext,
 ): CompactionView {
-  const events = eventsIn(checkpoint.trace)
+  const events = eventsOfTrace(checkpoint.trace)
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const raw = before.reduce((sum, { message }) => sum + meter.message(message), 0)
   const scale = scaleOf(checkpoint, events, raw)
@@ -148,7 +148,8 @@ function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined
 
 type Fields = Readonly<Record<string, unknown>>
 
-function eventsIn(trace: string): readonly Fields[] {
+/** The events of a checkpoint's trace. */
+export function eventsOfTrace(trace: string): readonly Fields[] {
   const events = tryParse(trace)
   return Array.isArray(events) ? events.filter(isObject) : []
 }

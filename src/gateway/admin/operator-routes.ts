@@ -3,7 +3,7 @@ import type { AuditLine } from "../../guard/operator/inspect-operator.ts"
 import type { Operator } from "../../guard/operator/operator.ts"
 import type { OperatorRule } from "../../guard/operator/rule-file.ts"
 import type { PolicyInput } from "../../guard/policy/templates.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { ignoreProblem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { readLimited } from "../../model/call-model.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -44,17 +44,8 @@ export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps
 async function showStanding(c: Context, operator: Operator): Promise<Response> {
   // What the next request is bound by.
   await operator.refresh()
-  return c.json(tellStanding(operator, await readAudit(operator)))
-}
-
-/** The audit log; undefined if it cannot be read now, so that the rules in force are still shown. */
-async function readAudit(operator: Operator): Promise<readonly AuditLine[] | undefined> {
-  try {
-    return await operator.audit()
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return undefined
-  }
+  // If the audit log cannot be read now, the rules in force are still shown.
+  return c.json(tellStanding(operator, await operator.audit().catch(ignoreProblem)))
 }
 
 async function showAudit(c: Context, operator: Operator): Promise<Response> {
@@ -97,7 +88,7 @@ async function submit(command: string, operator: Operator, approvals: Approvals)
     return {
       accepted: line,
       ...present({ rule, approval }),
-      standing: tellStanding(operator, await readAudit(operator)),
+      standing: tellStanding(operator, await operator.audit().catch(ignoreProblem)),
     }
   } finally {
     stop()

@@ -13,6 +13,7 @@ import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import type { ListedName, SessionListing } from "./answers.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
+import { eventsOfTrace } from "./compaction-view.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 
@@ -302,7 +303,7 @@ const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }
 /** A compaction for display: its sizes before and after, what was kept, shortened and left out and why, and what replaced it. */
 function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
   if (body?.type !== "checkpoint-installed") return checkpoint
-  const events = eventsIn(body.trace)
+  const events = eventsOfTrace(body.trace)
   const ofType = (...types: readonly string[]): readonly Fields[] =>
     events.filter(({ type }) => typeof type === "string" && types.includes(type))
   const told = {
@@ -323,11 +324,6 @@ function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "bo
   }
   const { value, cut } = boundValue(told, compactionBounds)
   return { ...checkpoint, ...(isObject(value) ? value : {}), ...(cut ? { cut } : {}) }
-}
-
-function eventsIn(trace: string): readonly Fields[] {
-  const events = tryParse(trace)
-  return Array.isArray(events) ? events.filter(isObject) : []
 }
 
 const pick = (fields: Fields, names: readonly string[]): Fields =>

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from "node:crypto"
 import { expect, test } from "vitest"
 import { type AdminHouse, converse, openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
-import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
+import { createSignIns, type SignIn, type SignIns } from "./sign-in.ts"
 
 const origin = "http://127.0.0.1:4141"
 
@@ -60,7 +60,7 @@ test("a change is accepted once, in time, from the key that signed in, and for t
   const payload = { origin, issuedAtMs: clock.nowMs, nonce: nonce(1), change }
   expect(signIns.readSigned(signedIn, signed(payload))).toEqual({ type: "genuine", change })
   expect(signIns.readSigned(signedIn, signed(payload))).toMatchObject({ found: "it was sent before" })
-  const refused: readonly (readonly [SignedIn, string])[] = [
+  const refused: readonly (readonly [SignIn, string])[] = [
     [signedIn, signed({ ...payload, nonce: nonce(2), origin: "http://127.0.0.1:1" })],
     [signedIn, signed({ ...payload, nonce: nonce(3), issuedAtMs: clock.nowMs - 121_000 })],
     [signedIn, signed({ ...payload, nonce: nonce(4) }, "holdfast operator command 1\n")],

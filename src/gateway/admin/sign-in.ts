@@ -9,24 +9,24 @@ import { isObject, tryParse } from "../../wire/json.ts"
 export type SignIns = {
   readonly newCode: () => SignInCode
   /** Use up a code and sign in; `code-wrong` if it is unknown, used or too old. */
-  readonly enter: (code: string, publicKey: string, origin: string) => Entered | "code-wrong" | "key-wrong"
+  readonly enter: (code: string, publicKey: string, origin: string) => NewSignIn | "code-wrong" | "key-wrong"
   /** The sign-in of a request. */
-  readonly find: (cookie: string | undefined, proof: string | null, origin: string) => SignedIn | undefined
-  readonly leave: (signedIn: SignedIn) => void
+  readonly find: (cookie: string | undefined, proof: string | null, origin: string) => SignIn | undefined
+  readonly leave: (signedIn: SignIn) => void
   /** Read a text that the browser signed; each text is accepted once. */
-  readonly readSigned: (signedIn: SignedIn, text: string) => Signed
+  readonly readSigned: (signedIn: SignIn, text: string) => SignedChange
 }
 
 type SignInCode = { readonly code: string; readonly expiresAtMs: number }
-type Entered = { readonly cookie: string; readonly proof: string; readonly expiresAtMs: number }
-export type SignedIn = {
+type NewSignIn = { readonly cookie: string; readonly proof: string; readonly expiresAtMs: number }
+export type SignIn = {
   readonly id: string
   readonly origin: string
   readonly key: KeyObject
   readonly fingerprint: string
   readonly expiresAtMs: number
 }
-type Signed =
+type SignedChange =
   | { readonly type: "genuine"; readonly change: Readonly<Record<string, unknown>> }
   | { readonly type: "refused"; readonly found: string }
 
@@ -47,11 +47,11 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 const isSame = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 
-type Kept = SignedIn & { readonly proofHash: string }
+type StoredSignIn = SignIn & { readonly proofHash: string }
 
 export function createSignIns(now: () => number): SignIns {
   const codes = new Map<string, number>()
-  const known = new Map<string, Kept>()
+  const known = new Map<string, StoredSignIn>()
   const nonces = new Map<string, number>()
   const forget = (): void => {
     for (const [hash, untilMs] of codes) if (untilMs <= now()) codes.delete(hash)
@@ -104,7 +104,7 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
 }
 
 /** Parse the public half of an Ed25519 key as WebCrypto exports it: SPKI, in base64. */
-function readKey(text: string): Pick<SignedIn, "key" | "fingerprint"> | undefined {
+function readKey(text: string): Pick<SignIn, "key" | "fingerprint"> | undefined {
   if (!/^[A-Za-z0-9+/=]{20,200}$/.test(text)) return undefined
   try {
     const key = createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
@@ -120,12 +120,12 @@ function readKey(text: string): Pick<SignedIn, "key" | "fingerprint"> | undefine
 const domain = "holdfast session change 1\n"
 const shape = /^hc1\.([\w-]{1,200000})\.([\w-]{86})$/
 
-type ReadChange =
+type ParsedChange =
   | { readonly type: "read"; readonly change: Readonly<Record<string, unknown>>; readonly nonce: string }
   | { readonly type: "refused"; readonly found: string }
 
 /** Parse `hc1.<payload>.<signature>`: who signed it, for which origin, and when. The signature is checked before anything else. */
-function readChange({ key, origin }: SignedIn, text: string, nowMs: number): ReadChange {
+function readChange({ key, origin }: SignIn, text: string, nowMs: number): ParsedChange {
   const [, payload = "", signature = ""] = shape.exec(text) ?? []
   if (payload === "") return { type: "refused", found: "it is not hc1.<payload>.<signature>" }
   const bytes = Buffer.from(`${domain}hc1.${payload}`, "utf8")

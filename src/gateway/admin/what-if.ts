@@ -19,7 +19,7 @@ export type WhatIf = {
 
 export const whatIfStrategies: readonly WhatIfStrategy[] = ["staged", "hierarchical", "recency", "tool-rounds"]
 
-/** More turns than this are played in steps: each step prepares a request, which takes some milliseconds. */
+/** With more turns than this, several are replayed as one step: each step prepares a request, which takes some milliseconds. */
 const maxSteps = 250
 
 type Step = { readonly turn: Turn; readonly messages: readonly Message[] }
@@ -67,17 +67,17 @@ export async function playWhatIf(
 }
 
 /** What a turn sent, or would have sent, and what that costs. */
-type CoursedTurn = Counted & { readonly calls: number; readonly dollars?: number }
+type CourseTurn = Counted & { readonly calls: number; readonly dollars?: number }
 
-const uncompacted = (profile: Profile): readonly CoursedTurn[] =>
+const uncompacted = (profile: Profile): readonly CourseTurn[] =>
   withoutCompaction(profile).map((counted, n) => ({ ...counted, calls: profile.turns[n]?.calls ?? 1 }))
 
-/** Every turn as the replay has it; a turn between two steps is as the step that was played for it. */
+/** Every turn with the sizes of the replay; a turn between two steps has those of the next step. */
 function pricedSteps(
   turns: readonly Turn[],
   steps: readonly Step[],
   { contextTokens, cachedTokens }: Pick<Awaited<ReturnType<typeof replay>>, "contextTokens" | "cachedTokens">,
-): readonly CoursedTurn[] {
+): readonly CourseTurn[] {
   // A provider that reports no cache has none in a replay either, or it would look cheaper than it is.
   const isCached = turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
   const writtenShare = writtenShareOf(turns)
@@ -136,9 +136,9 @@ function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
   return { ratio, stackTokens }
 }
 
-type Playing = Scale & { readonly scale: (tokens: number) => number; readonly signal: AbortSignal }
+type ReplayOptions = Scale & { readonly scale: (tokens: number) => number; readonly signal: AbortSignal }
 
-async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens, scale, signal }: Playing) {
+async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens, scale, signal }: ReplayOptions) {
   const windowTokens = Math.max(2000, Math.floor((asked.windowTokens - stackTokens) / ratio))
   const holdfast = createHoldfast({
     store: "memory",
@@ -180,16 +180,16 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   return { contextTokens, cachedTokens, compactions }
 }
 
-type Coursed = {
+type CourseOptions = {
   /** The turns that are drawn; the totals are of all. */
   readonly turns: readonly number[]
   readonly windowTokens: number
   readonly compactions: WhatIfCourse["compactions"]
 }
 
-function courseOf(all: readonly CoursedTurn[], { turns, windowTokens, compactions }: Coursed): WhatIfCourse {
+function courseOf(all: readonly CourseTurn[], { turns, windowTokens, compactions }: CourseOptions): WhatIfCourse {
   const drawn = turns.flatMap((turn) => all[turn - 1] ?? [])
-  const sum = (figureOf: (turn: CoursedTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  const sum = (figureOf: (turn: CourseTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
   const priced = all.every(({ dollars }) => dollars !== undefined)
   return {
     contextTokens: drawn.map(({ contextTokens }) => contextTokens),

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from "node:http"
 import { isIP } from "node:net"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { GatewayOptions } from "../settings/gateway-options.ts"
-import { hasOwnKey } from "../settings/upstream.ts"
 import type { Route } from "./route.ts"
 
 /** Who may use the server. */
@@ -68,7 +67,14 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 const ownHeader = "x-holdfast-token: TOKEN"
 const bearerHeader = "Authorization: Bearer TOKEN"
 
-type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
+/** A request that asks to be served, and what does not change while the gateway runs. */
+export type EntryRequest = {
+  readonly loopback: boolean
+  /** Has each upstream a credential of its own? */
+  readonly ownKeys: boolean
+  readonly route: Route
+  readonly raw: readonly string[]
+}
 
 /** Headers that identify the caller or the target. If one is repeated, each server on the way may pick a different value. */
 const singleHeaders =
@@ -93,9 +99,9 @@ const pageIn = (headers: IncomingHttpHeaders): string | null =>
  * origin is not allowed, or that lacks the token where one is required. The admin API checks its own origins and its own token.
  */
 export function refuseEntry(
-  { host, token, allowedHosts, allowedOrigins, upstreams }: GatewayOptions,
+  { host, token, allowedHosts, allowedOrigins }: GatewayOptions,
   headers: IncomingHttpHeaders,
-  { loopback, route, raw }: Entry,
+  { loopback, ownKeys, route, raw }: EntryRequest,
 ): Problem | undefined {
   const repeated = repeatedIn(raw)
   if (repeated !== undefined) {
@@ -108,7 +114,7 @@ export function refuseEntry(
   const isProbe = route.type === "health" || route.type === "ready"
   const given = headers["x-holdfast-token"]
   // Where the client's `Authorization` header is forwarded to an upstream, a gateway token in it would be forwarded too.
-  const takesBearer = route.type === "metrics" || upstreams.every(hasOwnKey)
+  const takesBearer = route.type === "metrics" || ownKeys
   const bearer = given === undefined ? (takesBearer ? (headers.authorization ?? null) : null) : `Bearer ${given}`
   const refusal =
     refuseHost(headers.host ?? null, admission) ??

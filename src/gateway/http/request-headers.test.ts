@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
+import type { ApiFamily } from "../../message/message.ts"
 import { usualTimes } from "../settings/gateway-options.ts"
-import type { ApiFamily, Upstream } from "../settings/upstream.ts"
+import type { Upstream } from "../settings/upstream.ts"
 import { forwardedHeaders, holdfastHeaders } from "./headers.ts"
 
 const upstream = (more: Partial<Upstream> = {}): Upstream => ({

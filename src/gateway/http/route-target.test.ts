@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { ApiFamily } from "../settings/upstream.ts"
+import type { ApiFamily } from "../../message/message.ts"
 import { targetUrl } from "./route.ts"
 
 const at = (baseUrl: string, more: object = {}) => ({

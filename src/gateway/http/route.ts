@@ -1,6 +1,6 @@
-import type { Format } from "../../message/message.ts"
+import type { ApiFamily, Format } from "../../message/message.ts"
 import { readBaseUrl } from "../../model/address.ts"
-import type { ApiFamily, Upstream } from "../settings/upstream.ts"
+import type { Upstream } from "../settings/upstream.ts"
 import { hasOwnKey } from "../settings/upstream.ts"
 
 /** The kind of a request. `path` is the request target with its query, unchanged. */

@@ -1,6 +1,5 @@
 import { describe, type Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
 import { createSseEvent } from "../../wire/sse.ts"
 
 /** The HTTP status of every problem: 4xx if the client can fix it, 502 and 504 if the model's API failed, 503 if a retry may help. */
@@ -92,21 +91,13 @@ const contextContent = (format: Format, need: ContextNeed): ErrorContent => ({
 })
 
 /** A context-length error exactly as the provider would send it. */
-export function contextError(format: Format, need: ContextNeed, shape: Shape = {}): WireError {
-  const content = contextContent(format, need)
-  return {
-    status: content.status,
-    headers: errorHeaders(format, shape, { pointless: true }),
-    body: errorBody(format, content, shape),
-  }
-}
-
-type WireErrorOptions = Shape & { readonly retryAfterSeconds?: number }
+export const contextError = (format: Format, need: ContextNeed): WireError =>
+  answer(format, contextContent(format, need), true)
 
 /** Limit on messages, because they may quote text of a client or an upstream. */
 const maxMessageLength = 4000
 
-/** Default `retry-after`: locks are released and stores recover within moments. */
+/** `retry-after`: locks are released and stores recover within moments. */
 const usualRetrySeconds = 1
 
 /** Problems that a retry does not solve. */
@@ -161,32 +152,27 @@ function contentOf(problem: Problem): ErrorContent {
 }
 
 /** A problem as an error response in the request's format; in OpenAI's format if none is known. */
-export function wireError(format: Format | undefined, problem: Problem, options: WireErrorOptions = {}): WireError {
-  return answer(format, saidOf(format, problem), permanent.has(problem.code), options)
-}
+export const wireError = (format: Format | undefined, problem: Problem): WireError =>
+  answer(format, saidOf(format, problem), permanent.has(problem.code))
 
 /** A refusal that is not a Problem (a path, a host, a token) in the same formats. */
-export function wireRefusal(
+export const wireRefusal = (
   format: Format | undefined,
   { status, message }: Pick<ErrorContent, "status" | "message">,
-  options: WireErrorOptions = {},
-): WireError {
-  return answer(format, { status, message }, false, options)
-}
+): WireError => answer(format, { status, message }, false)
 
-function answer(
-  format: Format | undefined,
-  content: ErrorContent,
-  isPermanent: boolean,
-  options: WireErrorOptions,
-): WireError {
+/** An error response; retry headers only if they say something. */
+function answer(format: Format | undefined, content: ErrorContent, isPermanent: boolean): WireError {
   const pointless = isPermanent || (content.status < 500 && content.status !== 408 && content.status !== 429)
   const waits = content.status === 429 || content.status === 503
-  const afterSeconds = options.retryAfterSeconds ?? (waits && !pointless ? usualRetrySeconds : undefined)
   return {
     status: content.status,
-    headers: errorHeaders(format, options, { pointless, ...present({ afterSeconds }) }),
-    body: errorBody(format, content, options),
+    headers: {
+      "content-type": "application/json",
+      ...(waits && !pointless ? { "retry-after": String(usualRetrySeconds) } : {}),
+      ...(pointless ? { "x-should-retry": "false" } : {}),
+    },
+    body: errorBody(format, content),
   }
 }
 
@@ -205,11 +191,6 @@ export type WireError = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-}
-
-type Shape = {
-  /** Sent in each provider's own field, for people who read its logs. */
-  readonly requestId?: string
 }
 
 type NamesByStatus = Readonly<Record<number, string>>
@@ -244,9 +225,9 @@ const geminiStatuses: NamesByStatus = {
   504: "DEADLINE_EXCEEDED",
 }
 
-function anthropicError({ status, message }: ErrorContent, { requestId }: Shape = {}): object {
+function anthropicError({ status, message }: ErrorContent): object {
   const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
-  return { type: "error", error: { type, message }, ...(requestId === undefined ? {} : { request_id: requestId }) }
+  return { type: "error", error: { type, message } }
 }
 
 function openaiError({ status, message, code, param }: ErrorContent): OpenaiError {
@@ -267,35 +248,20 @@ function geminiError({ status, message }: ErrorContent): object {
 }
 
 /** The error body in the provider's format; in OpenAI's if there is none. */
-function errorBody(format: Format | undefined, content: ErrorContent, shape: Shape = {}): string {
-  if (format === "anthropic-messages") return JSON.stringify(anthropicError(content, shape))
+function errorBody(format: Format | undefined, content: ErrorContent): string {
+  if (format === "anthropic-messages") return JSON.stringify(anthropicError(content))
   return JSON.stringify(format === "gemini" ? geminiError(content) : { error: openaiError(content) })
 }
 
-/** The headers of an error response; retry headers only if they say something. */
-function errorHeaders(
-  format: Format | undefined,
-  { requestId }: Shape,
-  retry: { readonly afterSeconds?: number | undefined; readonly pointless: boolean },
-): Readonly<Record<string, string>> {
-  const idName = format === "anthropic-messages" ? "request-id" : "x-request-id"
-  return {
-    "content-type": "application/json",
-    ...(requestId === undefined ? {} : { [idName]: requestId }),
-    ...(retry.afterSeconds === undefined ? {} : { "retry-after": String(Math.max(0, Math.ceil(retry.afterSeconds))) }),
-    ...(retry.pointless ? { "x-should-retry": "false" } : {}),
-  }
-}
-
 /** The position in an OpenAI response stream: the id that it began with, and the number of the next event. */
-type StreamErrorOptions = Shape & { readonly responseId?: string; readonly sequence?: number }
+type StreamErrorOptions = { readonly responseId?: string; readonly sequence?: number }
 
 /** A problem as the final events of a stream in progress, as bytes. */
 export function streamError(format: Format, problem: Problem, options: StreamErrorOptions = {}): readonly Uint8Array[] {
   const content = saidOf(format, problem)
   if (format === "openai-responses") return responsesEvents(content, options)
   const name = format === "anthropic-messages" ? "error" : undefined
-  return [createSseEvent(errorBody(format, content, options), name).raw]
+  return [createSseEvent(errorBody(format, content), name).raw]
 }
 
 /** Send both events: some clients read only the first kind, some only the second. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { present } from "../../message/present.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { anchorsOf } from "./history.ts"
+import { anchorsOf } from "./names.ts"
 
 const anchorsIn = (part: object): readonly string[] => {
   const body = JSON.stringify({ contents: [{ role: "model", parts: [part] }] })

@@ -2,11 +2,19 @@ import type { Message, ModelRequest, Transcript } from "../../message/message.ts
 import { present } from "../../message/present.ts"
 import { spokenText } from "../../session/own-compaction.ts"
 import { isObject } from "../../wire/json.ts"
-import type { AnswerPlace, Assignment, IdentitySubject, Write } from "./decision.ts"
-import { anchorsOf, contentKey, hasTellingWords, isFrame, isTelling, markAfter } from "./history.ts"
+import type { AnswerPlace, Assignment, IdentitySubject, Look, Write } from "./decision.ts"
 import { bodyFields } from "./identity.ts"
-import type { Look } from "./look.ts"
-import { ambiguous, type Names, unshown } from "./names.ts"
+import {
+  ambiguous,
+  anchorsOf,
+  contentKey,
+  hasTellingWords,
+  isFrame,
+  isTelling,
+  markAfter,
+  type Names,
+  unshown,
+} from "./names.ts"
 
 /** Facts about a response besides its messages. */
 export type Answered = {
@@ -102,8 +110,16 @@ function claim({ look, names }: ResponseFacts, write: Write): Write {
 
 /** Lines of the conversation, to recognise a request that contains it as text. */
 function saidWrites({ request, answer, names, session, look }: ResponseFacts): readonly Write[] {
-  return turnLines(request, answer).flatMap((line): readonly Write[] => {
-    const name = names.said(line)
+  return claimAlone(
+    turnLines(request, answer).map((line) => names.said(line)),
+    session,
+    look,
+  )
+}
+
+/** Names that only one session can have. One that another session has too identifies neither. */
+function claimAlone(names: readonly string[], session: string, look: Look): readonly Write[] {
+  return names.flatMap((name): readonly Write[] => {
     const known = look(name)
     if (known === undefined) return [{ name, session }]
     if (known.session === session || known.entry === ambiguous) return []
@@ -114,13 +130,11 @@ function saidWrites({ request, answer, names, session, look }: ResponseFacts): r
 /** An id that two sessions had identifies neither: some servers number their calls, or answer from a cache. */
 function anchorWrites({ answer, names, session, look }: ResponseFacts): readonly Write[] {
   const anchors = [...new Set(answer.flatMap(anchorsOf))].slice(0, maxAnchors)
-  return anchors.flatMap((anchor): readonly Write[] => {
-    const name = names.anchor(anchor)
-    const known = look(name)
-    if (known === undefined) return [{ name, session }]
-    if (known.session === session || known.entry === ambiguous) return []
-    return [{ name, session: known.session, entry: ambiguous }]
-  })
+  return claimAlone(
+    anchors.map((anchor) => names.anchor(anchor)),
+    session,
+    look,
+  )
 }
 
 /** The provider's id of a response that a client may continue. */

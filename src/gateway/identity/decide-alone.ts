@@ -2,16 +2,27 @@ import { present } from "../../message/present.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./answered-writes.ts"
 import {
   type Assignment,
+  type Bearer,
   type IdentityDecision,
   type IdentityQuestion,
   type IdentitySubject,
+  lookFirst,
   unseenAnchors,
   type Why,
   type Write,
 } from "./decision.ts"
-import { contentKey, frameMark, type History, hasTellingWords, holds, toolNames } from "./history.ts"
-import { type Bearer, lookFirst } from "./look.ts"
-import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
+import {
+  ambiguous,
+  anonymousSession,
+  contentKey,
+  digest,
+  frameMark,
+  type History,
+  hasTellingWords,
+  holds,
+  toolsMark,
+  unshown,
+} from "./names.ts"
 
 /**
  * Decide the session of a request without an id. Such a session is a line, not a tree: it continues only with requests that contain its
@@ -228,9 +239,7 @@ function tipOf({ look, names }: Line, session: string): Tip | undefined {
   return mark === undefined || frame === undefined ? undefined : { mark, frame, tools }
 }
 
-const toolsMark = ({ request }: Line): string => digest("tools", ...toolNames(request))
-
-const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line)
+const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line.request)
 
 type AssignmentFields = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
@@ -242,7 +251,7 @@ function beginLine(
   about?: IdentitySubject,
 ): IdentityDecision {
   const session = anonymousSession(line.tenant, line.freshId())
-  return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session), about)
+  return decided(line, { session, isNew: true, why, role: "main", ...more }, about)
 }
 
 /** A new session that begins as a copy of another, up to a response. */
@@ -252,18 +261,13 @@ function forkLine(line: Line, { session, entry }: Bearer, messages: number, why:
 
 /** Continue the session, and store the ids that its client made up. A request with another frame does not move the session's tip. */
 function goOnLine(line: Line, session: string, why: Why, more: AssignmentFields = {}): IdentityDecision {
-  return decided(line, { session, isNew: false, why, role: "main", ...more }, unseenAnchors(line, session))
+  return decided(line, { session, isNew: false, why, role: "main", ...more })
 }
 
-function decided(
-  line: Line,
-  assignment: Assignment,
-  anchors: readonly Write[],
-  about?: IdentitySubject,
-): IdentityDecision {
+function decided(line: Line, assignment: Assignment, about?: IdentitySubject): IdentityDecision {
   const { names, frame, mark, history, look } = line
   const { session, role, fork } = assignment
-  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line)}` }
+  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line.request)}` }
   const asked: Write = { name: names.asked(frame, mark), session, entry: "open" }
   const answered =
     history.answered === undefined || fork !== undefined ? undefined : names.history(frame, history.answered.mark)
@@ -273,7 +277,7 @@ function decided(
     writes: [
       ...(role === "side" ? [] : [tip, asked, ...goneOnWrites(line, session)]),
       ...(isUnseen ? [{ name: answered, session }] : []),
-      ...anchors,
+      ...unseenAnchors(line, session),
     ],
     place: { type: "alone", frame, mark, about },
   }

@@ -1,9 +1,29 @@
 import type { ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { type IdentityDecision, type IdentityQuestion, unseenAnchors, type Why, type Write } from "./decision.ts"
-import { contentKey, frameMark, frameParts, isFrame, isTelling, partText, toolNames } from "./history.ts"
-import { type Bearer, lookFirst } from "./look.ts"
-import { ambiguous, digest, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
+import {
+  type Bearer,
+  type IdentityDecision,
+  type IdentityQuestion,
+  lookFirst,
+  unseenAnchors,
+  type Why,
+  type Write,
+} from "./decision.ts"
+import {
+  ambiguous,
+  contentKey,
+  digest,
+  frameMark,
+  frameParts,
+  groupSession,
+  isFrame,
+  isInGroup,
+  isTelling,
+  partText,
+  sideSession,
+  toolNames,
+  toolsSession,
+} from "./names.ts"
 
 type Group = IdentityQuestion & {
   readonly base: string

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isRandomId } from "./history.ts"
+import { isRandomId } from "./names.ts"
 
 test.each([
   "toolu_01A09q90qw90lq917835lq9",

@@ -4,8 +4,8 @@ import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { ModelRequest } from "../../message/message.ts"
 import type { Assignment } from "./decision.ts"
-import { contentKey } from "./history.ts"
 import type { Identity } from "./identity.ts"
+import { contentKey } from "./names.ts"
 
 type OutgoingCall = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
 type Talk = { readonly frame: Frame; readonly turns: readonly OutgoingCall[] }

@@ -5,9 +5,8 @@ import { type Message, type ModelRequest, messageId, type Transcript } from "../
 import { decodeRequest } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Answered } from "./answered-writes.ts"
-import { anchorsOf, contentKey, toolNames } from "./history.ts"
 import { type Headers, identityOf } from "./identity.ts"
-import { tenantOf } from "./names.ts"
+import { anchorsOf, contentKey, tenantOf, toolNames } from "./names.ts"
 
 type Played = { readonly headers: Headers; readonly request: ModelRequest }
 

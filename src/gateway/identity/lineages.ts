@@ -4,10 +4,9 @@ import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
 import type { AnswerPlace, Assignment, IdentityDecision, Write } from "./decision.ts"
-import { readHistory } from "./history.ts"
+import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./decision.ts"
 import type { Identity } from "./identity.ts"
-import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./look.ts"
-import { isTip, type Names, namesFor } from "./names.ts"
+import { isTip, type Names, namesFor, readHistory } from "./names.ts"
 
 export type LineageDeps = AliasDeps & {
   readonly newId: () => string

@@ -1,6 +1,9 @@
 import { hash } from "node:crypto"
-import { isObject } from "../../wire/json.ts"
-import type { Headers, Identity } from "./identity.ts"
+import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
+import { messageKey } from "../../message/lineage.ts"
+import type { Message, ModelRequest, Part, Transcript } from "../../message/message.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { type BodyFields, type Headers, type Identity, objectIn, textField } from "./identity.ts"
 
 /** A hash of plain data: the first 128 bits of the SHA-256 of its JSON, in hex. JSON keeps different lists distinct. */
 export const digest = (...data: readonly unknown[]): string =>
@@ -163,4 +166,296 @@ function subjectOf(credential: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A request's messages as marks: each mark is a hash of the conversation up to one message. */
+export type History = {
+  /** The mark of the whole conversation. */
+  readonly whole: string
+  /** The mark after each message. */
+  readonly marks: readonly string[]
+  /** The mark after the last assistant message, if there is one, and the number of messages up to it. */
+  readonly answered?: { readonly mark: string; readonly messages: number }
+  /** The mark right before the last response. */
+  readonly asked?: string
+  /** Newest first, at most `maxAnchors`. */
+  readonly anchors: readonly string[]
+  /** The last assistant messages, newest first. */
+  readonly answers: Transcript
+}
+
+/** Only the newest are looked up: a client that rewrites its history keeps the end. */
+const maxAnchors = 16
+const maxAnswers = 4
+
+const beginning = "-"
+
+/** Is this a system message before the first turn, or a tool list? It belongs to the frame and is not a turn. */
+export const isFrame = ({ role, parts }: Message, spoken: boolean): boolean =>
+  (role === "system" && !spoken) ||
+  (parts.length > 0 && parts.every((part) => part.type === "opaque" && toolLists.has(part.kind)))
+
+export function readHistory({ messages }: ModelRequest): History {
+  const marks: string[] = []
+  let mark = beginning
+  let asked: string | undefined
+  let answered: History["answered"]
+  let spoken = false
+  let answering = false
+  const answers: Message[] = []
+  for (const [n, message] of messages.entries()) {
+    if (isFrame(message, spoken)) continue
+    const isAnswer = message.role === "assistant"
+    if (isAnswer && !answering && spoken) asked = mark
+    spoken = true
+    answering = isAnswer
+    mark = markAfter(mark, message)
+    marks.push(mark)
+    if (isAnswer) {
+      answered = { mark, messages: n + 1 }
+      answers.push(message)
+    }
+  }
+  return {
+    whole: mark,
+    marks,
+    ...(answered === undefined ? {} : { answered }),
+    ...(asked === undefined || answered === undefined ? {} : { asked }),
+    anchors: newestAnchors(messages),
+    answers: answers.slice(-maxAnswers).toReversed(),
+  }
+}
+
+/** Does the history contain this mark? Search from the end, where it usually is. */
+export const holds = ({ marks }: History, mark: string): boolean => marks.lastIndexOf(mark) >= 0
+
+const known = new WeakMap<Message, { readonly before: string; readonly after: string }>()
+
+/** The mark after one more message; an empty message does not change it. */
+export function markAfter(before: string, message: Message): string {
+  const last = known.get(message)
+  if (last?.before === before) return last.after
+  const key = contentKey(message)
+  const after = key === "" ? before : digest(before, key)
+  known.set(message, { before, after })
+  return after
+}
+
+function newestAnchors(messages: Transcript): readonly string[] {
+  const found = new Set<string>()
+  for (let n = messages.length - 1; n >= 0 && found.size < maxAnchors; n--) {
+    const message = messages[n]
+    if (message !== undefined) for (const anchor of anchorsOf(message).toReversed()) found.add(anchor)
+  }
+  return [...found].slice(0, maxAnchors)
+}
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
+
+/** Only this many characters of an id are examined. */
+const maxId = 300
+/** Shortest run of letters and digits in a random id: the shortest that providers generate has nine. */
+const leastPiece = 9
+const leastDistinct = 4
+
+/**
+ * Is this an id that two conversations cannot share by chance? Some clients and small servers number their calls (`call_0`, `1`,
+ * `functions.read:3`); such ids identify nothing.
+ */
+export function isRandomId(id: string): boolean {
+  const text = id.slice(0, maxId)
+  return uuid.test(text) || text.split(/[^A-Za-z0-9]+/).some(isRandomPiece)
+}
+
+/** Digits between letters, not only at the end: that would be a name with a number. */
+function isRandomPiece(piece: string): boolean {
+  if (piece.length < leastPiece || new Set(piece).size < leastDistinct) return false
+  const stem = piece.replace(/\d{1,300}$/, "")
+  return /\d/.test(stem) && /[A-Za-z]/.test(stem)
+}
+
+const knownAnchors = new WeakMap<Message, readonly string[]>()
+
+/**
+ * Values in a message that only one conversation can have: random ids of calls and stored items, the provider's signature on a call without
+ * such an id, and a provider's compaction item. Clients that rewrite everything else send these back unchanged.
+ */
+export function anchorsOf(message: Message): readonly string[] {
+  const before = knownAnchors.get(message)
+  if (before !== undefined) return before
+  const found = [...new Set([...itemId(message), ...message.parts.flatMap(anchorsIn)])]
+  knownAnchors.set(message, found)
+  return found
+}
+
+function anchorsIn(part: Part): readonly string[] {
+  if (part.type === "tool-call" || part.type === "tool-result") {
+    const id = isRandomId(part.callId) ? part.callId : timeIn(part.callId)
+    return id === undefined ? signatureOf(part.wire) : [id]
+  }
+  if (part.type !== "opaque") return []
+  if (part.kind === "item_reference") return random(textField(objectIn(part.wire), "id"))
+  return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
+}
+
+/** Unix time in milliseconds at the end of an id, from 2017 to 2049, and the number of the call in its response. */
+const time = /(?:1[5-9]|2[0-4])\d{11}(?:[_-]\d{1,4})?$/
+
+/** Some clients build ids from the tool's name and the time, and may change the name later; the time stays. */
+const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
+
+/** Shorter signatures are placeholder words that many conversations share. */
+const leastSignature = 64
+
+/**
+ * Gemini's calls have short ids, or ids that clients do not send back; the first call of each response carries a signature of the thoughts
+ * before it.
+ */
+function signatureOf(wire: string | undefined): readonly string[] {
+  const parsed = wire?.includes("ignature") === true ? tryParse(wire) : undefined
+  const fields: BodyFields = isObject(parsed) ? parsed : {}
+  const seal = textField(fields, "thoughtSignature") ?? textField(fields, "thought_signature")
+  return seal === undefined || seal.length < leastSignature ? [] : [digest("seal", seal)]
+}
+
+/** Shorter texts are not a compacted history. */
+const leastCompaction = 16
+
+/** Clients may send a compaction back with reordered keys or with a cache marker, so hash only its content. */
+function compaction(wire: string): readonly string[] {
+  const parsed = tryParse(wire)
+  const block: BodyFields = isObject(parsed) ? parsed : {}
+  const said = textField(block, "encrypted_content") ?? textField(block, "content") ?? textField(block, "id")
+  return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
+}
+
+/** In OpenAI Responses each item of a response has an id, by which clients may refer to it. */
+const itemId = ({ format, role, wire }: Message): readonly string[] =>
+  format === "openai-responses" && role === "assistant" ? random(textField(objectIn(wire), "id")) : []
+
+const random = (id: string | undefined): readonly string[] => (id !== undefined && isRandomId(id) ? [id] : [])
+
+const knownKeys = new WeakMap<Message, string>()
+
+/**
+ * A hash of a message's content that stays the same when the client sends it back: clients join the texts of a response, trim them, and
+ * remove the thinking. Empty if the message has no content.
+ */
+export function contentKey(message: Message): string {
+  const before = knownKeys.get(message)
+  if (before !== undefined) return before
+  const key = message.role === "assistant" ? answerKey(message) : message.parts.length === 0 ? "" : messageKey(message)
+  knownKeys.set(message, key)
+  return key
+}
+
+function answerKey({ parts }: Message): string {
+  const text = normalizedText(parts)
+  const rest = parts.flatMap(otherKey)
+  return text === "" && rest.length === 0 ? "" : digest("answer", text, ...rest)
+}
+
+/** Whitespace of longer responses is not normalized: no client rewrites that much text. */
+const maxSpaced = 200_000
+
+/** The text of a response with whitespace normalized. */
+function normalizedText(parts: readonly Part[]): string {
+  const text = withoutThinking(parts.flatMap((part) => (part.type === "text" ? part.text : [])).join(""))
+  return (text.length > maxSpaced ? text : text.replace(/\s+/g, " ")).trim()
+}
+
+/** Some models put their thinking into the text, and clients remove it. */
+function withoutThinking(text: string): string {
+  const start = text.trimStart()
+  const end = start.startsWith("<think>") ? start.indexOf("</think>") : -1
+  return end < 0 ? text : start.slice(end + "</think>".length)
+}
+
+/** Shorter responses occur in many conversations. */
+const leastTelling = 24
+
+/** Is this response unlikely to occur in another conversation of the same client? */
+export const isTelling = (message: Message): boolean =>
+  message.parts.some(({ type }) => type === "tool-call") || hasTellingWords(message)
+
+/** The same, by the text alone: many conversations begin with the same tool call. */
+export const hasTellingWords = ({ parts }: Message): boolean => normalizedText(parts).length >= leastTelling
+
+function otherKey(part: Part): readonly unknown[] {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return []
+    case "tool-call":
+      // An id that is an index or a number may differ when the call is sent back.
+      return [isRandomId(part.callId) ? part.callId : [part.tool, part.input]]
+    case "tool-result":
+      return [["result", part.callId]]
+    case "image":
+    case "document":
+    case "opaque":
+    case "unknown":
+      return [[part.type, part.wire?.length]]
+  }
+}
+
+/**
+ * A hash of a request's frame: its instructions without dates and times, and its tool names. Without an id, only requests with the same
+ * mark can be matched by their messages: instructions contain rules, and one API key may serve many customers whose instructions differ in
+ * one line.
+ */
+export const frameMark = (request: ModelRequest, hint: string | undefined): string =>
+  digest("frame", request.format, toolNames(request), frameParts(request).map(stableHash), hint ?? "")
+
+export const toolsMark = (request: ModelRequest): string => digest("tools", ...toolNames(request))
+
+/** The tool names, sorted. */
+export const toolNames = (request: ModelRequest): readonly string[] =>
+  [...new Set([...request.tools.map(({ name }) => name), ...listedTools(request.messages)])].sort()
+
+/** A tool list among the messages is identified by its kind and length, because its content is not decoded. */
+function listedTools(messages: readonly Message[]): readonly string[] {
+  const found: string[] = []
+  for (const { parts } of messages) {
+    for (const part of parts) {
+      if (part.type === "opaque" && toolLists.has(part.kind)) found.push(`${part.kind}:${part.wire.length}`)
+    }
+  }
+  return found
+}
+
+/** The instructions: the system part and system messages before the first turn. */
+export function frameParts({ system, messages }: ModelRequest): readonly Part[] {
+  const first = messages.findIndex((message) => !isFrame(message, false))
+  const leading = messages.slice(0, first < 0 ? messages.length : first)
+  const parts = [...system, ...leading.flatMap((message) => (message.role === "system" ? message.parts : []))]
+  return parts.filter((part) => !isVolatile(part))
+}
+
+export const partText = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
+
+const months =
+  "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
+/** Dates and times of day, which change without changing the meaning. Other numbers may belong to rules. */
+const datesAndTimes = new RegExp(
+  [
+    String.raw`\b\d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
+    String.raw`\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b`,
+    String.raw`\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\b`,
+    String.raw`\b(?:${months})\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b`,
+    String.raw`\b\d{1,2}\.? (?:${months})(?:,? \d{4})?\b`,
+    String.raw`\b(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b`,
+    String.raw`\b1\d{9}(?:\d{3})?\b`,
+  ].join("|"),
+  "g",
+)
+
+const stableHashes = new WeakMap<Part, string>()
+
+function stableHash(part: Part): string {
+  const before = stableHashes.get(part)
+  if (before !== undefined) return before
+  const mark = digest("text", partText(part).replace(datesAndTimes, "·"))
+  stableHashes.set(part, mark)
+  return mark
 }

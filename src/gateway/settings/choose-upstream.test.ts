@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
+import type { ApiFamily } from "../../message/message.ts"
 import { usualTimes } from "./gateway-options.ts"
-import { type ApiFamily, chooseUpstream, type Upstream } from "./upstream.ts"
+import { chooseUpstream, type Upstream } from "./upstream.ts"
 
 const upstream = (name: string, families: readonly ApiFamily[], models?: readonly string[]): Upstream => ({
   name,

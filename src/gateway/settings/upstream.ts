@@ -1,4 +1,5 @@
 import type { Format } from "../../message/message.ts"
+import { type ApiFamily, familyOf } from "../../message/message.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 
 /** A model API behind the gateway. Upstreams come only from the configuration: no request can name another one. */
@@ -21,18 +22,6 @@ export type Upstream = {
   readonly idleMs: number
   /** How often a request is retried that failed before the first byte of a response. */
   readonly retries: number
-}
-
-/** The provider API of a request: OpenAI's has two formats, the others one each. */
-export type ApiFamily = "anthropic" | "openai" | "gemini"
-
-export const families: readonly ApiFamily[] = ["anthropic", "openai", "gemini"]
-
-export const familyOf: Readonly<Record<Format, ApiFamily>> = {
-  "anthropic-messages": "anthropic",
-  "openai-chat": "openai",
-  "openai-responses": "openai",
-  gemini: "gemini",
 }
 
 /** Longer names are not model names and match no pattern except `*`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { Meter, Tracer } from "@opentelemetry/api"
 import type { SpanExporter } from "@opentelemetry/sdk-trace"
-import { HoldfastError, refuseOption } from "../../message/errors.ts"
+import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
@@ -312,14 +312,20 @@ const reasonOf = (error: unknown): string => {
   return `${error.name} ${code}`.trim().slice(0, 100)
 }
 
+type ExportResult = { readonly code: number; readonly error?: Error }
+
+/** Report what could not be sent, and go on. */
+const noteUnsent =
+  <Result extends ExportResult>({ onUnsent }: ProviderOptions, done: (result: Result) => void) =>
+  (result: Result): void => {
+    if (result.code !== 0) onUnsent(reasonOf(result.error))
+    done(result)
+  }
+
 function openSpanExporter({ traceExporter }: OpenTelemetryPackages, options: ProviderOptions): SpanExporter {
   const exporter = new traceExporter.OTLPTraceExporter(exporterOptions(options, "traces"))
   return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        if (result.code !== 0) options.onUnsent(reasonOf(result.error))
-        done(result)
-      }),
+    export: (spans, done) => exporter.export(spans, noteUnsent(options, done)),
     forceFlush: () => exporter.forceFlush(),
     shutdown: () => exporter.shutdown(),
   }
@@ -337,11 +343,7 @@ function openMetricReader({ metrics, metricExporter }: OpenTelemetryPackages, op
   const exporter = new metricExporter.OTLPMetricExporter(exporterOptions(options, "metrics"))
   return new metrics.PeriodicExportingMetricReader({
     exporter: {
-      export: (figures, done) =>
-        exporter.export(figures, (result) => {
-          if (result.code !== 0) options.onUnsent(reasonOf(result.error))
-          done(result)
-        }),
+      export: (figures, done) => exporter.export(figures, noteUnsent(options, done)),
       forceFlush: () => exporter.forceFlush(),
       shutdown: () => exporter.shutdown(),
       selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
@@ -376,12 +378,9 @@ async function importAll(): Promise<OpenTelemetryPackages> {
 }
 
 /** Load the packages at first use: they are optional without export. */
-async function loadOpenTelemetry(): Promise<OpenTelemetryPackages> {
-  try {
-    return await importAll()
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error
-    const name = /'(@opentelemetry\/[\w-]+)/.exec(error.message)?.[1] ?? "@opentelemetry/api"
-    throw new HoldfastError({ code: "package-missing", package: name, purpose: "telemetry" }, { cause: error })
-  }
-}
+const loadOpenTelemetry = (): Promise<OpenTelemetryPackages> =>
+  loadOptional(
+    importAll,
+    "telemetry",
+    (message) => /'(@opentelemetry\/[\w-]+)/.exec(message)?.[1] ?? "@opentelemetry/api",
+  )

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { unlessProblem } from "../../message/errors.ts"
 import { type Format, type ModelRequest, type Wire, wireText } from "../../message/message.ts"
 import {
   countIn,
@@ -67,22 +67,13 @@ export const recallDeclarations: Readonly<Record<Format, Wire>> = {
  */
 export function withRecallTool(sent: string | ModelRequest, format: Format): string {
   const text = typeof sent === "string" ? sent : sent.wire
-  const body = readable(text)
+  // Invalid JSON is left for the upstream to refuse.
+  const body = unlessProblem(() => readJson(text, "request"))
   const list = body !== undefined && comesAlone(format, body) ? listFor(format, body) : undefined
   const last = list === undefined ? undefined : elements(list).at(-1)
   if (last === undefined) return text
   const { end } = spanOf(last)
   return wireText(`${text.slice(0, end)},${recallDeclarations[format]}${text.slice(end)}`)
-}
-
-/** Leave invalid JSON for the upstream to refuse. */
-function readable(text: string): Json | undefined {
-  try {
-    return readJson(text, "request")
-  } catch (error) {
-    if (error instanceof HoldfastError) return undefined
-    throw error
-  }
 }
 
 /** Does the request ask for one immediate response, not for several candidates or a background one? */

@@ -1,5 +1,6 @@
 import { isStray } from "../../guard/find-call.ts"
 import { deniedResults, type JudgedCall } from "../../guard/judge-call.ts"
+import { ignoreProblem } from "../../message/errors.ts"
 import {
   type Format,
   type Message,
@@ -78,15 +79,22 @@ type AnsweredRound = {
   readonly recall?: Recall | undefined
 }
 
+/** The request body of the round after one whose calls can all be answered; undefined if they cannot. */
+export async function bodyAfter(round: AnsweredRound, sent: string, format: Format): Promise<string | undefined> {
+  try {
+    const results = await roundResults(round)
+    return results === undefined ? undefined : await nextBody(sent, format, round.answer, results)
+  } catch (error) {
+    // The request was forwarded without being decoded, so a response cannot be added to it.
+    return ignoreProblem(error)
+  }
+}
+
 /**
- * A result for every tool call of a response: the recallResult text, or the reason for a refusal. Undefined if a call would be left without a
+ * A result for every tool call of a response: the recalled text, or the reason for a refusal. Undefined if a call would be left without a
  * result, or if the response cannot be sent back as it is.
  */
-export async function roundResults({
-  answer,
-  denied,
-  recall,
-}: AnsweredRound): Promise<readonly ToolResultPart[] | undefined> {
+async function roundResults({ answer, denied, recall }: AnsweredRound): Promise<readonly ToolResultPart[] | undefined> {
   const calls = openCalls(answer)
   const refusals = new Map(deniedResults(denied, answer).map((result) => [result.callId, result]))
   const known = calls.every((call) => (recall !== undefined && isRecall(call)) || refusals.has(call.callId))

@@ -16,16 +16,15 @@ import { streamError } from "../http/wire-error.ts"
 import { boundRecall } from "./answer-recall.ts"
 import {
   besideText,
+  bodyAfter,
   createUsageAdder,
   isDenied,
-  nextBody,
   openCalls,
   openNotes,
   type Round,
   type RoundNotes,
   type RoundSetup,
   type RoundsOptions,
-  roundResults,
   usedUpText,
   usualRounds,
   waitsForResults,
@@ -233,14 +232,7 @@ async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason):
   if (due === 0 || released > 0 || !mayGoOn || !waitsForResults(stop)) return undefined
   const answer = collectEnd(notes.collecting)
   if (openCalls(answer).length !== due) return undefined
-  try {
-    const results = await roundResults({ answer, denied, recall })
-    return results === undefined ? undefined : await nextBody(sent, format, answer, results)
-  } catch (error) {
-    // The request was forwarded without being decoded, so a response cannot be added to it.
-    if (error instanceof HoldfastError) return undefined
-    throw error
-  }
+  return bodyAfter({ answer, denied, recall }, sent, format)
 }
 
 function* clientEvents(setup: RoundSetup, notes: RoundNotes, event: StreamEvent): EventGenerator {

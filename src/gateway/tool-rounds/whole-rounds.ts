@@ -3,26 +3,18 @@ import { guardResponse } from "../../guard/guard-response.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
 import { responseWire, textPart, writtenMessage } from "../../guard/response-wire.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import {
-  type Format,
-  type Message,
-  type ModelResponse,
-  messageId,
-  type Part,
-  type ToolResultPart,
-} from "../../message/message.ts"
+import { type Format, type Message, type ModelResponse, messageId, type Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { decodeResponse } from "../../wire/decode.ts"
 import { boundRecall } from "./answer-recall.ts"
 import {
   besideText,
+  bodyAfter,
   isDenied,
   isRecall,
-  nextBody,
   openCalls,
   type RoundsOptions,
   type RoundUsage,
-  roundResults,
   sumUsage,
   usageOfText,
   usedUpText,
@@ -122,14 +114,7 @@ async function nextOf(
   const due = recalls + denied.length
   if (due === 0 || openCalls(shown).length > 0 || openCalls(answer).length !== due) return undefined
   if (!waitsForResults(answer.stop)) return undefined
-  try {
-    const results: readonly ToolResultPart[] | undefined = await roundResults({ answer, denied, recall })
-    return results === undefined ? undefined : await nextBody(sent, format, answer, results)
-  } catch (error) {
-    // The request was forwarded without being decoded, so a response cannot be added to it.
-    if (error instanceof HoldfastError) return undefined
-    throw error
-  }
+  return bodyAfter({ answer, denied, recall }, sent, format)
 }
 
 function lastText(

@@ -62,7 +62,7 @@ const isLoopback = (host: string): boolean =>
 
 type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
 
-/** The host of one word; how many there were. */
+/** Note the hosts in one word. Returns how many there were. */
 export function readHost(reading: Reached, word: string, { name, before, isFirst }: HostWord): number {
   if (before === "--connect-to" || before === "--resolve") {
     const pieces = word.split(":")
@@ -117,7 +117,7 @@ const bareAddress = (word: string): string => word.replace(/^--?[\w-]+=/, "")
 /** Programs for something else that have a sub-command for mail. */
 const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
 
-/** Mail by a server that is spoken to by hand, and by programs of which nobody has said what they do. */
+/** Mail sent over raw SMTP, or by a program that is not described anywhere. */
 function readUnlistedMail(
   reading: Reached,
   { name, given }: RunCommand,
@@ -202,7 +202,7 @@ export function readMail(
 
 // Regions and sums
 
-/** A region that is known only when it runs, and one that nobody has named. */
+/** Regions that are known only at run time, or that the command does not name. */
 export function readRegions(
   { open: into }: Reached,
   { name, words, sets }: RunCommand,
@@ -220,7 +220,7 @@ export function readRegions(
     open(into, "regions", `${name} uses the region that is configured where it runs`)
 }
 
-/** A region that a command is told, by an option or in a name. */
+/** A region named in a command, by an option or in a name. */
 const placed =
   /--?(?:region|location|zone|l)\b|\b[a-z]{2}-[a-z]+-\d|\b[a-z]+-[a-z]+\d\b|\bs3(?:api)?\b|\biam\b|\broute53\b|\bcloudfront\b/i
 

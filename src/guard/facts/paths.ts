@@ -112,7 +112,8 @@ export function pathsOf(leaves: readonly Leaf[], access: Access): readonly PathF
   )
 }
 
-const patchHeader =
+/** The line of a patch that names a file. */
+export const patchHeader =
   /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]\/)?|diff --git a\/|rename (?:from|to) )(.+)$/gm
 
 /** The files that a patch changes, as its headers name them. */

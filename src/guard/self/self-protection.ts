@@ -1,6 +1,7 @@
 import type { Steps } from "../../message/steps.ts"
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
 import { type Leaf, leavesOf, unreadMarks } from "../facts/leaf.ts"
+import { patchHeader } from "../facts/paths.ts"
 import { wordsOf } from "../facts/words.ts"
 import type { Guard, Verdict, VerdictReason } from "../guard.ts"
 import { judgeOf } from "../join-guards.ts"
@@ -162,9 +163,6 @@ function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): str
   }
   return undefined
 }
-
-const patchHeader =
-  /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]\/)?|diff --git a\/|rename (?:from|to) )(.+)$/gm
 
 function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
   const { text, role, keys } = leaf

@@ -19,12 +19,18 @@ export type ChainedEntries = {
   readonly payloads: ReadonlyMap<string, string>
 }
 
-/** Bodies as the next entries of a log, each linked by its hash to all before it. */
-export function* chainEntries(head: Head, bodies: Iterable<EntryBody>, atMs: number): Steps<ChainedEntries> {
+/** Bodies as the next entries of a log, each linked by its hash to all before it. Each is redacted when its turn comes. */
+export function* chainEntries(
+  head: Head,
+  bodies: readonly EntryBody[],
+  atMs: number,
+  redact: (body: EntryBody) => EntryBody = (body) => body,
+): Steps<ChainedEntries> {
   const payloads = new Map<string, string>()
   const entries: StoredEntry[] = []
   let { seq, hash } = head
-  for (const body of bodies) {
+  for (const given of bodies) {
+    const body = redact(given)
     seq += 1
     const names = new Map<string, string>()
     for (const text of longTexts(body)) names.set(text, yield* hashPayload(text))

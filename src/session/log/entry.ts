@@ -11,7 +11,8 @@ import {
 } from "../../message/message.ts"
 import { sha256Hex } from "../../message/sha256.ts"
 import type { Explicitness, RuleKind } from "../../rules/pin.ts"
-import { decodeMessage, isAsRead } from "../../wire/decode.ts"
+import { isAsRead } from "../../wire/codec.ts"
+import { decodeMessage } from "../../wire/decode.ts"
 
 /** Edits that change one message and leave it where it is. */
 export type MessageEdit = Extract<Edit, { type: "result-shortened" | "part-replaced" }>

@@ -1,4 +1,5 @@
 import { refuseValue } from "../../message/errors.ts"
+import { checkName } from "../../message/option-names.ts"
 import type { MemoryOwner, MemoryQuery } from "../../store/store.ts"
 
 /** A memory search; its owner is fixed by the memory. */
@@ -9,15 +10,6 @@ export const maxHits = 1_000
 
 /** A search has a few words; a whole page is refused. */
 const maxQuestionLength = 1_000
-
-/** Limit on names of agents, sessions and kinds. */
-const maxNameLength = 500
-
-/** Refuse an invalid name; the error states the option. */
-export function checkName(option: string, name: unknown): void {
-  if (typeof name !== "string" || name === "" || name.length > maxNameLength)
-    refuseValue(option, `text of 1 to ${maxNameLength} characters`, name)
-}
 
 /** Refuse an invalid calendar day. */
 export function checkDay(option: string, day: unknown): void {

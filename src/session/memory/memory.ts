@@ -1,5 +1,6 @@
 import type { MemoryEntry } from "../../compact/state/flush.ts"
 import { trust } from "../../message/message.ts"
+import { checkName } from "../../message/option-names.ts"
 import { othersServed } from "../../store/pace.ts"
 import type {
   DayCounts,
@@ -10,7 +11,7 @@ import type {
   RowCount,
   SessionId,
 } from "../../store/store.ts"
-import { checkDay, checkMoment, checkName, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
+import { checkDay, checkMoment, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
 import { againOf, dayOf, maxRowSources, normalText, rowChannels, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 
 export type Remembered = {

@@ -16,11 +16,12 @@ import { defaultStrategyOptions, strategies } from "../../compact/stages/strateg
 import type { CompactChoices, SizeLimits } from "../../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
 import { groupTurns, unansweredIn } from "../../message/group.ts"
-import { type Format, type ModelRequest, type Part, tokens } from "../../message/message.ts"
+import type { Format, ModelRequest, Part } from "../../message/message.ts"
+import { familyOf } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { PinnedRule } from "../../rules/pin.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
-import { findModel, type ModelInfo } from "../../tokens/models.ts"
+import { findModel } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
@@ -69,10 +70,10 @@ export function planRequest(
     const { budgetTokens } = options
     const sizes: Sizes = {
       ...shape,
-      contextTokens: tokens(outsideTokens),
-      windowTokens: tokens(budgetTokens),
-      reserveTokens: tokens(0),
-      floorTokens: tokens(0),
+      contextTokens: outsideTokens,
+      windowTokens: budgetTokens,
+      reserveTokens: 0,
+      floorTokens: 0,
     }
     const plan = planContext(sizes, {}, { ...policy, lowWater: 1 })
     return { ...shared, plan, sizes, by: "budget", limits: { targetTokens: budgetTokens, hardTokens: budgetTokens } }
@@ -118,20 +119,20 @@ function windowSizes(
   const floorTokens = stackTokens + pinTokens + leastWords
   const held =
     reserveTokens ?? reserveFor({ windowTokens, floorTokens, unreadTokens, wantedTokens, longestAnswerTokens })
-  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
+  const reserve = Math.min(held, Math.floor(windowTokens * mostReserveShare))
   const floor = irreducibleFloor({
-    stack: tokens(Math.max(0, stackTokens - tools)),
-    pins: tokens(pinTokens),
-    tools: tokens(tools),
-    latestUserMessage: tokens(leastWords),
+    stack: Math.max(0, stackTokens - tools),
+    pins: pinTokens,
+    tools,
+    latestUserMessage: leastWords,
     outputReserve: reserve,
   })
-  requireFloor(floor, tokens(windowTokens))
+  requireFloor(floor, windowTokens)
   return {
-    contextTokens: tokens(stackTokens + outsideTokens),
-    windowTokens: tokens(windowTokens),
+    contextTokens: stackTokens + outsideTokens,
+    windowTokens,
     reserveTokens: reserve,
-    floorTokens: tokens(Math.min(windowTokens - reserve, stackTokens + pinTokens + wordTokens)),
+    floorTokens: Math.min(windowTokens - reserve, stackTokens + pinTokens + wordTokens),
   }
 }
 
@@ -148,8 +149,8 @@ function shapeOf({ messages }: ModelRequest, meter: Meter): Shape {
   for (const { parts } of messages.slice(0, from))
     for (const part of parts) if (part.type === "tool-result") largest = Math.max(largest, meter.part(part))
   return {
-    unreadTokens: tokens(last.reduce((sum, message) => sum + meter.message(message), 0)),
-    toolOutputTokens: tokens(largest),
+    unreadTokens: last.reduce((sum, message) => sum + meter.message(message), 0),
+    toolOutputTokens: largest,
     toolRounds: groups.filter(({ type }) => type === "tool-round").length,
   }
 }
@@ -191,14 +192,6 @@ export function weighCompaction(
     expectedCalls,
   }
   return weighRewrite(rewrite, meter.model.prices)
-}
-
-/** The model family of a format, if no model is named. */
-const familyOf: Readonly<Record<Format, ModelInfo["family"]>> = {
-  "anthropic-messages": "anthropic",
-  "openai-chat": "openai",
-  "openai-responses": "openai",
-  gemini: "gemini",
 }
 
 /**

@@ -1,4 +1,4 @@
-import { HoldfastError, refuseOption } from "../../message/errors.ts"
+import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.ts"
 import { readFailure } from "../postgres-database.ts"
 import type { Job } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
@@ -127,13 +127,12 @@ function problemOf(error: unknown): HoldfastError {
   return new HoldfastError(readFailure(error, true, 0).problem)
 }
 
-async function loadPgBoss(): Promise<typeof import("pg-boss")> {
-  return import("pg-boss").catch((error: unknown) => {
-    const missing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
-    if (!missing) throw error
-    throw new HoldfastError({ code: "package-missing", package: "pg-boss", purpose: "the queue in PostgreSQL" })
-  })
-}
+const loadPgBoss = (): Promise<typeof import("pg-boss")> =>
+  loadOptional(
+    () => import("pg-boss"),
+    "the queue in PostgreSQL",
+    () => "pg-boss",
+  )
 
 /** The pg-boss calls that we use. Its workers are not used: they poll twice a second at most, and do not report when they are idle. */
 type Boss = {
