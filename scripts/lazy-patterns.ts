@@ -5,7 +5,7 @@ import { parseAst } from "rolldown/parseAst"
  * Patterns are made at their first use. V8 reads a regular expression when it reads the module, even one within a function that is never
  * called, and again when it runs it; one with classes of Unicode takes up to two milliseconds each time, and a program uses few of the
  * hundreds that it imports. `const word = /\p{L}+/u` becomes a function, and `word` where it is used becomes `word()`; so does a constant
- * that is put together of texts. A pattern within a function becomes a call of one that stands at the end of the chunk.
+ * that is put together of texts. A pattern within a function becomes a call that makes it once.
  */
 export function lazyPatterns(): Plugin {
   return { name: "lazy-patterns", renderChunk: (code) => makeLazy(code) }
@@ -26,8 +26,8 @@ type Pattern = { readonly pattern: string; readonly flags: string }
 /** Where a name stands: in which node, and as what of it. */
 type Place = { readonly node: Node; readonly parent: Node; readonly key: string }
 
-/** A short pattern without classes of Unicode takes less than a hundredth of a millisecond. */
-const isCostly = (pattern: string): boolean => pattern.includes("\\p{") || pattern.length > 80
+/** A pattern without classes of Unicode takes less than a hundredth of a millisecond unless it is long. */
+const isCostly = (pattern: string): boolean => pattern.includes("\\p{") || pattern.length > 120
 
 /** Where a name is read. A name that stands anywhere else (declared again, exported, assigned) stays as it is, everywhere. */
 const reads = new Set(
@@ -65,7 +65,8 @@ export function makeLazy(code: string): RolldownMagicString {
   return text
 }
 
-const madeOf = ({ pattern, flags }: Pattern): string => `new RegExp(${JSON.stringify(pattern)}, "${flags}")`
+const argumentsOf = ({ pattern, flags }: Pattern): string => `${JSON.stringify(pattern)}, "${flags}"`
+const madeOf = (pattern: Pattern): string => `new RegExp(${argumentsOf(pattern)})`
 
 /** A literal that takes long to read. */
 function patternOf({ regex }: Node): Pattern | undefined {
@@ -121,23 +122,24 @@ function isShareable({ flags }: Pattern, { node, parent, key }: Place): boolean 
 
 const isFunction = ({ type }: Node): boolean => /^(?:ArrowFunctionExpression|Function\w+)$/.test(type)
 
+/** Makes the pattern of a place at its first use. */
+const helper =
+  "var made$; function pattern$(at, source, flags) { return (made$ ??= [])[at] ??= new RegExp(source, flags); }"
+
 /** The patterns that stand within functions and tables. */
 function makeInnerLazy(program: Node, text: RolldownMagicString, written: ReadonlySet<Node>): void {
-  const made: string[] = []
+  let count = 0
   const visit = (node: Node, parent: Node, key: string, isInFunction: boolean): void => {
     const pattern = written.has(node) ? undefined : patternOf(node)
     if (pattern !== undefined && !isInFunction) text.overwrite(node.start, node.end, madeOf(pattern))
-    else if (pattern !== undefined && isShareable(pattern, { node, parent, key })) {
-      const name = `pattern$${made.length}`
-      made.push(`var ${name}$made; function ${name}() { return ${name}$made ??= ${madeOf(pattern)}; }`)
-      text.overwrite(node.start, node.end, `${name}()`)
-    }
+    else if (pattern !== undefined && isShareable(pattern, { node, parent, key }))
+      text.overwrite(node.start, node.end, `pattern$(${count++}, ${argumentsOf(pattern)})`)
     for (const [name, value] of Object.entries(node))
       for (const child of Array.isArray(value) ? value : [value])
         if (isNode(child)) visit(child, node, name, isInFunction || isFunction(node))
   }
   visit(program, program, "", false)
-  text.append(made.map((line) => `\n${line}`).join(""))
+  if (count > 0) text.append(`\n${helper}`)
 }
 
 /** Wherever the names of the constants stand, but for their own declarations and for the names of properties. */
