@@ -106,7 +106,8 @@ function lookAt(door: string, options: readonly string[] = []): Door {
 }
 
 /** What the compiler says to the user's project. */
-const complaintsOf = (): string => spawnSync(join(bin, "tsc"), ["-p", "."], { cwd: project, encoding: "utf8" }).stdout
+const complaintsOf = (): string =>
+  spawnSync(join(bin, "tsc"), ["-p", ".", "--singleThreaded"], { cwd: project, encoding: "utf8" }).stdout
 
 beforeAll(() => {
   // As built by `npm test` or `npm run build`: another build now would take `dist` away from tests that run programs in it.
