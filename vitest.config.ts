@@ -38,7 +38,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/co
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLine()],
-    globalSetup: "test/support/build-first.ts",
+    globalSetup: ["test/support/build-first.ts", "test/support/shared-postgres.ts"],
     testTimeout: 120_000,
     hookTimeout: 240_000,
     // A young generation of 64 MB instead of 16: collecting it takes less, 7 % of the CPU time of the compaction, wire and gateway tests.

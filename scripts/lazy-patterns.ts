@@ -2,12 +2,13 @@ import { type Plugin, RolldownMagicString } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
 
 /**
- * Patterns that are constants of a module are made at their first use. V8 reads a regular expression when it reads the module and again when it
- * runs it; one with classes of Unicode takes up to two milliseconds each time, and a program uses few of the hundreds that it imports.
- * `const word = /\p{L}+/u` becomes a function, and `word` where it is used becomes `word()`.
+ * Patterns are made at their first use. V8 reads a regular expression when it reads the module, even one within a function that is never
+ * called, and again when it runs it; one with classes of Unicode takes up to two milliseconds each time, and a program uses few of the
+ * hundreds that it imports. `const word = /\p{L}+/u` becomes a function, and `word` where it is used becomes `word()`; so does a constant
+ * that is put together of texts. A pattern within a function becomes a call that makes it once.
  */
 export function lazyPatterns(): Plugin {
-  return { name: "lazy-patterns", renderChunk: (code) => (/^const \S+ = \//m.test(code) ? makeLazy(code) : null) }
+  return { name: "lazy-patterns", renderChunk: (code) => makeLazy(code) }
 }
 
 type Node = {
@@ -19,12 +20,14 @@ type Node = {
   readonly computed?: boolean
   readonly [key: string]: unknown
 }
-type Constant = { readonly at: Node; readonly name: string; readonly pattern: string; readonly flags: string }
+/** `isWhole`: a literal, which is written anew; what is put together stays as it is written. */
+type Constant = { readonly at: Node; readonly name: string; readonly init: Node; readonly isWhole: boolean }
+type Pattern = { readonly pattern: string; readonly flags: string }
 /** Where a name stands: in which node, and as what of it. */
 type Place = { readonly node: Node; readonly parent: Node; readonly key: string }
 
-/** A short pattern without classes of Unicode takes less than a hundredth of a millisecond. */
-const isCostly = (pattern: string): boolean => pattern.includes("\\p{") || pattern.length > 80
+/** A pattern without classes of Unicode takes less than a hundredth of a millisecond unless it is long. */
+const isCostly = (pattern: string): boolean => pattern.includes("\\p{") || pattern.length > 120
 
 /** Where a name is read. A name that stands anywhere else (declared again, exported, assigned) stays as it is, everywhere. */
 const reads = new Set(
@@ -45,26 +48,98 @@ export function makeLazy(code: string): RolldownMagicString {
   if (!isNode(program) || !Array.isArray(program.body)) return text
   const constants = new Map(program.body.flatMap(constantOf).map((constant) => [constant.name, constant]))
   const places = placesOf(program, constants)
-  for (const { at, name, pattern, flags } of constants.values()) {
+  const written = new Set<Node>()
+  for (const { at, name, init, isWhole } of constants.values()) {
     const used = places.get(name) ?? []
     if (code.includes(`${name}$made`) || !used.every(isRead)) continue
-    const made = `new RegExp(${JSON.stringify(pattern)}, "${flags}")`
-    text.overwrite(at.start, at.end, `var ${name}$made; const ${name} = () => ${name}$made ??= ${made};`)
+    text.overwrite(at.start, init.start, `var ${name}$made; const ${name} = () => ${name}$made ??= `)
+    const pattern = patternOf(init)
+    if (isWhole && pattern !== undefined) {
+      written.add(init)
+      text.overwrite(init.start, init.end, madeOf(pattern))
+    }
     for (const { node, parent } of used)
       text.appendLeft(node.end, parent.type === "Property" && parent.shorthand ? `: ${name}()` : "()")
   }
+  makeInnerLazy(program, text, written)
   return text
 }
 
-/** `const name = /pattern/flags` at the top of a module. */
+const argumentsOf = ({ pattern, flags }: Pattern): string => `${JSON.stringify(pattern)}, "${flags}"`
+const madeOf = (pattern: Pattern): string => `new RegExp(${argumentsOf(pattern)})`
+
+/** A literal that takes long to read. */
+function patternOf({ regex }: Node): Pattern | undefined {
+  if (typeof regex !== "object" || regex === null) return undefined
+  const { pattern, flags } = { pattern: "", flags: "", ...regex }
+  return isCostly(pattern) ? { pattern, flags } : undefined
+}
+
+/** `const name = /pattern/flags` at the top of a module, or `const name = new RegExp(...)` of texts and other constants. */
 function constantOf(at: Node): readonly Constant[] {
   const [only, ...others] = at.type === "VariableDeclaration" && Array.isArray(at.declarations) ? at.declarations : []
   if (!isNode(only) || others.length > 0 || at.kind !== "const" || !isNode(only.id) || !isNode(only.init)) return []
-  const { name } = only.id
-  const regex = only.init.regex
-  if (name === undefined || typeof regex !== "object" || regex === null) return []
-  const { pattern, flags } = { pattern: "", flags: "", ...regex }
-  return isCostly(pattern) ? [{ at, name, pattern, flags }] : []
+  const { id, init } = only
+  if (id.name === undefined) return []
+  if (patternOf(init) !== undefined) return [{ at, name: id.name, init, isWhole: true }]
+  return isPutTogether(init) ? [{ at, name: id.name, init, isWhole: false }] : []
+}
+
+const listOf = (value: unknown): readonly Node[] => (Array.isArray(value) ? value.filter(isNode) : [])
+
+/** `new RegExp` of texts, names and the sources of patterns: the same whenever it is made. */
+const isPutTogether = (node: Node): boolean =>
+  node.type === "NewExpression" &&
+  isNode(node.callee) &&
+  node.callee.name === "RegExp" &&
+  listOf(node.arguments).every(isText)
+
+function isText(node: Node): boolean {
+  if (node.type === "Literal") return typeof node.value === "string"
+  if (node.type === "Identifier") return true
+  if (node.type === "TemplateLiteral") return listOf(node.expressions).every(isText)
+  if (node.type !== "MemberExpression" || node.computed === true || !isNode(node.property)) return false
+  return node.property.name === "source" && isNode(node.object) && node.object.type === "Identifier"
+}
+
+/** These begin at the start of a text, whatever the pattern was used for before. */
+const startsAnew = new Set(["match", "matchAll", "replace", "replaceAll", "search", "split"])
+
+/** May the same object be used each time? One that keeps where it ended may only where that is not looked at. */
+function isShareable({ flags }: Pattern, { node, parent, key }: Place): boolean {
+  if (flags.includes("y")) return false
+  if (!flags.includes("g")) return true
+  const { callee } = parent
+  return (
+    parent.type === "CallExpression" &&
+    key === "arguments" &&
+    listOf(parent.arguments)[0] === node &&
+    isNode(callee) &&
+    isNode(callee.property) &&
+    startsAnew.has(callee.property.name ?? "")
+  )
+}
+
+const isFunction = ({ type }: Node): boolean => /^(?:ArrowFunctionExpression|Function\w+)$/.test(type)
+
+/** Makes the pattern of a place at its first use. */
+const helper =
+  "var made$; function pattern$(at, source, flags) { return (made$ ??= [])[at] ??= new RegExp(source, flags); }"
+
+/** The patterns that stand within functions and tables. */
+function makeInnerLazy(program: Node, text: RolldownMagicString, written: ReadonlySet<Node>): void {
+  let count = 0
+  const visit = (node: Node, parent: Node, key: string, isInFunction: boolean): void => {
+    const pattern = written.has(node) ? undefined : patternOf(node)
+    if (pattern !== undefined && !isInFunction) text.overwrite(node.start, node.end, madeOf(pattern))
+    else if (pattern !== undefined && isShareable(pattern, { node, parent, key }))
+      text.overwrite(node.start, node.end, `pattern$(${count++}, ${argumentsOf(pattern)})`)
+    for (const [name, value] of Object.entries(node))
+      for (const child of Array.isArray(value) ? value : [value])
+        if (isNode(child)) visit(child, node, name, isInFunction || isFunction(node))
+  }
+  visit(program, program, "", false)
+  if (count > 0) text.append(`\n${helper}`)
 }
 
 /** Wherever the names of the constants stand, but for their own declarations and for the names of properties. */

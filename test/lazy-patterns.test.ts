@@ -7,7 +7,7 @@ const word = String.raw`const word = /\p{L}+/gu;`
 async function run(code: string): Promise<{ readonly out: unknown; readonly isLazy: boolean }> {
   const changed = makeLazy(code).toString()
   const { out } = await import(`data:text/javascript,${encodeURIComponent(changed)}`)
-  return { out, isLazy: changed.includes("new RegExp") }
+  return { out, isLazy: /\$made|made\$/.test(changed) }
 }
 
 const cases: [why: string, code: string, out: unknown, isLazy: boolean][] = [
@@ -52,7 +52,7 @@ const cases: [why: string, code: string, out: unknown, isLazy: boolean][] = [
   ["a short pattern", "const word = /a/g; export const out = word.flags", "g", false],
   [
     "a slash and quotes in a long one",
-    `const word = /${"x?".repeat(40)}"'\\/\\n/; export const out = word.test("\\"'/\\n")`,
+    `const word = /${"x?".repeat(60)}"'\\/\\n/; export const out = word.test("\\"'/\\n")`,
     true,
     true,
   ],
@@ -61,6 +61,43 @@ const cases: [why: string, code: string, out: unknown, isLazy: boolean][] = [
     `const head = "😀é"; ${word} export const out = [head, "ü".match(word)]`,
     ["😀é", ["ü"]],
     true,
+  ],
+  [
+    "within a function",
+    String.raw`const f = (text) => /^\p{Lu}/u.test(text); export const out = [f("A"), f("a"), f("B")]`,
+    [true, false, true],
+    true,
+  ],
+  [
+    "for all places, within a function that is called again while it replaces",
+    String.raw`const f = (text) => text.replace(/\p{L}+/gu, (found) => found === "b" ? "c" : f("b")); export const out = f("a a")`,
+    "c c",
+    true,
+  ],
+  [
+    "within a function that asks where a search ended",
+    String.raw`const f = () => { const word = /\p{L}/gu; word.test("aa"); return word.lastIndex }; export const out = [f(), f()]`,
+    [1, 1],
+    false,
+  ],
+  [
+    "for the very place, within a function",
+    String.raw`const f = () => "ab".replace(/\p{L}/uy, ""); export const out = [f(), f()]`,
+    ["b", "b"],
+    false,
+  ],
+  ["in a table", String.raw`const all = [/\p{L}/gu]; export const out = "ab1".replace(all[0], "")`, "1", false],
+  [
+    "put together of texts and patterns",
+    `${word} const s = "x"; const both = new RegExp(\`^\${word.source}\${s}$\`, "u"); export const out = [both.test("ax"), both.test("a")]`,
+    [true, false],
+    true,
+  ],
+  [
+    "put together by a call",
+    "let at = 0; const next = () => String(at++); const it = new RegExp(next()); const after = at; export const out = [it.source, after]",
+    ["0", 1],
+    false,
   ],
 ]
 

@@ -1,3 +1,4 @@
+import { lazy } from "../language/lazy.ts"
 import { letters, textOfCodes } from "../language/letters.ts"
 import { knownWords as knownList } from "./generated/known-words.ts"
 
@@ -128,23 +129,32 @@ const placeOf = (name: string): number => classNames.indexOf(name)
 /** A phrase that a word opens: the numbers of the words behind it, and its class. */
 type Phrase = { readonly rest: readonly number[]; readonly place: number }
 
-const words = new Map<string, number[]>()
-const phrases = new Map<string, Phrase[]>()
-/** The words that stand inside phrases, each with a number, so that a phrase is compared without reading letters. */
-const numbers = new Map<string, number>()
-const numberOf = (word: string): number => {
-  const known = numbers.get(word) ?? numbers.size + 1
-  numbers.set(word, known)
-  return known
+/** The table by words. `numbers` has the words that stand inside phrases, so that a phrase is compared without reading letters. */
+type Tables = {
+  readonly words: ReadonlyMap<string, readonly number[]>
+  readonly phrases: ReadonlyMap<string, readonly Phrase[]>
+  readonly numbers: ReadonlyMap<string, number>
 }
-for (const [name, entry] of Object.entries(table)) {
-  const [single = "", ...longer] = entry.split("|")
-  for (const word of single.trim().split(" ")) words.set(word, [...(words.get(word) ?? []), placeOf(name)])
-  for (const phrase of longer) {
-    const [first = "", ...rest] = phrase.trim().split(" ")
-    phrases.set(first, [...(phrases.get(first) ?? []), { rest: rest.map(numberOf), place: placeOf(name) }])
+
+const tables = lazy((): Tables => {
+  const words = new Map<string, number[]>()
+  const phrases = new Map<string, Phrase[]>()
+  const numbers = new Map<string, number>()
+  const numberOf = (word: string): number => {
+    const known = numbers.get(word) ?? numbers.size + 1
+    numbers.set(word, known)
+    return known
   }
-}
+  for (const [place, entry] of Object.values(table).entries()) {
+    const [single = "", ...longer] = entry.split("|")
+    for (const word of single.trim().split(" ")) words.set(word, [...(words.get(word) ?? []), place])
+    for (const phrase of longer) {
+      const [first = "", ...rest] = phrase.trim().split(" ")
+      phrases.set(first, [...(phrases.get(first) ?? []), { rest: rest.map(numberOf), place }])
+    }
+  }
+  return { words, phrases, numbers }
+})
 
 /** A word or a joint, with what is known of it by itself. */
 type Word = {
@@ -227,25 +237,22 @@ const none: readonly never[] = []
 type WideSign = { readonly sign: string; readonly place: number; readonly at: number }
 
 /** The entries of the table by their first sign, each list in the order of classes. */
-const wide = new Map<string, WideSign[]>()
-for (const [name, signs] of Object.entries(wideTable))
-  for (const sign of withoutMarks(signs).split(" ")) {
-    const known = wide.get(sign.charAt(0)) ?? []
-    wide.set(sign.charAt(0), [...known, { sign, place: placeOf(name), at: 0 }])
-  }
-let wideCount = 0
-for (const [first, some] of wide)
-  wide.set(
-    first,
-    some.toSorted((one, two) => one.place - two.place).map((entry) => ({ ...entry, at: wideCount++ })),
+const wide = lazy((): ReadonlyMap<string, readonly WideSign[]> => {
+  const entries = Object.entries(wideTable).flatMap(([name, signs]) =>
+    withoutMarks(signs)
+      .split(" ")
+      .map((sign) => ({ sign, place: placeOf(name) })),
   )
+  const byClass = entries.toSorted((one, two) => one.place - two.place).map((entry, at) => ({ ...entry, at }))
+  return Map.groupBy(byClass, ({ sign }) => sign.charAt(0))
+})
 
 /** The classes of a run of a script without blanks, in the order of the text; each entry of the table counts once. */
 function wideClasses(run: string): readonly number[] {
   const found: number[] = []
   const seen = new Set<number>()
   for (let start = 0; start < run.length; start++)
-    for (const { sign, place, at } of wide.get(run.charAt(start)) ?? none)
+    for (const { sign, place, at } of wide().get(run.charAt(start)) ?? none)
       if (run.startsWith(sign, start) && !seen.has(at)) {
         seen.add(at)
         found.push(place)
@@ -284,7 +291,7 @@ export function hashOf(word: string): number {
 }
 
 /** Words that are read by their letters: those of the table, and those that stood often enough in what the model learnt from. */
-const learnt: ReadonlySet<string> = new Set(knownList.split(" "))
+const learnt = lazy((): ReadonlySet<string> => new Set(knownList.split(" ")))
 
 /** A word that is not known, as its form. */
 function formOf(text: string): string {
@@ -299,7 +306,8 @@ function makeWord(text: string): Word {
   const startsWithLetter = isLetter(text.charCodeAt(0))
   const isUnspaced = text.charCodeAt(0) >= 0x0e00 && unspaced.test(text)
   const isSign = !startsWithLetter && !letterOrDigit.test(text)
-  const isRead = isUnspaced || isSign || learnt.has(text) || words.has(text) || phrases.has(text)
+  const { words, phrases, numbers } = tables()
+  const isRead = isUnspaced || isSign || learnt().has(text) || words.has(text) || phrases.has(text)
   const places = isUnspaced ? wideClasses(text) : placesOfWord(text)
   return {
     text,
@@ -327,7 +335,7 @@ const partsOf = (text: string): Pick<Word, "head" | "ending"> =>
     : { head: hashOf(text.slice(0, headLength)), ending: hashOf(text.slice(-endingLength)) }
 
 /** Does a word do something in a sentence, whatever the sentence is about? */
-export const hasClass = (word: string): boolean => words.has(word)
+export const hasClass = (word: string): boolean => tables().words.has(word)
 
 /** Things of a kind, as most languages of the table mark them: "keep summaries short" speaks of all of them. */
 const plural = /^[a-z]{3,}[^su\W\d]s$/
@@ -335,14 +343,14 @@ const isPlural = (text: string): boolean => text.endsWith("s") && plural.test(te
 const pluralPlace = placeOf("plural")
 
 function placesOfWord(text: string): readonly number[] {
-  const known = words.get(text) ?? none
+  const known = tables().words.get(text) ?? none
   return isPlural(text) ? [...known, pluralPlace] : known
 }
 
 /** Words of ASCII that are kept, each at one of two places by its hash. Length and letters stand together, apart from what is known of the word. */
 const maxWords = 1 << 15
 const keptBytes = 16
-const keptWords: (Word | undefined)[] = Array.from({ length: maxWords })
+const keptWords: (Word | undefined)[] = new Array(maxWords)
 const keptLetters = new Uint8Array(maxWords * keptBytes)
 
 /** The word that stands at a place of a text of ASCII, known by the hash of its letters. */

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { afterEach, expect, test } from "vitest"
-import { describePostgres } from "../../test/support/postgres-suite.ts"
+import { describeOwnPostgres, describePostgres } from "../../test/support/postgres-suite.ts"
 import type { PostgresOptions } from "./postgres-database.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 import type { Appended, Store, StoredEntry } from "./store.ts"
@@ -54,7 +54,7 @@ async function query(url: string, text: string): Promise<readonly Record<string,
   return rows
 }
 
-await describePostgres("a PostgreSQL that fails", (server) => {
+await describeOwnPostgres("a PostgreSQL that fails", (server) => {
   test.skipIf(server.restart === undefined)(
     "is restarted between two appends: nothing acknowledged is lost",
     async () => {

@@ -40,12 +40,21 @@ function readPage(page: number): Uint8Array {
   return Uint8Array.from({ length: pageSize }, (_, index) => kindOf(page * pageSize + index))
 }
 
+/** The same as the patterns say of ASCII, which no version of Unicode changes; they take longer to make than to use here. */
+function kindOfAscii(code: number): number {
+  if (code === 10 || code === 13) return newline
+  if (code === 32 || (code >= 9 && code <= 12)) return space
+  if (code >= 48 && code <= 57) return number
+  if (code >= 65 && code <= 90) return upper
+  return code >= 97 && code <= 122 ? lower : other
+}
+
 /** The kinds of the ASCII bytes; 0 for a byte that is part of a longer character. */
 export const asciiKinds: Uint8Array = new Uint8Array(256)
-asciiKinds.set(readPage(0))
+for (let code = 0; code < 128; code++) asciiKinds[code] = kindOfAscii(code)
 
 /** Kinds of all other code points, a page at a time and only when a text has one of them. */
-const pages: (Uint8Array | undefined)[] = Array.from({ length: codePoints >> pageBits })
+const pages: (Uint8Array | undefined)[] = new Array(codePoints >> pageBits)
 
 /** The kind of the character of two to four bytes that starts at `at`. The bytes are valid UTF-8. */
 export function wideKind(bytes: Uint8Array, at: number): number {

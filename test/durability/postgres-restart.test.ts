@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { afterAll, expect, test } from "vitest"
-import { describePostgres } from "../support/postgres-suite.ts"
+import { describeOwnPostgres } from "../support/postgres-suite.ts"
 import { isLongRun } from "../support/property.ts"
 import { checkSession, goOn } from "./check-session.ts"
 import { marksIn } from "./marked-turn.ts"
@@ -55,7 +55,7 @@ const continues = async (workers: readonly Worker[]): Promise<void> => {
   )
 }
 
-await describePostgres("a PostgreSQL that goes away under processes that work", (server) => {
+await describeOwnPostgres("a PostgreSQL that goes away under processes that work", (server) => {
   test.skipIf(server.restart === undefined)(
     "and comes back: they go on by themselves, nothing acknowledged is lost, and what waited is written once",
     async ({ annotate }) => {

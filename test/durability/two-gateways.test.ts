@@ -6,7 +6,7 @@ import { startReplica } from "../gateway/start-replica.ts"
 import { startTalk, type Told } from "../gateway/talk.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { PostgresServer } from "../support/postgres.ts"
-import { describePostgres } from "../support/postgres-suite.ts"
+import { describeOwnPostgres } from "../support/postgres-suite.ts"
 import { sampleOf } from "../support/property.ts"
 
 /**
@@ -107,7 +107,7 @@ const names: readonly (readonly [string, { readonly session?: string; readonly k
   ["says its name", { session: "mine", key: "named" }],
 ]
 
-await describePostgres("two gateways on PostgreSQL", (server) => {
+await describeOwnPostgres("two gateways on PostgreSQL", (server) => {
   // The everyday run has the client whose session has to be found by what it says; a long one has both.
   describe.each(sampleOf(names, 2))("a client that trims its history and %s", (_how, given) => {
     test.skipIf(server.restart === undefined)(

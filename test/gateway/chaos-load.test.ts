@@ -1,9 +1,9 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { startModelServer } from "../model-server/model-server.ts"
+import { bundleProgram } from "../support/programs.ts"
 import { startTalk } from "./talk.ts"
 
 const clients = 200
@@ -13,7 +13,7 @@ const mostGrowthMb = 25
 
 test("200 clients at a time are all answered, and what they leave in memory is little", async () => {
   const model = await startModelServer({ script: ({ index }) => ({ text: `Answer ${index}.` }) })
-  const file = fileURLToPath(new URL("leak-process.ts", import.meta.url))
+  const file = await bundleProgram(new URL("leak-process.ts", import.meta.url))
   const child = fork(file, [model.url], { execArgv: ["--no-warnings", "--expose-gc"] })
   const faults: unknown[] = []
   child.on("message", (told: object) => {

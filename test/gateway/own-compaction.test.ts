@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
+import { diagonalOf } from "../support/property.ts"
 import { compactingClients } from "./compacting-clients.ts"
 import { type Conversation, openConversation, openPlace, type Place } from "./compacting-conversation.ts"
 
@@ -38,8 +39,13 @@ const bothRules = [
 
 const one = (sessions: readonly string[]): number => new Set(sessions).size
 
-describe.each(compactingClients)("$name compacts its own history", (client) => {
-  test.each(Object.entries(summaries))("into %s: it stays one session, and its rule stands", async (_how, summary) => {
+const inWords = compactingClients.flatMap((client) =>
+  Object.entries(summaries).map(([how, summary]) => ({ client, name: client.name, how, summary })),
+)
+
+test.each(diagonalOf(inWords, Object.keys(summaries).length))(
+  "$name compacts its own history into $how: it stays one session, and its rule stands",
+  async ({ client, summary }) => {
     const place = await start()
     const talk = openConversation(place, client, "4c2e-8a11-90b3")
     await talk.begin(`${rule} Read the parts of this project.`, 3)
@@ -50,8 +56,10 @@ describe.each(compactingClients)("$name compacts its own history", (client) => {
     expect(talk.reached()).toContain(rule)
     expect(one(talk.sessions())).toBe(1)
     expect(place.gateway.faults).toEqual([])
-  })
+  },
+)
 
+describe.each(compactingClients)("$name compacts its own history", (client) => {
   test("again and again into the same words: it stays one session, and its rule stands", async () => {
     const place = await start()
     const talk = openConversation(place, client, "5d3f-8a11-90b3")

@@ -14,7 +14,7 @@ let page: Page
 beforeAll(async () => {
   browser = await openBrowser()
   house = await openInspectedGateway({ demo: false })
-  for (let n = 0; n < sessions; n++) await writeLongSession(house.store, `one.agent-${n}`, 20)
+  for (let n = 0; n < sessions; n++) await writeLongSession(house.store, `one.agent-${n}`, 4)
   page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
   await page.goto(await house.link())
   await page.locator("a.row").first().waitFor()

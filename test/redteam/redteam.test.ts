@@ -5,6 +5,7 @@ import { createSelfProtection } from "../../src/guard/self/self-protection.ts"
 import { createGuard, guardResponse } from "../../src/index.ts"
 import { type Format, formats } from "../../src/message/message.ts"
 import { decodeResponse } from "../../src/wire/index.ts"
+import { sampleOf } from "../support/property.ts"
 
 /**
  * Calls that a careful operator would refuse (forbidden.jsonl) and calls that the same operator would let pass (harmless.jsonl), written
@@ -189,8 +190,23 @@ async function outcomeOf(line: Line, format: Format, guard: Guard, answerable: b
   return JSON.stringify(guarded.response.messages) === JSON.stringify(response.messages) ? "allowed" : "denied"
 }
 
+/** A guard says the same to the same call, which a test below looks at, so a line that is judged with a person and without is read once. */
+function readingOnce(guard: Guard): Guard {
+  const known = new Map<string, ReturnType<Guard["judge"]>>()
+  return {
+    ...guard,
+    judge: (call, circumstances) => {
+      const key = JSON.stringify([call, circumstances])
+      const verdict = known.get(key) ?? guard.judge(call, circumstances)
+      known.set(key, verdict)
+      return verdict
+    },
+  }
+}
+
+const guards = new Map([...policySets.keys()].map((name) => [name, readingOnce(guardOf(name))]))
+
 async function judge(all: readonly Line[]): Promise<readonly Judged[]> {
-  const guards = new Map([...policySets.keys()].map((name) => [name, guardOf(name)]))
   const judged: Judged[] = []
   for (const [index, line] of all.entries()) {
     const guard = guards.get(line.policy)
@@ -284,7 +300,6 @@ function writtenFile({ arguments: input }: Line): { readonly path: string; reado
 }
 
 test("a file that may not be written may not be put there by a patch either", async () => {
-  const guards = new Map([...policySets.keys()].map((name) => [name, guardOf(name)]))
   const written = lines.flatMap((line) => {
     const file = writtenFile(line)
     return file === undefined || !line.forbidden ? [] : [{ line, file }]
@@ -299,6 +314,15 @@ test("a file that may not be written may not be put there by a patch either", as
     if (guard.judge({ tool: "apply_patch", input: { input } }).decision === "allow") passed.push(line.id)
   }
   expect(passed).toEqual([])
+})
+
+test("a call is judged the same when it is judged again, by this guard and by another of the same policies", () => {
+  for (const { policy, tool, arguments: input } of sampleOf(lines, 20)) {
+    const guard = guardOf(policy)
+    const [first, again] = [guard.judge({ tool, input }), guard.judge({ tool, input })]
+    expect(again).toEqual(first)
+    expect(guards.get(policy)?.judge({ tool, input })).toEqual(first)
+  }
 })
 
 describe.each(sets)("the guard, on the $name set", ({ name, forbidden, harmless }) => {

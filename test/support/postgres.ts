@@ -28,7 +28,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   return url === undefined || url === "" ? startOwn() : useOther(url)
 }
 
-function useOther(url: string): PostgresServer {
+/** A server that someone else started and stops. */
+export function useOther(url: string): PostgresServer {
   const made: string[] = []
   return {
     url,
@@ -91,7 +92,11 @@ async function initialise(directory: string): Promise<{ readonly server: Embedde
       createPostgresUser: isRoot,
       // The same order of texts and the same characters on every machine. No test cuts the power, so nothing waits for the disk.
       initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync", "--set=fsync=off"],
-      postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
+      postgresFlags: [
+        ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
+        // Several test files at once, each with several processes that have ten connections.
+        ...["-c", "max_connections=400"],
+      ],
       onLog: (line) => said.push(line),
       onError: (line) => said.push(String(line)),
     })

@@ -1,10 +1,10 @@
 import fc from "fast-check"
 
 /**
- * Fifty cases in the everyday run, and the same ones every time, so that a red run is the change's fault; `npm run test:long` tries two
+ * Thirty cases in the everyday run, and the same ones every time, so that a red run is the change's fault; `npm run test:long` tries two
  * thousand. HOLDFAST_PROPERTY_RUNS asks for more cases, HOLDFAST_PROPERTY_SEED for others: a number that a failure printed, or `random`.
  */
-export const runs: number = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 50)
+export const runs: number = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 30)
 
 /** Is everything tried, where the everyday run takes a sample? */
 export const isLongRun: boolean = runs > 1000

@@ -41,13 +41,16 @@ const governors = concept.model | concept.user | concept.not
 const keyed = /["'`]\s?[:=]/
 const quote = /["'`«»„「『]$/
 
-/** Letters and digits of any script; the view has no others left that could stand in a word. */
-function isLetterCode(code: number): boolean {
-  if (code < 0x80) return /[a-z\d]/.test(String.fromCharCode(code))
-  if (code < 0xc0 || (code >= 0x2000 && code <= 0x2bff)) return false
-  return !(code >= 0x3000 && code <= 0x303f) && code < 0xfe00
-}
-const letters: Uint8Array = Uint8Array.from({ length: 1 << 16 }, (_, code) => Number(isLetterCode(code)))
+/** Letters and digits of any script, as stretches of codes; the view has no others left that could stand in a word. */
+const letterCodes: readonly (readonly [from: number, to: number])[] = [
+  [0x30, 0x3a],
+  [0x61, 0x7b],
+  [0xc0, 0x2000],
+  [0x2c00, 0x3000],
+  [0x3040, 0xfe00],
+]
+const letters: Uint8Array = new Uint8Array(1 << 16)
+for (const [from, to] of letterCodes) letters.fill(1, from, to)
 
 /** An apostrophe or a hyphen between two letters joins them to one word. */
 const joins = (code: number): boolean => code === 39 || code === 45
@@ -218,7 +221,7 @@ const maxGap = 40
 const maxGaps = 1 << 12
 
 /** The gaps that are remembered, each at the place of its sum. The same signs mean the same in every text. */
-const keptGaps: ({ readonly signs: string; readonly bits: number } | undefined)[] = Array.from({ length: maxGaps })
+const keptGaps: ({ readonly signs: string; readonly bits: number } | undefined)[] = new Array(maxGaps)
 
 /** Gaps of one or two ASCII signs, by their codes: most gaps are short. */
 const shortGaps = new Uint8Array(1 << 14)

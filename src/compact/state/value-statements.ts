@@ -1,4 +1,5 @@
 import { directs } from "../../language/imperative.ts"
+import { lazy } from "../../language/lazy.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, oneLine } from "../summary/summary.ts"
 import { sentencesOf } from "./cues.ts"
@@ -38,9 +39,9 @@ const patterns: readonly (readonly [Sort, string])[] = [
     "(?=[\\p{L}\\p{N}_#-]*\\d)(?=[\\p{L}\\p{N}_#-]*\\p{L})[\\p{L}\\p{N}_#][\\p{L}\\p{N}_-]*(?:\\.\\d+)*(?:\\.[a-z]{2,5})?",
   ],
 ]
-const anyValue = new RegExp(
-  patterns.map(([sort, pattern]) => `(?<${sort}>(?<![\\p{L}\\p{N}_./@-])(?:${pattern}))`).join("|"),
-  "gu",
+const anyValue = lazy(
+  () =>
+    new RegExp(patterns.map(([sort, pattern]) => `(?<${sort}>(?<![\\p{L}\\p{N}_./@-])(?:${pattern}))`).join("|"), "gu"),
 )
 
 /** Years, ordinals and words with a figure that everybody knows name nothing. */
@@ -52,7 +53,7 @@ const glued = /^\p{Ll}+\d$/u
 
 function valuesOf(sentence: string): readonly StatedValue[] {
   const found: StatedValue[] = []
-  for (const { groups = {} } of sentence.matchAll(anyValue)) {
+  for (const { groups = {} } of sentence.matchAll(anyValue())) {
     const [sort, , value] =
       patterns.map(([name]) => [name, "", groups[name]] as const).find(([, , text]) => text !== undefined) ?? []
     if (sort === undefined || value === undefined || common.test(value)) continue
@@ -87,7 +88,7 @@ const subjectOf = (sentence: string): ReadonlySet<string> =>
   new Set(
     (
       sentence
-        .replace(anyValue, " ")
+        .replace(anyValue(), " ")
         .toLowerCase()
         .match(/\p{L}{3,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}/gu) ?? []
     )
@@ -131,7 +132,7 @@ const maxOutput = 40_000
 
 /** Does it say more than a name and a value? */
 const tellsOwner = ({ text }: ValueStatement): boolean =>
-  (text.replace(anyValue, " ").match(words)?.length ?? 0) >= leastWords
+  (text.replace(anyValue(), " ").match(words)?.length ?? 0) >= leastWords
 
 /** Lines of an output that state a value in words, where the rest of it is something else: an output with more than `most` of them is a text. */
 export function printedIn(output: string, most: number = mostPrinted): readonly ValueStatement[] {

@@ -1,6 +1,5 @@
 import type { Context, Hono } from "hono"
 import { startOfText } from "../../language/cut-text.ts"
-import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
@@ -9,12 +8,10 @@ import type { ExplainedRule } from "../../session/rule-guard.ts"
 import { piecesFor, searchLogs } from "../../session/search-logs.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
 import type { Activity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import type {
-  CompactionAnswer,
   EventsAnswer,
   ListedEvent,
   ListedRule,
@@ -26,13 +23,10 @@ import type {
   TurnSeries,
   ViewNow,
 } from "./answers.ts"
-import { boundValue } from "./bound-value.ts"
-import { diffOf, openCompaction, viewCompaction, viewNow } from "./compaction-view.ts"
-import { sourcesOf } from "./handoff-lines.ts"
-import { argumentWords, messageLine } from "./message-line.ts"
+import { addCompactionRoutes, openSession } from "./compaction-routes.ts"
+import { viewNow } from "./compaction-view.ts"
+import { messageLine } from "./message-line.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
-import { refusalResponse, refusals } from "./refusal.ts"
-import { savingsSince } from "./savings.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
 import {
@@ -43,7 +37,6 @@ import {
   type WindowSettings,
   windowMarks,
 } from "./session-summary.ts"
-import { playWhatIf, type WhatIf, whatIfStrategies } from "./what-if.ts"
 
 type InspectionDeps = Pick<
   AdminDeps,
@@ -70,7 +63,7 @@ const windowSettings = ({ holdfast, upstreams, windowTokens }: InspectionDeps): 
   windowTokens,
 })
 
-/** Routes of the inspector besides the log itself: lists, series, and compactions message by message. */
+/** Routes of the inspector besides the log itself: lists, series, searches, and what the compactions have. */
 export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", "/admin/rows", (c) => tellRows(c, deps))
@@ -82,17 +75,7 @@ export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
   addRoute(app, "GET", `${at}/view`, (c) => tellView(c, deps))
   addRoute(app, "GET", `${at}/pins`, (c) => tellRules(c, deps))
   addRoute(app, "GET", `${at}/export`, (c) => exportHistory(c, deps))
-  addRoute(app, "GET", `${at}/what-if`, createWhatIf(deps))
-  addRoute(app, "GET", `${at}/compactions/:checkpoint`, (c) => tellCompaction(c, deps))
-  addRoute(app, "GET", `${at}/compactions/:checkpoint/entries/:entry`, (c) => tellDiff(c, deps))
-  addRoute(app, "GET", `${at}/compactions/:checkpoint/lines/:line`, (c) => tellSources(c, deps))
-}
-
-type Opened = { readonly row: SessionRow; readonly profile: Profile }
-
-async function open(c: Context, { find, profiles }: InspectionDeps): Promise<Opened> {
-  const { row } = await find(c.req.param("id") ?? "")
-  return { row, profile: await profiles.read(row.id) }
+  addCompactionRoutes(app, deps)
 }
 
 const maxRows = 100
@@ -138,7 +121,7 @@ async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
 
 async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
   const points = readNumber(c, "points", timelinePoints.usual, { least: 2, most: timelinePoints.most })
-  const { row, profile } = await open(c, deps)
+  const { row, profile } = await openSession(c, deps)
   const series: TurnSeries = {
     ...timelineOf(profile, points),
     compactions: profile.compactions,
@@ -164,7 +147,7 @@ async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
   const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
   const limit = readNumber(c, "limit", eventPage.usual, { least: 1, most: eventPage.most })
   const only = readTextParameter(c, "only")
-  const { row, profile } = await open(c, deps)
+  const { row, profile } = await openSession(c, deps)
   const types = only === undefined ? undefined : eventKinds[only]
   if (only !== undefined && types === undefined)
     return refuseText("only", `one of ${Object.keys(eventKinds).join(", ")}`, only)
@@ -231,7 +214,7 @@ function ratioOf({ turns }: Profile): number {
 }
 
 async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
-  const { row, profile } = await open(c, deps)
+  const { row, profile } = await openSession(c, deps)
   const window = windowMarks(profile, deps.activity.of(row.id), windowSettings(deps))
   const view: ViewNow = { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
   return c.json(view)
@@ -244,7 +227,7 @@ async function tellRules(c: Context, deps: InspectionDeps): Promise<Response> {
   const all = readFlag(c, "all")
   const limit = readNumber(c, "limit", rulePage.usual, { least: 1, most: rulePage.most })
   const { session } = await deps.find(c.req.param("id") ?? "")
-  const { profile } = await open(c, deps)
+  const { profile } = await openSession(c, deps)
   const rules = await session.rules({ all })
   const pins: readonly ListedRule[] = rules
     .slice(0, limit)
@@ -262,151 +245,6 @@ function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions
       name !== undefined && decision !== "allow" && enforced && approved !== true && policies.includes(name),
   )
   return { turn: before + 1, requests: turns.length - before, denied: denied.length }
-}
-
-/** Limit on earlier compactions searched, because lines may be carried over from them. */
-const maxEarlier = 50
-
-async function tellCompaction(c: Context, deps: InspectionDeps): Promise<Response> {
-  const { row, profile } = await open(c, deps)
-  const id = c.req.param("checkpoint") ?? ""
-  const opened = await openCompaction(deps.profiles, row.id, profile, id)
-  const figures = profile.compactions.find((one) => one.id === id)
-  const { profiles } = deps
-  const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
-  const view = viewCompaction(opened, { profile, earlier, rules: await rulesBefore(profiles, row.id, profile, id) })
-  if (figures === undefined) return refusalResponse(refusals.path)
-  const number = profile.compactions.indexOf(figures) + 1
-  const inForce = profile.outline.checkpointAt(profile.outline.tip()) === Number(id.slice(1))
-  const answer: CompactionAnswer = {
-    compaction: { ...figures, number, of: profile.compactions.length, inForce },
-    ...view,
-    since: savingsSince(profile, figures),
-    plan: planOf(opened.checkpoint.trace),
-    rereads: await rereadsOf(profiles, row.id, profile, Number(id.slice(1))),
-  }
-  return c.json(answer)
-}
-
-/** What was looked up again right after a compaction, because it had removed it. */
-async function rereadsOf(profiles: Profiles, session: string, { outline, turnAt }: Profile, checkpoint: number) {
-  const seqs = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
-  const entries = await profiles.entries(session, seqs)
-  return [...entries.values()].flatMap(({ seq, body }) =>
-    body.type === "lookups-repeated"
-      ? body.lookups.map(({ tool, target }) => ({ tool, target: targetText(target), turn: turnAt(seq) + 1 }))
-      : [],
-  )
-}
-
-/** What a lookup was about: the values of its arguments, where they are JSON. */
-const targetText = (target: string): string => startOfText(argumentWords(tryParse(target) ?? target), 300)
-
-/** What was decided and tried, as the trace has it. */
-function planOf(trace: string): CompactionAnswer["plan"] {
-  const events: unknown = JSON.parse(trace)
-  const told = Array.isArray(events)
-    ? events.filter(({ type }) => /^(?:plan-made|remedy-rejected|summary-|gate|pins-left-out)/.test(String(type)))
-    : []
-  const { value } = boundValue(told, { text: 2000, items: 200, total: 40_000 })
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-async function earlierSummaries(profiles: Profiles, session: string, base: number) {
-  const earlier: { readonly id: string; readonly summary?: string }[] = []
-  for (let at = base; at > 0 && earlier.length < maxEarlier; ) {
-    const body = (await profiles.entries(session, [at])).get(at)?.body
-    if (body?.type !== "checkpoint-installed") break
-    earlier.push({ id: entryId(at), ...present({ summary: body.summary }) })
-    at = body.base
-  }
-  return earlier
-}
-
-/** The rules that were in force before a compaction. */
-async function rulesBefore(profiles: Profiles, session: string, { outline }: Profile, id: string) {
-  const end = Number(id.slice(1))
-  const gone = new Set(
-    outline.ofType("rule-unpinned").flatMap((seq) => (seq < end ? (outline.reference(seq) ?? []) : [])),
-  )
-  const pinned = outline.ofType("rule-pinned").filter((seq) => seq < end && !gone.has(seq))
-  const entries = await profiles.entries(session, pinned)
-  return [...entries.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
-}
-
-/** Limit on the text of one message on a page; the export has all of it. */
-const maxDiff = 400_000
-
-async function tellDiff(c: Context, deps: InspectionDeps): Promise<Response> {
-  const { row, profile } = await open(c, deps)
-  const opened = await openCompaction(deps.profiles, row.id, profile, c.req.param("checkpoint") ?? "")
-  const entry = c.req.param("entry") ?? ""
-  const diff = diffOf(opened, entry)
-  if (diff === undefined)
-    throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: JSON.stringify(entry.slice(0, 40)) })
-  const { before, after } = diff
-  const cut = before.length > maxDiff || (after?.length ?? 0) > maxDiff
-  return c.json({ before: before.slice(0, maxDiff), ...present({ after: after?.slice(0, maxDiff) }), cut })
-}
-
-/** Limit on compactions searched for a line's source: this one or an earlier one left it out. */
-const maxBack = 10
-
-async function tellSources(c: Context, deps: InspectionDeps): Promise<Response> {
-  const { row, profile } = await open(c, deps)
-  const { profiles } = deps
-  const opened = await openCompaction(profiles, row.id, profile, c.req.param("checkpoint") ?? "")
-  const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
-  const { handoff } = viewCompaction(opened, { profile, earlier, rules: [] })
-  const line = handoff?.lines[Number(c.req.param("line"))]
-  if (line === undefined) return refusalResponse(refusals.path)
-  const named = await messagesAt(profiles, row.id, line.sources)
-  let sources = sourcesOf(line, named.size > 0 ? named : opened.whole, profile.turnAt)
-  for (const { id } of sources.length > 0 ? [] : earlier.slice(0, maxBack)) {
-    const { whole } = await openCompaction(profiles, row.id, profile, id)
-    sources = sourcesOf(line, whole, profile.turnAt)
-    if (sources.length > 0) break
-  }
-  return c.json({ sources })
-}
-
-async function messagesAt(profiles: Profiles, session: string, ids: readonly string[]) {
-  const entries = await profiles.entries(
-    session,
-    ids.flatMap((id) => seqOf(id) ?? []),
-  )
-  const messages = new Map<number, Message>()
-  for (const { seq, body } of entries.values())
-    if (body.type === "message-appended") messages.set(seq, thaw(body.message, entryId(seq)))
-  return messages
-}
-
-/** Replays run in the background of the gateway's work, one at a time. */
-function createWhatIf(deps: InspectionDeps): (c: Context) => Promise<Response> {
-  let isPlaying = false
-  return async (c) => {
-    const asked = readWhatIf(c)
-    const { row, profile } = await open(c, deps)
-    if (isPlaying) return refusalResponse(refusals.busy)
-    isPlaying = true
-    try {
-      return c.json(await playWhatIf(deps.profiles, row.id, profile, asked, c.req.raw.signal))
-    } finally {
-      isPlaying = false
-    }
-  }
-}
-
-function readWhatIf(c: Context): WhatIf {
-  const name = readTextParameter(c, "strategy") ?? "staged"
-  const strategy =
-    whatIfStrategies.find((one) => one === name) ??
-    refuseText("strategy", `one of ${whatIfStrategies.join(", ")}`, name)
-  return {
-    windowTokens: readNumber(c, "window", 200_000, { least: 2000, most: 10_000_000 }),
-    compactAt: readNumber(c, "at", 80, { least: 50, most: 95 }) / 100,
-    strategy,
-  }
 }
 
 const memoryPage = { usual: 50, most: 200 } as const

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest"
 import { describeQueue } from "../../../test/contracts/queue/describe-queue.ts"
-import { describePostgres } from "../../../test/support/postgres-suite.ts"
+import { describeOwnPostgres } from "../../../test/support/postgres-suite.ts"
 import { leasing, openPgBossQueue } from "./pg-boss.ts"
 
-await describePostgres("on PostgreSQL", (server) => {
+await describeOwnPostgres("on PostgreSQL", (server) => {
   describeQueue("pg-boss", async () => {
     const url = await server.createDatabase()
     return { open: (options) => openPgBossQueue({ url, pollMs: 20, ...options }), stop: async () => {} }
