@@ -213,23 +213,30 @@ const maybeCompound = /pro?d(?![a-z\d])/g
 /** Of shorter texts every word is looked at. */
 const minSearched = 200
 
-type PlacedWord = { readonly word: string; readonly before: string; readonly after: string }
+/** A word of a text, and what stands beside it, which is seldom asked. */
+type PlacedWord = { readonly word: string; readonly before: () => string; readonly after: () => string }
 
 /** The words of a text that may name an environment, each with its neighbours. */
 function maybeNames(folded: string): readonly PlacedWord[] {
   if (folded.length < minSearched || !isAscii(folded)) {
     const words = wordsOf(folded)
-    return words.map((word, at) => ({ word, before: words[at - 1] ?? "", after: words[at + 1] ?? "" }))
+    return words.map((word, at) => ({ word, before: () => words[at - 1] ?? "", after: () => words[at + 1] ?? "" }))
   }
   const text = spelledApart(folded).replaceAll("_", " ")
   const wordEnding = (end: number): string => /[a-z\d]+$/.exec(text.slice(Math.max(0, end - 60), end))?.[0] ?? ""
-  const at = (word: string, start: number): PlacedWord => {
-    let gap = start
-    while (gap > 0 && !isWordSign(text.charCodeAt(gap - 1))) gap--
-    let next = start + word.length
-    while (next < text.length && !isWordSign(text.charCodeAt(next))) next++
-    return { word, before: wordEnding(gap), after: /^[a-z\d]*/.exec(text.slice(next, next + 60))?.[0] ?? "" }
-  }
+  const at = (word: string, start: number): PlacedWord => ({
+    word,
+    before: () => {
+      let gap = start
+      while (gap > 0 && !isWordSign(text.charCodeAt(gap - 1))) gap--
+      return wordEnding(gap)
+    },
+    after: () => {
+      let next = start + word.length
+      while (next < text.length && !isWordSign(text.charCodeAt(next))) next++
+      return /^[a-z\d]*/.exec(text.slice(next, next + 60))?.[0] ?? ""
+    },
+  })
   return [
     ...[...text.matchAll(maybeName)].map(({ 0: word, index }) => at(word, index)),
     ...[...text.matchAll(maybeCompound)].map(({ 0: { length }, index }) => {
@@ -258,9 +265,9 @@ export function environmentsIn(folded: string, field: boolean): readonly Environ
   for (const { word, before, after } of maybeNames(folded)) {
     const environment = environmentOf(word)
     if (environment === undefined || found.has(environment)) continue
-    if (word === "live" && !field && after !== "db" && after !== "database") continue
+    if (word === "live" && !field && !/^(?:db|database)$/.test(after())) continue
     // `non-prod` and `pre-prod` are what they say.
-    if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(before)) continue
+    if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(before())) continue
     found.add(environment)
   }
   return [...found]
