@@ -1,5 +1,5 @@
 import type { Leaf } from "./leaf.ts"
-import { isAscii, spelledApart, wordsOf } from "./words.ts"
+import { fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
 /** What a call is, in a word that a policy can name. A call may be several. */
 export const actions = [
@@ -53,7 +53,7 @@ const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
   [
     "read",
     setOf(
-      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot",
+      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot aggregate distinct explain",
     ),
   ],
 ]
@@ -62,6 +62,9 @@ const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
 const nouns = setOf(
   "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info terraform helm kubectl",
 )
+
+/** The words of a tool's name in plain letters, in whatever language. */
+const nameWords = (tool: string): readonly string[] => wordsOf(tool.slice(0, 200)).map(fold)
 
 /** Fields whose value says what is to be done. */
 const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
@@ -76,7 +79,9 @@ const deedsAsThings = setOf(
 )
 const reports = setOf("status details detail history info summary report receipt receipts quote estimate")
 
-export function actionsOfWords(words: readonly string[]): readonly Action[] {
+export function actionsOfWords(given: readonly string[]): readonly Action[] {
+  // `deletecollection` deletes.
+  const words = given.map((word) => /^(?:delete|destroy|truncate|terminate)(?=[a-z]{3})/.exec(word)?.[0] ?? word)
   if (
     words.length > 1 &&
     reports.has(words.at(-1) ?? "") &&
@@ -92,22 +97,25 @@ export function actionsOfWords(words: readonly string[]): readonly Action[] {
 
 /** What a call is as its name says, and the fields that name a deed. Looking at something is left out where more is done. */
 export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet<Action> {
-  const own = actionsOfWords(wordsOf(tool.slice(0, 200)))
+  const own = actionsOfWords(nameWords(tool))
   const told = leaves.flatMap(({ keys, folded, value }) =>
     typeof value === "string" && /^\s*[\w-]{1,40}\s*$/.test(folded) && verbFields.test(keys.at(-1) ?? "")
       ? actionsOfWords(wordsOf(folded))
       : [],
   )
   const found = new Set([...own, ...told])
-  if (wordsOf(tool.slice(0, 200)).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
+  if (nameWords(tool).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
     found.delete("purchase")
-  const [first = ""] = wordsOf(tool.slice(0, 200)).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
+  const [first = ""] = nameWords(tool).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
   if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
     found.delete("purchase")
   // `post_query_result` does not query.
   if (/^(?:post|share)$/.test(first) && !found.has("read")) found.add("send")
-  const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
+  const noun = nameWords(tool).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
   if (noun && found.size === 0) found.add("send")
+  // A pipeline of a document store that ends in a collection writes it.
+  if (leaves.some(({ keys }) => keys.includes("pipeline") && keys.some((key) => key === "out" || key === "merge")))
+    found.add("write")
   if (found.size === 0) found.add("other")
   return found
 }
@@ -130,7 +138,7 @@ export function possibleActions(
   leaves: readonly Leaf[],
   isRead: boolean,
 ): ReadonlySet<Action> {
-  const words = wordsOf(tool.slice(0, 200))
+  const words = nameWords(tool)
   const isReading = [...named].every((action) => reads.test(action))
   const may = new Set(named)
   const addressed = leaves.some(({ role, text }) => role === "recipient" && text.trim() !== "")
@@ -147,7 +155,9 @@ export function possibleActions(
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
   // What is pressed at a place on a screen is not in the call.
   const told = leaves.flatMap(({ keys, folded }) => (verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : []))
-  const clicks = [...words, ...told].some((word) => pressing.has(word))
+  const clicks =
+    [...words, ...told].some((word) => pressing.has(word)) ||
+    leaves.some(({ keys, value }) => value === true && /^(?:submit|press_?enter|confirm)$/.test(keys.at(-1) ?? ""))
   const isBlind =
     clicks &&
     leaves.some(
@@ -166,7 +176,7 @@ export function possibleActions(
     !isReading &&
     !runs &&
     leaves.some(({ text }) => currencyCode.test(text)) &&
-    leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?\s*$/.test(text))
+    leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?(?:e\d+)?\s*$/i.test(text))
   if ((pays && !asks) || presses || telling || (isSum && !converts.test(tool))) may.add("purchase")
   return may
 }
@@ -185,8 +195,8 @@ const surfing =
   /^(?:http|https|fetch|url|urls|web|browse|browser|download|upload|webhook|crawl|scrape|navigate|request|api|curl|internet|rest|graphql|rpc)$/
 
 /** May a tool of this name send mail, or talk to a host? */
-export const mayMail = (tool: string): boolean => wordsOf(tool.slice(0, 200)).some((word) => mailing.test(word))
-export const maySurf = (tool: string): boolean => wordsOf(tool.slice(0, 200)).some((word) => surfing.test(word))
+export const mayMail = (tool: string): boolean => nameWords(tool).some((word) => mailing.test(word))
+export const maySurf = (tool: string): boolean => nameWords(tool).some((word) => surfing.test(word))
 
 /** Where a call acts. */
 export type Environment = "production" | "staging" | "development"

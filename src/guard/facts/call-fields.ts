@@ -6,7 +6,7 @@ import type { ProgramReading } from "./program-reading.ts"
 import { secretStore, withoutBuiltFiles } from "./shell.ts"
 import { wordsOf } from "./words.ts"
 
-const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
+const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
 const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
 
 /** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
@@ -53,7 +53,7 @@ export function readFields(
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   readRepository(reading, wordsOf(tool), said)
-  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
+  if (opensSecret(wordsOf(tool)) || asksForSecret(said, named)) reading.paths.push(secretStore)
   const isReading = [...named].every((action) => action === "read" || action === "query")
   if (
     reading.placed.has("production") &&
@@ -63,7 +63,19 @@ export function readFields(
     open(reading.open, "statements", "it acts on production, and nobody has said what it does")
   const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
   if (looks || reading.statements.length + reading.commands.length > 0) return
-  const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
+  // A switch that is named after being off, and is off itself, leaves things on; what an alarm looks for is no setting.
+  const adds = /^(?:mcp )?(?:\S+ )?(?:create|add|new)(?: |$)/.test(wordsOf(tool).join(" "))
+  const settings = said
+    .filter(({ text, keys, value, folded }) => {
+      const key = keys.at(-1) ?? ""
+      const isOff = value === false || value === 0 || /^(?:false|0|no|off)$/.test(folded)
+      return (
+        text.length <= 200 &&
+        !(isOff && offKey.test(key)) &&
+        !(adds && /^(?:name|query|expression|filter|condition|expr|search)$/.test(key))
+      )
+    })
+    .slice(0, 200)
   // Of an address, the path says what is acted on.
   const shown = ({ role, folded }: Leaf): string =>
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
@@ -71,13 +83,27 @@ export function readFields(
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
   // A switch or a number of a tool that is named after a control is about that control.
   for (const { keys, folded, value } of settings)
-    if (value === false || value === 0 || folded === "false" || folded === "0")
+    if (
+      value === false ||
+      value === 0 ||
+      folded === "false" ||
+      folded === "0" ||
+      ((value === true || folded === "true") && offKey.test(keys.at(-1) ?? ""))
+    )
       for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
 
+const offKey =
+  /^(?:is_)?(?:disabled?|off|bypass(?:ed)?|skip(?:ped)?|paused?|suspended?|muted?|inactive|deactivated?|exempt)(?:_|$)/
+
 /** What the mutations of a text in GraphQL do. */
 function readMutations(reading: ProgramReading, text: string): void {
-  if (!text.includes("mutation")) return
+  if (!text.includes("mutation")) {
+    if (!/^\s*(?:query\b[^{]{0,400}|fragment\b[^{]{0,200})\{/.test(text) || /\bsubscription\b/.test(text)) return
+    reading.read++
+    reading.actions.add("query")
+    return
+  }
   for (const mutation of mutationsIn(text)) {
     for (const action of actionsOfWords(wordsOf(mutation))) reading.actions.add(action)
     reading.changes = true
@@ -108,6 +134,30 @@ const opensSecret = (words: readonly string[]): boolean =>
         word,
       ),
     ))
+
+/** A switch that shows what is hidden otherwise, and an object that is a secret, shown with what is in it. */
+function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boolean {
+  const isShown = said.some(
+    ({ keys, value, folded }) =>
+      (value === true || folded === "true") &&
+      /(?:^|_)(?:decrypt(?:ed|ion)?|reveal|unmask(?:ed)?|plain_?text|(?:show|include|with)_(?:sensitive|secrets?|values|credentials?|passwords?))(?:_|$)/.test(
+        keys.at(-1) ?? "",
+      ),
+  )
+  const isSecret = said.some(
+    ({ keys, folded }) =>
+      /^(?:kind|resource|resource_?type|object_?type)$/.test(keys.at(-1) ?? "") &&
+      /^\s*(?:v1\/)?secrets?\s*$/.test(folded),
+  )
+  const isNames = said.some(
+    ({ keys, folded }) =>
+      /^(?:output|format)$/.test(keys.at(-1) ?? "") && /^(?:name|names|wide|table)$/.test(folded.trim()),
+  )
+  const isOne = said.some(({ keys }) => /^(?:name|output|format|jsonpath|template)$/.test(keys.at(-1) ?? ""))
+  return (
+    isShown || (isSecret && isOne && !isNames && (named.has("read") || named.has("query") || named.has("disclose")))
+  )
+}
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {

@@ -55,7 +55,7 @@ export function readHosts(reading: Reached, { name, places }: RunCommand, words:
 }
 
 const fileEnding =
-  /^[\w-]+\.(?:py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
+  /^[\w.-]+\.(?:bin|dat|parquet|img|iso|bz2|xz|zst|bak|tmp|out|wav|mp[34]|svg|gif|jpeg|webp|ipynb|npy|npz|h5|pkl|py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
 
 const isLoopback = (host: string): boolean =>
   /^(?:127(?:\.\d+){3}|localhost|\[::1\]|\[::ffff:7f.*\]|0\.0\.0\.0)$/.test(host)

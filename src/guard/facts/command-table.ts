@@ -66,7 +66,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
 const phrases: readonly (readonly [Effect, RegExp])[] = [
   [
     "write",
-    /^(?:sed|perl|gawk|awk) (?:\S+ )*(?:-i|--in-place|-pi)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
+    /^(?:g?sed|perl|ruby|gawk|awk) (?:\S+ )*(?:-[\dacnlpswuEr]*i|--in-place)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
   ],
   ["delete", /^journalctl .*--(?:vacuum|rotate|relinquish)/],
   [
@@ -110,6 +110,11 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
   [
     "send",
     /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+  ],
+  // What is written on a host of repositories is read by people.
+  [
+    "send",
+    /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
   ],
   [
     "write",
@@ -189,6 +194,11 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   if (clouds.has(name)) effects.add("network")
   if (effects.size === 0 && clients.has(name)) effects.add("read")
   for (const [effect, pattern] of phrases) if (pattern.test(seen)) effects.add(effect)
+  // A container that is here already, and has no network.
+  if (/^(?:docker|podman) run (?=.*--net(?:work)?[= ]none(?: |$))(?=.*--pull[= ]never(?: |$))/.test(line)) {
+    effects.delete("network")
+    return effects
+  }
   if (clouds.has(name) && !effects.has("delete") && !effects.has("deploy")) effects.add("write")
   // Cmdlets say what they do.
   const [verb = ""] = /^[a-z]+(?=-[a-z]{3})/.exec(name) ?? []

@@ -65,7 +65,7 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
   [
     "security",
-    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfiguration\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
+    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfigurations?\b|\bmutatingwebhookconfigurations?\b|\bfailure ?policy\b.{0,40}\bignore\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
   ],
 ]
 

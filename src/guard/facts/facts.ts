@@ -3,7 +3,7 @@ import { type Action, type Environment, mayMail, maySurf, namedActions, possible
 import { type AmountFact, amountsOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
-import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
+import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
@@ -55,7 +55,7 @@ export type CallFacts = {
   readonly text: string
 }
 
-const changing: readonly Action[] = ["write", "delete", "deploy", "purchase", "other"]
+const changing: readonly Action[] = ["write", "delete", "deploy", "purchase"]
 
 function accessOf(actions: ReadonlySet<Action>): Access {
   if (actions.has("delete")) return "delete"
@@ -141,6 +141,9 @@ const saidBy = (leaves: readonly Leaf[]): Said => ({
 
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
 function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs): CallFacts {
+  const languages = once(
+    () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text, 0, false)))]),
+  )
   const regions = once(() => [
     ...said.regions(),
     ...regionsOf(programs.commands.map(commandLeaf)),
@@ -172,7 +175,7 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
       return said.secrets()
     },
     get languages() {
-      return said.languages()
+      return languages()
     },
     get text() {
       return said.text()
@@ -298,7 +301,7 @@ function factsWith(
     : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
   const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
   const paths = [
-    ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
+    ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions), isCopy(tool)).map((path) =>
       declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
     ),
     ...programs.paths,
@@ -306,7 +309,11 @@ function factsWith(
   const sure: Sure = {
     tool,
     actions,
-    changes: mayChange || programs.changes || opaque || changing.some((action) => actions.has(action)),
+    changes:
+      mayChange ||
+      programs.changes ||
+      (opaque && declared !== undefined) ||
+      changing.some((action) => actions.has(action)),
     emails,
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
@@ -325,6 +332,10 @@ function factsWith(
   return withLazy(sure, reading, programs)
 }
 
+/** A tool that leaves what it copies where it is. */
+const isCopy = (tool: string): boolean =>
+  /(?:^|_)(?:copy|cp|duplicate|backup)(?:_|$)/.test(tool) && !/mov|renam/.test(tool)
+
 const perhapsChanged = (path: PathFact): PathFact => (path.access === "read" ? { ...path, access: "unknown" } : path)
 
 type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
@@ -342,7 +353,7 @@ function openOf(
   const media = medium === undefined ? mediaOf(tool, leaves, [], false) : new Set([medium])
   const byOther = media.size > 0 && !media.has("email") && !media.has("calendar")
   const isAddressed = emails.some(({ recipient }) => recipient)
-  const isMail = declared === undefined ? mayMail(tool) || named.has("send") : true
+  const isMail = declared === undefined ? mayMail(tool) || named.has("send") || leaves.some(namesMail) : true
   if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
   // A contract that has a field for who gets it means that somebody does.
   const tells = medium === "email" || (medium === undefined && declared?.contract.recipients !== undefined)
@@ -376,7 +387,8 @@ function openOf(
     )
   )
     open(into, "amounts", "a sum of money is not given as a number")
-  if (declared === undefined && (named.has("disclose") || named.has("send")) && tellsOfPeople(tool))
+  const handsOn = declared === undefined && (named.has("disclose") || named.has("send"))
+  if (handsOn && (tellsOfPeople(tool) || hasContacts(leaves)))
     open(into, "personal", "it hands on what is kept about people")
   const pays =
     named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
@@ -389,6 +401,13 @@ function openOf(
   return into
 }
 
+/** A field for the address of who gets something, and one that chooses what a tool for many things does. */
+const namesMail = ({ role, keys, text }: Leaf): boolean =>
+  (role === "recipient" && /mail/.test(keys.at(-1) ?? "")) ||
+  (text.length <= 80 &&
+    /^(?:node|type|action|operation|service|provider|channel|app|integration|connector)$/.test(keys.at(-1) ?? "") &&
+    mayMail(text))
+
 const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""
 
 /** A tool that is named after people hands on what is kept about them. */
@@ -398,6 +417,26 @@ const tellsOfPeople = (tool: string): boolean =>
       word,
     ),
   )
+
+/** A record with somebody's name and how to reach them, that is no address to which the call itself goes. */
+function hasContacts(leaves: readonly Leaf[]): boolean {
+  const named = new Set(
+    leaves.flatMap(({ keys, group, text }) =>
+      /^(?:(?:first|last|full|given|family|sur|customer|patient|contact|client)_?name|surname)$/.test(
+        keys.at(-1) ?? "",
+      ) && text.trim() !== ""
+        ? [group]
+        : [],
+    ),
+  )
+  return leaves.some(
+    ({ keys, group, role, text }) =>
+      named.has(group) &&
+      role !== "recipient" &&
+      /phone|mobile|^tel|e?mail$|address$/.test(keys.at(-1) ?? "") &&
+      /\d{4}|@/.test(text),
+  )
+}
 
 /** Figures that multiply or add to a sum: a rate, a number of times, a fee beside a price. */
 function hasFactors(leaves: readonly Leaf[]): boolean {
@@ -443,8 +482,9 @@ function allActions(
   const actions = new Set([...named, ...programs.actions])
   if (actions.has("send") && hosts.some(({ host, contacted }) => contacted && isPaymentHost(host)))
     actions.add("purchase")
-  if (actions.has("send") && leaves.some(({ role, text }) => role === "url" && isPaymentUrl(text)))
+  if (actions.has("send") && leaves.some(({ role, text }) => (role === "url" || role === "path") && isPaymentUrl(text)))
     actions.add("purchase")
+  if (leaves.some((leaf) => composedIn(leaf).length > 0)) actions.add("send")
   if (actions.size > 1) actions.delete("other")
   return actions
 }

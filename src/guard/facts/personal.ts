@@ -49,11 +49,11 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
   ["passport", /\bpassport(?:[\s_-]?(?:number|no))?\b/],
   [
     "birth-date",
-    /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=\s+\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
+    /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=["']?[\s:=]{1,3}["']?\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
   ],
   [
     "national-id",
-    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|pesel|dni|nif|nie|cnp|egn|curp|personnummer|codice fiscale|burgerservicenummer|rodne cislo|numero de seguridad social|svnr|ahv(?:[\s_-]?n(?:umme)?r)?|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
   ],
   [
     "national-id",
@@ -78,7 +78,7 @@ const street =
 const streetInOneWord =
   /(?<=(?<!\p{L})\p{L}{2,30})(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b/u
 /** A house, the code of its town and the town, as most of Europe writes them. */
-const houseInTown = /\p{L}{2,30}\.? \d{1,4} ?[a-z]?, ?(?:[a-z]{1,2}[ -])?\d{4,5} \p{L}{3}/u
+const houseInTown = /\p{L}{2,30}\.? \d{1,4} ?[a-z]?, ?(?:[a-z]{1,2}[ -])?(?:\d{4,5}|\d{2}-\d{3}) \p{L}{3}/u
 const hasStreet = (text: string): boolean => street.test(text) || streetInOneWord.test(text) || houseInTown.test(text)
 
 /** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
@@ -151,7 +151,7 @@ function followed(folded: string, start: string, pattern: RegExp): boolean {
   const match = pattern.exec(start)
   return (
     match !== null &&
-    /^[^\w]{0,3}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d](?:[\w/.-]{4,}|[\d -]{5,})/.test(
+    /^[^\w]{0,6}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d](?:[\w/.-]{4,}|[\d -]{5,})/.test(
       folded.slice(match.index + match[0].length, match.index + match[0].length + 60),
     )
   )

@@ -12,6 +12,8 @@ export type Programs = {
   readonly paths: readonly PathFact[]
   readonly hosts: readonly HostFact[]
   readonly mailed: readonly string[]
+  /** Texts that its commands and programs send. */
+  readonly told: readonly string[]
   readonly destructive: ReadonlySet<string>
   readonly environments: ReadonlySet<Environment>
   readonly controlsOff: ReadonlySet<string>
@@ -33,6 +35,7 @@ export type ProgramReading = {
   readonly paths: PathFact[]
   readonly hosts: HostFact[]
   readonly mailed: string[]
+  readonly told: string[]
   readonly destructions: Destruction[]
   readonly destructive: Set<string>
   readonly environments: Set<Environment>
@@ -56,6 +59,7 @@ export const newReading = (): ProgramReading => ({
   paths: [],
   hosts: [],
   mailed: [],
+  told: [],
   destructions: [],
   destructive: new Set(),
   environments: new Set(),

@@ -36,10 +36,15 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
   if (/(?:^|;)\s*(?:force\s+)?(?:install|load)\s+\w|\bload_extension\s*\(/i.test(text))
     open(reading.open, "everything", "it loads an extension")
   for (const path of files) reading.paths.push(pathFact(path, "unknown"))
+  if (secretColumns.test(text)) reading.paths.push(secretStore)
   for (const script of scripts) readShellInto(reading, script)
   // What is switched off may stand in quotes: `audit_trail = 'none'`.
   if (statements.some(({ writes }) => writes)) for (const control of controlsOff(text)) reading.controlsOff.add(control)
 }
+
+/** Columns that hold what people log in with, among those that a statement shows, and the tables that databases keep them in. */
+const secretColumns =
+  /\bselect\b(?:(?!\bfrom\b)[^;']){0,2000}?(?<![\w.])(?:\w{1,40}\.)?(?:\w{1,20}_?)?(?:passw(?:or)?d|passwort|pwd|secret|private_?key|api_?key|(?:access|refresh|auth|session|bearer)_?token|client_?secret)(?:_?(?:hash|digest|enc|encrypted|plain|key))?(?=\s*(?:,|\bfrom\b|\bas\b|$))|\b(?:from|join)\s+(?:\w+\.)?(?:pg_authid|pg_shadow|decrypted_secrets|mysql\.user|sys\.sql_logins)\b/i
 
 const actionOf: Readonly<Record<string, Action | undefined>> = {
   read: "read",
@@ -66,6 +71,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
         reading.paths.push({ ...fact, ...pathFact(`${folder}/${fact.path}`, fact.access) })
   for (const host of facts.hosts) reading.hosts.push({ host, contacted: true, suspect: host.includes("xn--") })
   reading.mailed.push(...facts.mailed)
+  reading.told.push(...facts.told)
   reading.tooMany ||= facts.tooMany
   reading.destructions.push(...facts.destructions)
   for (const environment of facts.environments) reading.environments.add(environment)
@@ -89,7 +95,9 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
     const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
     const isSystem = effects.has("privilege") || clouds.test(line)
-    if (governs && isSystem && (namesControl(fold(told)) || controlServices.test(line)))
+    // What is changed came through a pipe, in a script that is about a control.
+    const isFedControl = / \*(?= |$)/.test(line) && namesControl(fold(text.slice(0, 20_000)))
+    if (governs && isSystem && (isFedControl || namesControl(fold(told)) || controlServices.test(line)))
       open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   }
   for (const setting of facts.settings)
@@ -106,14 +114,27 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     }
   }
   // Some systems begin a query with the table.
-  const statements = facts.sql.map((one) =>
-    /^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one,
-  )
+  const statements = facts.sql
+    .map(withoutClientCommands)
+    .map((one) => (/^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one))
   for (const { text: sql, environments } of statements)
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
+}
+
+/** Lines for the client itself that show things or choose a database, and are no statements. */
+const clientLines =
+  /^[ \t]*\\(?:timing|x|pset|echo|q|conninfo|l|a|t|f|encoding|d\w*\+?|c(?:onnect)?)(?![\w])[ \t]*([^\n;]*)$/gm
+function withoutClientCommands<One extends { readonly text: string; readonly environments: readonly Environment[] }>(
+  one: One,
+): One {
+  if (!one.text.includes("\\")) return one
+  const chosen = [...one.text.matchAll(clientLines)].flatMap(([line, name = ""]) =>
+    /\\c/.test(line) ? targetEnvironments([name]) : [],
+  )
+  return { ...one, text: one.text.replace(clientLines, ""), environments: [...one.environments, ...chosen] }
 }
 
 /** Files of one script that are looked up in the folder of the call. */
@@ -254,6 +275,7 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
         reading.paths.push(takesFolders ? { ...pathFact(path, access), tree: "files" } : pathFact(path, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
+    if (facts.effects.has("send") && /\s\S+\s/.test(literal)) reading.told.push(literal)
   }
   for (const script of facts.scripts) readShellInto(reading, script)
   // Line by line, and without texts over several of them: those are what the program is about, and not what it does.
@@ -306,6 +328,13 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
     return "code"
   if (!runs) return startsLikeSql(text) && looks() && role !== "body" && role !== "subject" ? "sql" : "none"
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
+    return "none"
+  // What chooses among tests or jobs, and what they are called.
+  if (
+    /^(?:filter|grep|pattern|suite|tests?|test_\w+|spec|name|title|labels?|tags?|reporter|description|match)$/.test(
+      leaf.keys.at(-1) ?? "",
+    )
+  )
     return "none"
   if (sql) return looks() ? "sql" : "none"
   return startsLikeSql(text) && looks()

@@ -43,6 +43,8 @@ type ShellFacts = {
   readonly code: readonly RunCode[]
   /** Addresses handed to a mail program. */
   readonly mailed: readonly string[]
+  /** Texts that its commands send, for whoever reads them. */
+  readonly told: readonly string[]
   /** Files that it writes, with what it writes. */
   readonly written: ReadonlyMap<string, string | undefined>
   /** What it writes into the settings of a system, each as the place and what is written there. */
@@ -58,6 +60,7 @@ type Reading = {
   readonly destructions: Destruction[]
   readonly environments: Environment[]
   readonly mailed: string[]
+  readonly told: string[]
   readonly open: Open
   /** Where commands act that do not say so, as one before them has chosen. */
   selected: readonly Environment[]
@@ -73,6 +76,7 @@ export function shellFacts(text: string): ShellFacts {
     destructions: [],
     environments: [],
     mailed: [],
+    told: [],
     open: new Map(),
     selected: [],
   }
@@ -176,6 +180,8 @@ const secretStores =
 /** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
 const tellsSecret = (name: string, words: readonly string[]): boolean => {
   if (/^docker-credential-/.test(name)) return true
+  if (/^(?:get|read|show|export|reveal|fetch|unprotect|find)-\w*(?:secret|credential|password|vaultkey)/.test(name))
+    return true
   if (searches.test(name) || isReader(name)) return false
   const verbs = words.filter((word) => !word.startsWith("-")).slice(0, 2)
   if (/^(?:run|exec|test|build|add|install|x|dlx|start)$/.test(verbs[0] ?? "")) return false
@@ -242,6 +248,8 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (opensSecret(name, words, line)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line, effects)
+  if (effects.has("send"))
+    reading.told.push(...[...words, ...command.given].filter((word) => /\s\S+\s/.test(word)).slice(0, maxTold))
   readRegions(reading, command, line, effects)
   if (fetchesPackages(line, [...command.sets.keys()]))
     for (const kind of ["network", "hosts"] as const)
@@ -249,6 +257,9 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
   readPayment(reading, name, words, effects)
 }
+
+/** Texts of one command whose language is looked for. */
+const maxTold = 50
 
 /** What a command takes away by its own words, by options of git or by what it posts. */
 function readDestructions(
@@ -281,6 +292,8 @@ function opensSecret(name: string, words: readonly string[], line: string): bool
     line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
     line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
   ]
+  // Columns of a list that show names and dates alone.
+  if (/^(?:kubectl|oc) .*-o[ =]?(?:custom-columns|jsonpath)/.test(line) && !/(?<!meta)data\b/.test(line)) return false
   return direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl)
 }
 
@@ -354,7 +367,7 @@ function readProductionActs(
 
 /** Building and testing for production is none of production's business. */
 const isBuild = (line: string): boolean =>
-  /^(?:npm|pnpm|yarn|bun|npx|docker build|docker compose build|make|git|node|vite|webpack|tsc|next|rake assets|go|cargo|pip3?|mvn|gradle|echo|helm template|kubectl diff)\b/.test(
+  /^(?:npm|pnpm|yarn|bun|npx|(?:docker|podman) (?:buildx )?build|docker compose build|make|git|node|vite|webpack|tsc|next|rake assets|go|cargo|pip3?|mvn|gradle|echo|helm template|kubectl diff)\b/.test(
     line,
   ) && !/^git push/.test(line)
 
@@ -382,7 +395,8 @@ const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
 /** What a build has made: a folder in it may be named after production, and is none of it. */
 const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
-export const withoutBuiltFiles = (text: string): string => (text.includes("/") ? text.replace(builtFiles, " ") : text)
+export const withoutBuiltFiles = (text: string): string =>
+  (text.includes("/") ? text.replace(builtFiles, " ") : text).replace(/--build-arg[= ]\S+/g, " ")
 
 /** The environments that a command names: production anywhere, others only where it says what it acts on. */
 function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {

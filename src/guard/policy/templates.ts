@@ -404,7 +404,7 @@ function readOnly(): PolicyDraft {
     rule: "The agent may look and search, and change or send nothing.",
     instead: "Describe the change to the user instead of making it.",
     when: [
-      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy", "other"])`,
+      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy"])`,
     ],
   }
 }
