@@ -207,7 +207,7 @@ const smallLetters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
  * The words of a text in ASCII as `normalizedText` spells them, with one blank between two and round them all. One pass over its bytes;
  * undefined for a text that has more to undo than digits that pass for letters.
  */
-export function plainWords(text: string): string | undefined {
+export function asciiWords(text: string): string | undefined {
   // Behind the text stands a zero, which is no letter.
   const bytes = new Uint8Array(text.length + 2)
   // A character outside of ASCII takes two bytes or more.

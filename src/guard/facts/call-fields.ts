@@ -1,9 +1,10 @@
 import { type Action, actionsOfWords, environmentsIn, targetEnvironments } from "./action.ts"
+import { withoutBuiltFiles } from "./command-place.ts"
+import { secretStore } from "./command-secrets.ts"
 import { controlsOff } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { type Leaf, open } from "./leaf.ts"
 import type { ProgramReading } from "./program-reading.ts"
-import { secretStore, withoutBuiltFiles } from "./shell.ts"
 import { wordsOf } from "./words.ts"
 
 const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
@@ -63,6 +64,11 @@ export function readFields(
     open(reading.open, "statements", "it acts on production, and nobody has said what it does")
   const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
   if (looks || reading.statements.length + reading.commands.length > 0) return
+  readSettings(reading, tool, said)
+}
+
+/** The controls that the settings of a call switch off. */
+function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf[]): void {
   // A switch that is named after being off, and is off itself, leaves things on; what an alarm looks for is no setting.
   const adds = /^(?:mcp )?(?:\S+ )?(?:create|add|new)(?: |$)/.test(wordsOf(tool).join(" "))
   const settings = said

@@ -1,6 +1,6 @@
 import { present } from "../../message/present.ts"
 import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
-import { type AmountFact, amountsOf } from "./amounts.ts"
+import { type AmountFact, amountsOf, hasRates, mostOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
 import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
@@ -8,14 +8,14 @@ import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
-import { type PersonalKind, personalKinds } from "./personal.ts"
+import { hasContacts, type PersonalKind, personalKinds, tellsOfPeople } from "./personal.ts"
 import type { Programs } from "./program-reading.ts"
 import { programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold, isAscii, wordsOf } from "./words.ts"
+import { clean, fold, isAscii } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -121,6 +121,8 @@ const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
 /** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
 type Said = {
   readonly amounts: () => readonly AmountFact[]
+  /** The same, and the most that several figures can come to. */
+  readonly mostAmounts: () => readonly AmountFact[]
   readonly regions: () => readonly string[]
   readonly personal: () => ReadonlySet<PersonalKind>
   readonly secrets: () => ReadonlySet<string>
@@ -131,6 +133,7 @@ type Said = {
 
 const saidBy = (leaves: readonly Leaf[]): Said => ({
   amounts: once(() => amountsOf(leaves)),
+  mostAmounts: once(() => [...amountsOf(leaves), ...mostOf(leaves)]),
   regions: once(() => regionsOf(leaves)),
   personal: once(() => personalKinds(leaves)),
   secrets: once(() => secretKinds(leaves)),
@@ -140,7 +143,7 @@ const saidBy = (leaves: readonly Leaf[]): Said => ({
 })
 
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs): CallFacts {
+function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs, isPossible: boolean): CallFacts {
   const languages = once(
     () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text, 0, false)))]),
   )
@@ -163,7 +166,7 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
   return {
     ...sure,
     get amounts() {
-      return said.amounts()
+      return isPossible ? said.mostAmounts() : said.amounts()
     },
     get regions() {
       return regions()
@@ -329,7 +332,7 @@ function factsWith(
     declared: declared !== undefined,
     ...present({ possible }),
   }
-  return withLazy(sure, reading, programs)
+  return withLazy(sure, reading, programs, possible === undefined)
 }
 
 /** A tool that leaves what it copies where it is. */
@@ -392,7 +395,7 @@ function openOf(
     open(into, "personal", "it hands on what is kept about people")
   const pays =
     named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
-  if (pays && hasFactors(leaves)) open(into, "amounts", "a sum of money comes of several figures")
+  if (pays && hasRates(leaves)) open(into, "amounts", "a sum of money comes of several figures")
   if (named.has("execute") && programs.read === 0 && declared === undefined) {
     open(into, "changes", "what it runs is not in the call")
     open(into, "network", "what it runs is not in the call")
@@ -409,68 +412,6 @@ const namesMail = ({ role, keys, text }: Leaf): boolean =>
     mayMail(text))
 
 const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""
-
-/** A tool that is named after people hands on what is kept about them. */
-const tellsOfPeople = (tool: string): boolean =>
-  wordsOf(tool).some((word) =>
-    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
-      word,
-    ),
-  )
-
-/** A record with somebody's name and how to reach them, that is no address to which the call itself goes. */
-function hasContacts(leaves: readonly Leaf[]): boolean {
-  const named = new Set(
-    leaves.flatMap(({ keys, group, text }) =>
-      /^(?:(?:first|last|full|given|family|sur|customer|patient|contact|client)_?name|surname)$/.test(
-        keys.at(-1) ?? "",
-      ) && text.trim() !== ""
-        ? [group]
-        : [],
-    ),
-  )
-  return leaves.some(
-    ({ keys, group, role, text }) =>
-      named.has(group) &&
-      role !== "recipient" &&
-      /phone|mobile|^tel|e?mail$|address$/.test(keys.at(-1) ?? "") &&
-      /\d{4}|@/.test(text),
-  )
-}
-
-/** Figures that multiply or add to a sum: a rate, a number of times, a fee beside a price. */
-function hasFactors(leaves: readonly Leaf[]): boolean {
-  const amounts = leaves.filter(({ role }) => role === "amount")
-  const rates = leaves.some(
-    ({ text, role }) =>
-      role !== "body" &&
-      text.length < 200 &&
-      /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i.test(
-        text,
-      ),
-  )
-  const times = leaves.some(
-    ({ keys, role, value }) =>
-      (role === "quantity" || /^(?:installments|term|each|periods|repeat|times)$/.test(keys.at(-1) ?? "")) &&
-      value !== 1 &&
-      value !== "1",
-  )
-  const keys = new Set(amounts.map(({ keys }) => keys.at(-1) ?? ""))
-  const groups = new Set(amounts.map(({ group }) => group))
-  const isTotal = [...keys].some((key) => /total|sum/.test(key))
-  const isPriced = times && !leaves.some(({ role, group }) => role === "quantity" && groups.has(group))
-  // A total that stands beside its parts has them in it; beside a fee alone it may not.
-  const hasParts = leaves.some(({ keys }) =>
-    /^(?:sub_?total|net|gross|items|line_items|breakdown)$/.test(keys.at(-1) ?? ""),
-  )
-  const hasExtras = leaves.some(
-    ({ keys, value, text }) =>
-      /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/.test(keys.at(-1) ?? "") &&
-      /[1-9]/.test(text) &&
-      typeof value !== "boolean",
-  )
-  return rates || isPriced || (hasExtras && !hasParts) || (!isTotal && (keys.size > 1 || groups.size > 1))
-}
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
 function allActions(

@@ -1,4 +1,5 @@
 import type { Leaf } from "./leaf.ts"
+import { wordsOf } from "./words.ts"
 
 /** A kind of personal data. */
 export type PersonalKind =
@@ -160,4 +161,32 @@ function followed(folded: string, start: string, pattern: RegExp): boolean {
 /** The kinds of personal data that a call carries or asks for by name. */
 export function personalKinds(leaves: readonly Leaf[]): ReadonlySet<PersonalKind> {
   return new Set(leaves.flatMap(kindsIn))
+}
+
+/** A tool that is named after people hands on what is kept about them. */
+export const tellsOfPeople = (tool: string): boolean =>
+  wordsOf(tool).some((word) =>
+    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
+      word,
+    ),
+  )
+
+/** A record with somebody's name and how to reach them, that is no address to which the call itself goes. */
+export function hasContacts(leaves: readonly Leaf[]): boolean {
+  const named = new Set(
+    leaves.flatMap(({ keys, group, text }) =>
+      /^(?:(?:first|last|full|given|family|sur|customer|patient|contact|client)_?name|surname)$/.test(
+        keys.at(-1) ?? "",
+      ) && text.trim() !== ""
+        ? [group]
+        : [],
+    ),
+  )
+  return leaves.some(
+    ({ keys, group, role, text }) =>
+      named.has(group) &&
+      role !== "recipient" &&
+      /phone|mobile|^tel|e?mail$|address$/.test(keys.at(-1) ?? "") &&
+      /\d{4}|@/.test(text),
+  )
 }

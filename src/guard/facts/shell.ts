@@ -1,7 +1,9 @@
 import { present } from "../../message/present.ts"
-import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { type Environment, targetEnvironments } from "./action.ts"
 import { filesOf } from "./command-files.ts"
-import { pricedField, readHost, readHosts, readMail, readPayment, readRegions, searches } from "./command-reach.ts"
+import { environmentsOf, isBuild } from "./command-place.ts"
+import { pricedField, readHost, readHosts, readMail, readPayment, readRegions } from "./command-reach.ts"
+import { opensSecret, printsSecret, secretStore } from "./command-secrets.ts"
 import {
   deletesRefs,
   destructions,
@@ -10,13 +12,12 @@ import {
   fetchesPackages,
   isDryRun,
   isLocalProgram,
-  isReader,
   isUpload,
   selects,
 } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
-import { isPaymentUrl, isSecretUrl } from "./hosts.ts"
+import { isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -104,19 +105,6 @@ export function shellFacts(text: string): ShellFacts {
   return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
 }
 
-const secretVariable =
-  /\$\{?(?!\w*(?:public|_file|_path|_name|_id\b))\w*(?:api_?key|secret|token|passw(?:or)?d|credential|private_?key)\w*\b/i
-
-/** Is a variable for a secret printed, and not handed to another program or into a file? */
-const printsSecret = (text: string): boolean =>
-  text
-    .slice(0, 100_000)
-    .split(/[;&\n]+/)
-    .some(
-      (piece) =>
-        /(?:^|[\s("'])(?:echo|printf|print)\s/.test(piece) && !/[|>]/.test(piece) && secretVariable.test(piece),
-    )
-
 /** The environment is full of keys, and goes where the network leads. */
 function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
   const dumps = reading.commands.some(({ line }) =>
@@ -173,24 +161,6 @@ function lineOf(name: string, words: readonly string[]): string {
   const at = words.findIndex((word, index) => !word.startsWith("-") && !valued.test(words[index - 1] ?? ""))
   return ["git", ...(at < 0 ? words : words.slice(at)).map(plainWord)].join(" ")
 }
-
-/** Commands that print what a store of secrets holds. */
-const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?=.*(?:\s-o[ =]?(?!name\b)\S|--output[ =](?!name\b)|--template))(?:\S+ )*get (?:\S+,)?secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?!(?:kubectl|oc) )(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
-/** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
-const tellsSecret = (name: string, words: readonly string[]): boolean => {
-  if (/^docker-credential-/.test(name)) return true
-  if (/^(?:get|read|show|export|reveal|fetch|unprotect|find)-\w*(?:secret|credential|password|vaultkey)/.test(name))
-    return true
-  if (searches.test(name) || isReader(name)) return false
-  const verbs = words.filter((word) => !word.startsWith("-")).slice(0, 2)
-  if (/^(?:run|exec|test|build|add|install|x|dlx|start)$/.test(verbs[0] ?? "")) return false
-  return verbs.some((word) =>
-    /^(?:(?:\w+:)?(?:token|tokens|password|passwords|credentials?)|login:ci)$/.test(fold(word)),
-  )
-}
-/** What stands for a store of secrets that is no file. */
-export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 
 function readCommand(reading: Reading, command: RunCommand): void {
   const { name, around, writesTo, readsFrom } = command
@@ -285,18 +255,6 @@ function readDestructions(
     reading.destructions.push({ kind: "repository", environments })
 }
 
-/** Does a command print what a store of secrets holds? Options may stand before the sub-command: `terraform -chdir=x output`. */
-function opensSecret(name: string, words: readonly string[], line: string): boolean {
-  const direct = [
-    line,
-    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
-    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
-  ]
-  // Columns of a list that show names and dates alone.
-  if (/^(?:kubectl|oc) .*-o[ =]?(?:custom-columns|jsonpath)/.test(line) && !/(?<!meta)data\b/.test(line)) return false
-  return direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl)
-}
-
 /** Programs that change the accounts and settings of the system, which are files in one place. */
 const systemFiles =
   /^(?:user(?:add|mod|del)|adduser|deluser|group(?:add|mod|del)|addgroup|delgroup|passwd|chpasswd|gpasswd|chsh|chfn|visudo|vipw|vigr|update-alternatives|update-ca-certificates|update-rc\.d|hostnamectl|timedatectl|localectl|netplan|a2en(?:site|mod)|a2dis(?:site|mod)|dpkg-reconfigure|authselect|pam-auth-update)$/
@@ -365,12 +323,6 @@ function readProductionActs(
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
 }
 
-/** Building and testing for production is none of production's business. */
-const isBuild = (line: string): boolean =>
-  /^(?:npm|pnpm|yarn|bun|npx|(?:docker|podman) (?:buildx )?build|docker compose build|make|git|node|vite|webpack|tsc|next|rake assets|go|cargo|pip3?|mvn|gradle|echo|helm template|kubectl diff)\b/.test(
-    line,
-  ) && !/^git push/.test(line)
-
 /** Programs that nobody has told of may change something or use the network; so may a file that is run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
@@ -385,41 +337,6 @@ function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand
     open(into, "changes", `${name} runs a program`)
     open(into, "network", `${name} runs a program`)
   }
-}
-
-// Where it acts
-
-const targetOption =
-  /^(?:-[hdnHea]|--(?:host|hostname|dbname|database|db|namespace|context|kube-context|profile|project|env|environment|stage|cluster|instance|app|workspace|account|subscription|resource-group|server|uri|url|remote|region|config|target|chdir|var-file|db-instance-identifier|db-cluster-identifier|stack|stack-name|name|bucket|table-name|function-name|service)|-chdir|-var-file|-var)$/
-const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
-
-/** What a build has made: a folder in it may be named after production, and is none of it. */
-const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
-export const withoutBuiltFiles = (text: string): string =>
-  (text.includes("/") ? text.replace(builtFiles, " ") : text).replace(/--build-arg[= ]\S+/g, " ")
-
-/** The environments that a command names: production anywhere, others only where it says what it acts on. */
-function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
-  if (isBuild([name, ...words.slice(1)].join(" "))) return []
-  const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = withoutBuiltFiles([...words, ...places, ...values].join(" ").slice(0, 20_000))
-  const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
-  const targets = [...places, ...[...sets.values()].flat()]
-  for (const [at, word] of words.entries()) {
-    if (at === 0) continue
-    if (targetOption.test(words[at - 1] ?? "") || connection.test(word)) targets.push(word)
-    const valued = /^(-{1,2}[\w-]+)=(.*)$/s.exec(word)
-    if (valued !== null && targetOption.test(valued[1] ?? "")) targets.push(valued[2] ?? "")
-  }
-  // A database by its name or its file, and what a tool of one's own is told to act on.
-  if (
-    /^(?:sqlite3?|duckdb|dropdb|createdb|psql|mysql|mariadb|mongosh|mongo|redis-cli|mysqladmin|kubectx|kubens)$/.test(
-      name,
-    )
-  )
-    targets.push(...words.slice(1).filter((word) => !/^-|\s/.test(word)))
-  for (const environment of targetEnvironments(targets)) found.add(environment)
-  return [...found]
 }
 
 // Files

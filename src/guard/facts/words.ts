@@ -1,4 +1,4 @@
-import { foldCharacter, foldWord, normalize, plainWords } from "../../language/normalize.ts"
+import { asciiWords, foldCharacter, foldWord, normalize } from "../../language/normalize.ts"
 import type { Span } from "../../message/message.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
@@ -13,7 +13,7 @@ export const spelledApart = (text: string): string =>
 
 /** A text as words alone, one blank between them and round them, for rules that search it: disguises undone, signs gone. */
 export const searchable = (text: string): string => {
-  const words = plainWords(text)
+  const words = asciiWords(text)
   if (words !== undefined) return words
   const seen = normalize(text).text
   return ` ${seen.replace(isAscii(seen) ? /[^A-Za-z\d]+/g : /[^\p{L}\p{N}]+/gu, " ").trim()} `

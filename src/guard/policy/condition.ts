@@ -337,17 +337,7 @@ const settled: ReadonlySet<AttributeName> = new Set([
 ])
 
 /** Attributes that the values of a call say, whatever it does with them. */
-const said: ReadonlySet<AttributeName> = new Set([
-  "tool",
-  ...spentNames,
-  "text",
-  "languages",
-  "personal",
-  "secrets",
-  "spend",
-  "currencies",
-  "amountNamed",
-])
+const said: ReadonlySet<AttributeName> = new Set(["tool", ...spentNames, "text", "languages", "personal", "secrets"])
 export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */
