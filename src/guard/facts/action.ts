@@ -150,6 +150,17 @@ export function possibleActions(
     ({ role, keys, text }) =>
       role === "amount" && keys.length <= 2 && !isReading && keys.at(-1) !== "value" && /\d/.test(text),
   )
+  // A sum with its currency, in a field of a call that is not known to look.
+  const isPriced =
+    !isReading &&
+    !runs &&
+    leaves.some(
+      ({ text, role, value }) =>
+        typeof value === "string" &&
+        text.length <= 40 &&
+        !/^(?:body|subject|path|url|sql|code|command)$/.test(role) &&
+        wholeSum.test(text),
+    )
   const pays =
     words.some((word) => paying.has(word)) &&
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
@@ -177,9 +188,13 @@ export function possibleActions(
     !runs &&
     leaves.some(({ text }) => currencyCode.test(text)) &&
     leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?(?:e\d+)?\s*$/i.test(text))
-  if ((pays && !asks) || presses || telling || (isSum && !converts.test(tool))) may.add("purchase")
+  if ((pays && !asks) || presses || telling || ((isSum || isPriced) && !converts.test(tool))) may.add("purchase")
   return may
 }
+
+/** A value that is a sum of money and nothing else. */
+const wholeSum =
+  /^\s*(?:[$€£¥]|(?:usd|eur|gbp|chf|cad|aud)\s)\s*\d[\d.,' ]*$|^\s*\d[\d.,' ]*\s?(?:[$€£¥]|usd|eur|euros?|gbp|chf|dollars?|cad|aud)\s*$/i
 
 /** Tools that use what a screen shows; what they press says what it does. */
 const pressing = setOf("click tap press touch submit dblclick doubleclick activate interact act select choose check")

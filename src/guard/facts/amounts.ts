@@ -226,7 +226,8 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
 
 /** What is added to a price. */
 const extras = /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/
-const rate = /(?:^|_)(?:rate|percent|pct|multiplier|factor|interval|frequency|recurring)(?:_|$)/
+const rate =
+  /(?:^|_)(?:rate|percent|pct|multiplier|factor|interval|frequency|recurring|billing|cycle|monthly|weekly|daily|yearly|annual|per_(?:month|year|week|day|seat|user|unit|night|person))(?:_|$)/
 const rated = /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i
 
 /** The figures of a call that are sums or are added to one. */

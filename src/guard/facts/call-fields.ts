@@ -1,7 +1,7 @@
 import { type Action, actionsOfWords, environmentsIn, targetEnvironments } from "./action.ts"
 import { withoutBuiltFiles } from "./command-place.ts"
 import { secretStore } from "./command-secrets.ts"
-import { controlsOff } from "./controls.ts"
+import { controlsOff, namesControl } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { type Leaf, open } from "./leaf.ts"
 import type { ProgramReading } from "./program-reading.ts"
@@ -54,6 +54,8 @@ export function readFields(
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   readRepository(reading, wordsOf(tool), said)
+  if (showsVariables(wordsOf(tool)))
+    open(reading.open, "paths", "it shows the variables of an environment, in which keys are")
   if (opensSecret(wordsOf(tool)) || asksForSecret(said, named)) reading.paths.push(secretStore)
   const isReading = [...named].every((action) => action === "read" || action === "query")
   if (
@@ -87,6 +89,8 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
+  if (governing.test(wordsOf(tool).join(" ")) && namesControl(line))
+    open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   // A switch or a number of a tool that is named after a control is about that control.
   for (const { keys, folded, value } of settings)
     if (
@@ -98,6 +102,10 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
     )
       for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
+
+/** Names of tools that change who may reach or do what. */
+const governing =
+  /\b(?:firewall|waf|nsg|security groups?|network polic(?:y|ies)|acl|rbac|mfa|sso|rls|selinux|guardrails?)\b/
 
 const offKey =
   /^(?:is_)?(?:disabled?|off|bypass(?:ed)?|skip(?:ped)?|paused?|suspended?|muted?|inactive|deactivated?|exempt)(?:_|$)/
@@ -140,6 +148,11 @@ const opensSecret = (words: readonly string[]): boolean =>
         word,
       ),
     ))
+
+/** Variables of an environment are full of keys. */
+const showsVariables = (words: readonly string[]): boolean =>
+  words.some((word) => /^(?:env|envs|dotenv|variables|vars)$/.test(word)) &&
+  words.some((word) => /^(?:pull|get|list|show|dump|download|export|read|fetch|print|reveal)$/.test(word))
 
 /** A switch that shows what is hidden otherwise, and an object that is a secret, shown with what is in it. */
 function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boolean {

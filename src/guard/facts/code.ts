@@ -273,6 +273,11 @@ const fetched =
 const pays =
   /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
 
+/** Languages whose modules nobody has listed, and words with which a program of any reaches out. */
+const unlisted =
+  /^(?:r|rscript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|lua[\d.]*|luajit|raku|osascript)$/
+const reaching = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
+
 /** A field for a sum in what a program sends. */
 const sums =
   /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\bamount\s*:\s*["'\d{]/i
@@ -310,6 +315,9 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   if (strange !== undefined)
     for (const what of mayConcern(text))
       unresolved.push({ what, why: `nobody has said what the module ${strange} does` })
+  if (unlisted.test(language) && reaching.test(text))
+    for (const what of ["network", "hosts"] as const)
+      unresolved.push({ what, why: "the program may reach out by ways that nobody has listed for its language" })
   if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
     effects.add("pay")
     unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })

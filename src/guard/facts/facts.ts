@@ -321,7 +321,7 @@ function factsWith(
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
     network: programs.network || declared?.contract.network === true || hosts.some(({ contacted }) => contacted),
-    paths: mayChangePaths ? paths.map(perhapsChanged) : paths,
+    paths: mayChangePaths ? paths.map(perhapsChanged).map(perhapsWhole) : paths,
     statements: programs.statements,
     commands: programs.commands,
     destructive: programs.destructive,
@@ -340,6 +340,12 @@ const isCopy = (tool: string): boolean =>
   /(?:^|_)(?:copy|cp|duplicate|backup)(?:_|$)/.test(tool) && !/mov|renam/.test(tool)
 
 const perhapsChanged = (path: PathFact): PathFact => (path.access === "read" ? { ...path, access: "unknown" } : path)
+
+/** Who is given a folder may take all that is in it. */
+const perhapsWhole = (path: PathFact): PathFact =>
+  path.tree === undefined && /^[/~]/.test(path.path) && !/[^/.]\.[a-z]\w{0,5}$/i.test(path.path)
+    ? { ...path, tree: "files" }
+    : path
 
 type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
 

@@ -151,6 +151,7 @@ const secretPlaces: readonly RegExp[] = [
   // Where programs keep what their users log in with.
   /(?:^|\/)\.(?:kaggle\/kaggle\.json|oci\/(?:config|\S*key)|databrickscfg|snowsql\/config|snowflake\/\w+\.toml|composer\/auth\.json|m2\/settings(?:-security)?\.xml|gem\/credentials|terraform\.d\/credentials\S*|terraformrc|(?:cache\/)?huggingface\/token|netlify\/config\.json|fly\/config\.yml|wrangler\/config\/\S+|circleci\/cli\.yml|pulumi\/credentials\.json|ngrok2\/ngrok\.yml|cdsapirc|claude\/\.credentials\.json|codex\/auth\.json|gemini\/\w*creds\w*\.json|config\/(?:rclone\/rclone\.conf|opencode\/auth\.json|configstore\/\S+|netlify\/\S+|stripe\/\S+|heroku\/\S+|sops\/\S+|github-copilot\/\S+|op\/\S+|ngrok\/\S+)|local\/share\/(?:keyrings|opencode\/auth\.json|kwalletd)\S*|(?:bash|zsh|psql|mysql|python|node_repl|rediscli)_?history|histfile)/,
   /(?:^|\/)\.docker\/config\.json$/,
+  /(?:^|\/)(?:\.mozilla\/firefox|firefox\/profiles|google-chrome|chromium|brave[\w-]*|microsoft-edge|google\/chrome)\/(?:\S*\/)?(?:logins?|key\d|cookies|signons|login data|web data)[\w.]*$/,
   /^\/etc\/(?:g?shadow-?|sudoers(?:\.d\/.*)?|ssl\/private\/.*|kubernetes\/.*\.conf|krb5\.keytab)$/,
   /^\/(?:var\/)?run\/secrets\//,
   /^\/proc\/(?:self|thread-self|\d+|\*)\/(?:environ|mem)$/,

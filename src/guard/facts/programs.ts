@@ -218,12 +218,27 @@ const printing =
 const secretVariable =
   /\b(?:os\.environ(?:\.get)?\s*[[(]\s*|os\.getenv\s*\(\s*|process\.env(?:\.|\[)|ENV(?:\.fetch)?\s*[[(]\s*|getenv\s*\(\s*|\$ENV\{|Deno\.env\.get\s*\(\s*)["']?(\w*(?:KEY|SECRET|TOKEN|PASSW|CREDENTIAL|PRIVATE)\w*)/gi
 
+/** A member that is named after a secret, and is not given a value or called. */
+const secretMember =
+  /\.(?:secret_?key|api_?key|client_?secret|private_?key|passw(?:or)?d|credentials)\b(?!\s*[=(])[^;\n]{0,100}/i
+
 /** Does a program print the environment, or what a variable for a secret holds? */
 function printsSecrets(code: string): boolean {
   if (
-    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$|\bdocument\.cookie\b(?!\s*=[^=])|\b(?:local|session)Storage\b(?!\.(?:setItem|removeItem|clear))[^;\n]{0,80}(?:token|secret|auth|key|jwt|session)/i.test(
+    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$|\bdocument\.cookie\b(?!\s*=[^=])|(?:stringify|entries|values|assign)\s*\([^)]{0,40}\b(?:local|session)Storage\b|\.\.\.(?:window\.)?(?:local|session)Storage\b|\b(?:local|session)Storage\b(?!\.(?:setItem|removeItem|clear))[^;\n]{0,80}(?:token|secret|auth|key|jwt|session)/i.test(
       code,
     )
+  )
+    return true
+  if (
+    secretMember.test(code) &&
+    (printing.test(
+      code
+        .split("\n")
+        .find((line) => secretMember.test(line))
+        ?.replace(secretMember, "") ?? "",
+    ) ||
+      !/[;\n=]/.test(code.trim()))
   )
     return true
   return [...code.matchAll(secretVariable)].some(({ index }) => {

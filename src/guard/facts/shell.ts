@@ -323,10 +323,14 @@ function readProductionActs(
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
 }
 
+const namesSecret = /secret|credential|passw(?:or)?d|private.?key|api.?key|keychain|keystore/i
+
 /** Programs that nobody has told of may change something or use the network; so may a file that is run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
     for (const kind of ["changes", "network", "hosts"] as const) open(into, kind, `what ${name} does is not known`)
+    if (words.slice(1).some((word) => namesSecret.test(word)))
+      open(into, "paths", `what ${name} does with what is named after a secret is not known`)
   } else if (
     effects.size === 1 &&
     effects.has("execute") &&
@@ -409,6 +413,11 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
           )
     return
   }
+  // A program that nobody has told of may have a language of its own, in which files are named.
+  if (effects.has("unknown"))
+    for (const word of words.filter((one) => /\s/.test(one)))
+      for (const [, file = ""] of word.matchAll(/(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g))
+        add(file, "unknown")
   for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
     add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
 }
