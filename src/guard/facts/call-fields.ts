@@ -31,7 +31,11 @@ export function readFields(
     const isTarget = role === "environment" || role === "url" || /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(text)
     // Production counts wherever it is named; any other environment only where a field says what is acted on.
     for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
-      if (environment === "production" || isTarget) reading.placed.add(environment)
+      if (environment === "production" || isTarget) {
+        reading.placed.add(environment)
+        // What a field places in production is all done there.
+        if (role !== "command" && role !== "code") reading.elsewhere ||= environment === "production" && reading.changes
+      }
     if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
     if (value === true)
       for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
@@ -79,7 +83,7 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
       const isOff = value === false || value === 0 || /^(?:false|0|no|off)$/.test(folded)
       return (
         text.length <= 200 &&
-        !(isOff && offKey.test(key)) &&
+        !(isOff && (offKey.test(key) || figures.test(key))) &&
         !(adds && /^(?:name|query|expression|filter|condition|expr|search)$/.test(key))
       )
     })
@@ -94,11 +98,12 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
   // A switch or a number of a tool that is named after a control is about that control.
   for (const { keys, folded, value } of settings)
     if (
-      value === false ||
-      value === 0 ||
-      folded === "false" ||
-      folded === "0" ||
-      ((value === true || folded === "true") && offKey.test(keys.at(-1) ?? ""))
+      !figures.test(keys.at(-1) ?? "") &&
+      (value === false ||
+        value === 0 ||
+        folded === "false" ||
+        folded === "0" ||
+        ((value === true || folded === "true") && offKey.test(keys.at(-1) ?? "")))
     )
       for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
@@ -106,6 +111,10 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
 /** Names of tools that change who may reach or do what. */
 const governing =
   /\b(?:firewall|waf|nsg|security groups?|network polic(?:y|ies)|acl|rbac|mfa|sso|rls|selinux|guardrails?)\b/
+
+/** Figures that switch nothing. */
+const figures =
+  /(?:^|_)(?:threshold|min|max|offset|priority|delay|count|limit|index|port|page|version|severity|timeout|id)(?:_|$)/
 
 const offKey =
   /^(?:is_)?(?:disabled?|off|bypass(?:ed)?|skip(?:ped)?|paused?|suspended?|muted?|inactive|deactivated?|exempt)(?:_|$)/
@@ -121,6 +130,7 @@ function readMutations(reading: ProgramReading, text: string): void {
   for (const mutation of mutationsIn(text)) {
     for (const action of actionsOfWords(wordsOf(mutation))) reading.actions.add(action)
     reading.changes = true
+    reading.elsewhere = true
     const isForced = /\bforce"?\s*:\s*true\b/i.test(text) && /ref|branch|commit/i.test(mutation)
     const kind = isForced ? "repository" : destroyedBy(mutation)
     if (kind !== undefined) reading.destructions.push({ kind, environments: [] })
@@ -151,6 +161,7 @@ const opensSecret = (words: readonly string[]): boolean =>
 
 /** Variables of an environment are full of keys. */
 const showsVariables = (words: readonly string[]): boolean =>
+  !words.includes("names") &&
   words.some((word) => /^(?:env|envs|dotenv|variables|vars)$/.test(word)) &&
   words.some((word) => /^(?:pull|get|list|show|dump|download|export|read|fetch|print|reveal)$/.test(word))
 

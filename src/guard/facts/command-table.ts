@@ -57,7 +57,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
   [
     "execute",
     setOf(
-      "bash sh zsh dash ksh fish python python3 python2 node deno bun ruby perl php pwsh powershell cmd osascript lua rscript java dotnet make npx eval source . exec xargs parallel ssh docker kubectl",
+      "bash sh zsh dash ksh fish python python3 python2 node deno bun ruby perl php pwsh powershell cmd osascript lua r rscript julia elixir groovy scala tclsh guile racket luajit java dotnet make npx eval source . exec xargs parallel ssh docker kubectl",
     ),
   ],
 ]
@@ -194,6 +194,16 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   if (clouds.has(name)) effects.add("network")
   if (effects.size === 0 && clients.has(name)) effects.add("read")
   for (const [effect, pattern] of phrases) if (pattern.test(seen)) effects.add(effect)
+  // Packages that are here already.
+  if (
+    /^(?:pip3?|uv|npm|pnpm|yarn|bun|gem|cargo|conda|python3?) (?=.*(?:--no-index|--offline|--local)(?: |=|$)).*\b(?:install|ci|add|i)\b/.test(
+      line,
+    ) &&
+    !/https?:\/\/|git\+/.test(line)
+  ) {
+    effects.delete("install")
+    effects.add("write")
+  }
   // A container that is here already, and has no network.
   if (/^(?:docker|podman) run (?=.*--net(?:work)?[= ]none(?: |$))(?=.*--pull[= ]never(?: |$))/.test(line)) {
     effects.delete("network")

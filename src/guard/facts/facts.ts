@@ -25,6 +25,8 @@ export type CallFacts = {
   readonly actions: ReadonlySet<Action>
   /** It may change something: a file, a row, a machine. Of what is not known, it is assumed. */
   readonly changes: boolean
+  /** It may change something of production. */
+  readonly productionChanges: boolean
   readonly emails: readonly EmailFact[]
   readonly unresolvedRecipients: boolean
   readonly hosts: readonly HostFact[]
@@ -272,6 +274,7 @@ function both(now: Programs, later: Programs): Programs {
     controlsOff: new Set([...now.controlsOff, ...later.controlsOff]),
     actions: new Set([...now.actions, ...later.actions]),
     changes: now.changes || later.changes,
+    elsewhere: now.elsewhere || later.elsewhere,
     network: now.network || later.network,
     tooMany: now.tooMany || later.tooMany,
   }
@@ -309,14 +312,21 @@ function factsWith(
     ),
     ...programs.paths,
   ]
+  // A call without a name is nobody's to judge.
+  const changes =
+    tool === "" ||
+    mayChange ||
+    programs.changes ||
+    (opaque && declared !== undefined) ||
+    changing.some((action) => actions.has(action))
+  // What a tool that runs programs changes is what they change.
+  const isProgram =
+    programs.read > 0 && !mayChange && [...may].every((action) => /^(?:execute|query|read)$/.test(action))
   const sure: Sure = {
     tool,
     actions,
-    changes:
-      mayChange ||
-      programs.changes ||
-      (opaque && declared !== undefined) ||
-      changing.some((action) => actions.has(action)),
+    changes,
+    productionChanges: programs.environments.has("production") && (isProgram ? programs.elsewhere : changes),
     emails,
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,

@@ -154,7 +154,8 @@ function emailAddressesIn(text: string): readonly Raw[] {
     else while (end < text.length && end - at < maxDomain && isDomain.test(text[end] ?? "")) end++
     const domain = text.slice(at + 1, end).replace(/^[.-]+|[.-]+$/g, "")
     const local = text.slice(Math.max(0, start), at)
-    if (local !== "" && domain !== "") found.push({ local, domain })
+    // `node@20.1` is a package and its version.
+    if (local !== "" && domain !== "" && !/^v?\d+(?:\.\d+){0,2}$/.test(domain)) found.push({ local, domain })
     if (found.length > maxAddresses) break
   }
   return found

@@ -23,6 +23,8 @@ export type Programs = {
   /** Programs that were read, of any language. */
   readonly read: number
   readonly changes: boolean
+  /** It changes something besides files of this machine that are not named after production. */
+  readonly elsewhere: boolean
   readonly network: boolean
   readonly open: OpenFacts
   readonly tooMany: boolean
@@ -49,6 +51,7 @@ export type ProgramReading = {
   readonly written: string[]
   read: number
   changes: boolean
+  elsewhere: boolean
   network: boolean
   tooMany: boolean
 }
@@ -71,6 +74,7 @@ export const newReading = (): ProgramReading => ({
   written: [],
   read: 0,
   changes: false,
+  elsewhere: false,
   network: false,
   tooMany: false,
 })

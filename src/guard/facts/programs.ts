@@ -19,6 +19,7 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
   for (const statement of statements) {
     reading.statements.push(statement)
     reading.changes ||= statement.writes || scripts.length > 0
+    reading.elsewhere ||= statement.writes || scripts.length > 0
     if (statement.destructive) reading.destructions.push({ kind: "data", environments })
     reading.actions.add(statement.writes ? (statement.destructive ? "delete" : "write") : "query")
     if (statement.unresolved === undefined) continue
@@ -81,13 +82,14 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (kind === "statements" && facts.environments.length === 0)
       reading.destructions.push({ kind: "unknown", environments: [] })
   }
-  for (const { effects, line } of facts.commands) {
+  for (const { effects, line, isLocal } of facts.commands) {
     for (const effect of effects) {
       const action = actionOf[effect]
       if (action !== undefined) reading.actions.add(action)
     }
     reading.network ||= effects.has("network") || effects.has("install")
     reading.changes ||= changing.some((effect) => effects.has(effect))
+    reading.elsewhere ||= !isLocal && changing.some((effect) => effects.has(effect))
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
     // A package manager's audit is a report on packages.
     const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line)
@@ -257,6 +259,8 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   reading.tooMany ||= facts.tooMany
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
+  reading.elsewhere ||=
+    facts.effects.has("delete") || facts.effects.has("send") || (facts.effects.has("write") && !isScratch(code))
   const targets = targetEnvironments(facts.literals)
   for (const [, server = "", sql = ""] of code.matchAll(/^\s*%%?sql\b[ \t]*(\S*:\/\/\S*)?([\s\S]*)/gm))
     readSqlInto(reading, sql, targetEnvironments([server]))
@@ -298,6 +302,15 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   for (const line of code.replace(/"""[^"]*"""|'''[^']*'''/g, "").split("\n", maxLines))
     for (const control of controlsOff(fold(line.slice(0, 400)))) reading.controlsOff.add(control)
 }
+
+/** Does a program write into files for passing use alone? What it writes into a database or a service is no file. */
+const isScratch = (code: string): boolean =>
+  !/\.(?:to_sql|to_gbq|write_gbq|put|update|insert|create|patch|set|upsert|merge|save|commit|bulk_\w+)\w*\s*\(/.test(
+    code,
+  ) &&
+  [
+    ...code.matchAll(/(?:\.to_\w+|\bopen|\.savefig|\.write_\w+|writeFile\w*)\s*\(\s*(?:[rbfu]?["'`]([^"'`\n]*))?/g),
+  ].every(([, file]) => file !== undefined && !/prod/i.test(file) && /^(?:\/tmp\/|(?![/~]|\.\.)[\w./-]+$)/.test(file))
 
 /** Lines of a program in which controls are looked for. */
 const maxLines = 500

@@ -1,5 +1,5 @@
 import { present } from "../../message/present.ts"
-import { type Environment, targetEnvironments } from "./action.ts"
+import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { filesOf } from "./command-files.ts"
 import { environmentsOf, isBuild } from "./command-place.ts"
 import { pricedField, readHost, readHosts, readMail, readPayment, readRegions } from "./command-reach.ts"
@@ -29,6 +29,8 @@ export type CommandFact = {
   /** The command with its words, as one line. */
   readonly line: string
   readonly effects: ReadonlySet<Effect>
+  /** All that it changes are files of this machine, none of which is named after production. */
+  readonly isLocal?: boolean
 }
 
 /** Something that is taken away for good, and where. */
@@ -185,19 +187,48 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (isDry) effects.add("read")
   if (command.words.length === 0) effects.clear()
   if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
+  if (name === "tee" && words.every((word) => /^-|^\/dev\/(?:null|std\w+|tty)$/.test(word))) effects.delete("write")
+  const named = environmentsOf(command)
+  const isHere = command.places.length === 0 && around.every((wrapper) => staysHere.test(wrapper))
+  const isLocal = isHere && (!changesMore(effects) || (localChange.test(name) && !named.includes("production")))
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
-  const named = environmentsOf(command)
   const environments = named.length > 0 ? named : reading.selected
   const chosen = selects.exec(line)?.[1]
   if (chosen !== undefined) reading.selected = targetEnvironments([chosen])
-  reading.commands.push({ name, line: line.slice(0, 4_000), effects })
+  const isPlace = [...writesTo, command.directory ?? ""].some((to) =>
+    environmentsIn(to.toLowerCase(), false).includes("production"),
+  )
+  reading.commands.push({ name, line: line.slice(0, 4_000), effects, isLocal: isLocal && !isPlace })
   reading.environments.push(...named)
   readDestructions(reading, command, line, environments)
   if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
-  if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
+  if (!isInline(name, words))
+    readProductionActs(
+      reading,
+      line,
+      isLocal ? new Set([...effects].filter((effect) => effect !== "write")) : effects,
+      environments,
+    )
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
+  readReached(reading, command, words, effects)
+  if (opensSecret(name, words, line)) reading.paths.push(secretStore)
+  if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
+  readMail(reading, command, words, line, effects)
+  if (effects.has("send"))
+    reading.told.push(...[...words, ...command.given].filter((word) => /\s\S+\s/.test(word)).slice(0, maxTold))
+  readRegions(reading, command, line, effects)
+  if (fetchesPackages(line, [...command.sets.keys()]))
+    for (const kind of ["network", "hosts"] as const)
+      open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
+  if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
+  readPayment(reading, name, words, effects)
+}
+
+/** The hosts that a command reaches: by its words, by a proxy, by a file that is a connection. */
+function readReached(reading: Reading, command: RunCommand, words: readonly string[], effects: Set<Effect>): void {
+  const { name, writesTo, readsFrom } = command
   if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
   else if (!wordless.test(name) && (effects.has("unknown") || effects.has("execute")))
     for (const word of words)
@@ -215,18 +246,15 @@ function readCommand(reading: Reading, command: RunCommand): void {
     else if (host !== undefined) reading.hosts.push(host)
     if (host !== undefined) effects.add("network")
   }
-  if (opensSecret(name, words, line)) reading.paths.push(secretStore)
-  if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
-  readMail(reading, command, words, line, effects)
-  if (effects.has("send"))
-    reading.told.push(...[...words, ...command.given].filter((word) => /\s\S+\s/.test(word)).slice(0, maxTold))
-  readRegions(reading, command, line, effects)
-  if (fetchesPackages(line, [...command.sets.keys()]))
-    for (const kind of ["network", "hosts"] as const)
-      open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
-  if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
-  readPayment(reading, name, words, effects)
 }
+
+const changesMore = (effects: ReadonlySet<Effect>): boolean =>
+  (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
+/** Wrappers that run a command on this machine. */
+const staysHere = /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
+/** Programs that change files of this machine and nothing else. */
+const localChange =
+  /^(?:cp|mv|rm|rmdir|unlink|touch|mkdir|mktemp|tee|truncate|ln|chmod|g?sed|awk|gawk|sort|split|csplit|tar|gzip|gunzip|zip|unzip|bzip2|xz|zstd|patch|dos2unix|sponge)$/
 
 /** Texts of one command whose language is looked for. */
 const maxTold = 50
@@ -329,7 +357,10 @@ const namesSecret = /secret|credential|passw(?:or)?d|private.?key|api.?key|keych
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
     for (const kind of ["changes", "network", "hosts"] as const) open(into, kind, `what ${name} does is not known`)
-    if (words.slice(1).some((word) => namesSecret.test(word)))
+    if (
+      words.slice(1).some((word) => namesSecret.test(word)) &&
+      !words.some((word) => /^(?:list|ls|status|names)$/.test(word))
+    )
       open(into, "paths", `what ${name} does with what is named after a secret is not known`)
   } else if (
     effects.size === 1 &&
@@ -352,6 +383,9 @@ const takesNames = (name: string, words: readonly string[]): boolean =>
   (/^(?:tar|bsdtar)$/.test(name) &&
     words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
 
+/** Programs that show names, sizes and dates, and nothing of what is in a file. */
+const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
+
 /** Programs whose words are no files. */
 const wordless =
   /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
@@ -372,7 +406,11 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
       open(reading.open, "hosts", "it changes what names of hosts lead to")
     const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
     const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
-    reading.paths.push({ ...fact, ...more })
+    reading.paths.push({
+      ...fact,
+      ...more,
+      ...(namesOnly.test(name) && fact.access === "read" ? { secret: false } : {}),
+    })
   }
   for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
   if (takesNames(name, words)) {
