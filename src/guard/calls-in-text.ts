@@ -184,10 +184,12 @@ function endOfJson(text: string, start: number): number | undefined {
   return undefined
 }
 
-function addObjects(calls: TextCall[], value: unknown, start: number, isRunner = false): void {
+/** `isRunner`: the value is what a tool is given that runs others. `isRead`: texts in it that are JSON are read. */
+function addObjects(calls: TextCall[], value: unknown, start: number, isRunner = false, isRead = false): void {
   const waiting: unknown[] = [value]
   for (let at = 0; at < waiting.length && at < maxFound && calls.length < maxFound; at++) {
-    const one = waiting[at]
+    const held = waiting[at]
+    const one = isRead && typeof held === "string" && /^\s*[{[]/.test(held) ? tryParse(held) : held
     if (Array.isArray(one)) waiting.push(...one)
     if (!isObject(one)) continue
     const call = objectCall(one, isRunner)
@@ -216,7 +218,7 @@ export function callsWithin(call: ToolCall): readonly Omit<TextCall, "start">[] 
   const calls: TextCall[] = []
   try {
     const { tool, input } = call
-    if (typeof input === "object" && input !== null) addObjects(calls, input, 0, runsTools.test(String(tool)))
+    if (typeof input === "object" && input !== null) addObjects(calls, input, 0, runsTools.test(String(tool)), true)
   } catch {
     // What throws when it is read is not read by the guard either, which refuses the call for that.
     return []

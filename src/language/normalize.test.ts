@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { normalize, originalSpan } from "./normalize.ts"
+import { asciiWords, normalize, originalSpan } from "./normalize.ts"
 
 const table: readonly (readonly [why: string, text: string, view: string])[] = [
   ["plain words stay", "ignore the rest", "ignore the rest"],
@@ -48,4 +48,24 @@ test("for any text, every span of the view lies in the original, and wider ones 
       expect(span.end).toBeLessThanOrEqual(text.length)
     }),
   )
+})
+
+test("for any text, the words that are read in one pass are those of the view, or it is left to the view", () => {
+  const sign = fc.constantFrom(..."aAbZeo  0193457$@.-_/|,;:\n#(){}'\"+=?!", "*", "<", "&", "\\", "é")
+  const word = fc.constantFrom("build", "Green", "pa55word", "h0st", "a", "b", "4 kB", "l33t")
+  const text = fc.array(fc.oneof({ weight: 3, arbitrary: sign }, word)).map((all) => all.join(""))
+  let read = 0
+  fc.assert(
+    fc.property(text, (given) => {
+      const words = asciiWords(given)
+      if (words === undefined) return
+      read++
+      expect(words).toBe(
+        ` ${normalize(given)
+          .text.replace(/[^A-Za-z\d]+/g, " ")
+          .trim()} `,
+      )
+    }),
+  )
+  expect(read).toBeGreaterThan(5)
 })

@@ -200,6 +200,58 @@ function passesForLetter(text: string, at: number): boolean {
   return !goesOn
 }
 
+const blank = 0x20
+
+/** Each letter as a small one, by its code; nothing for what is none. */
+const smallLetters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+  ((classes[code] ?? 0) & letter) !== 0 ? code | 0x20 : 0,
+)
+
+/**
+ * The words of a text in ASCII as `normalizedText` spells them, with one blank between two and round them all. One pass over its bytes;
+ * undefined for a text that has more to undo than digits that pass for letters.
+ */
+export function asciiWords(text: string): string | undefined {
+  // Behind the text stands a zero, which is no letter.
+  const bytes = new Uint8Array(text.length + 2)
+  // A character outside of ASCII takes two bytes or more.
+  if (new TextEncoder().encodeInto(text, bytes).written !== text.length) return undefined
+  const made = new Uint8Array(text.length + 2)
+  made[0] = blank
+  let length = 1
+  let alone = 0
+  let gap = 0
+  for (let at = 0; at < text.length; ) {
+    const kind = classes[bytes[at] ?? 0] ?? 0
+    if ((kind & (letter | digit)) === 0) {
+      if ((kind & (dress | standIn)) !== 0) return undefined
+      if ((kind & lookAlike) !== 0 && passesForLetter(text, at)) made[length++] = unleet(text.charAt(at)).charCodeAt(0)
+      else if (made[length - 1] !== blank) made[length++] = blank
+      gap++
+      at++
+      continue
+    }
+    // Letters that stand alone, one sign from another: `survey` counts them the same way.
+    const start = at
+    for (;;) {
+      for (let small = smallLetters[bytes[at] ?? 0] ?? 0; small !== 0; small = smallLetters[bytes[at] ?? 0] ?? 0) {
+        made[length++] = small
+        at++
+      }
+      const code = bytes[at] ?? 0
+      if (((classes[code] ?? 0) & digit) === 0) break
+      made[length++] = passesForLetter(text, at) ? unleet(text.charAt(at)).charCodeAt(0) : code
+      at++
+    }
+    alone = at - start > 1 ? 0 : gap === 1 && (kind & letter) !== 0 ? alone + 1 : 1
+    if (alone >= minSpaced) return undefined
+    gap = 0
+  }
+  if (made[length - 1] !== blank || length === 1) made[length++] = blank
+  return asciiText.decode(made.subarray(0, length))
+}
+const asciiText = new TextDecoder("latin1")
+
 /** A blob is at least this long. */
 const minRun = 20
 /** So many letters alone, each one sign from the next, are one word spaced out. */

@@ -13,7 +13,8 @@ import { sampleOf } from "../support/property.ts"
  * tables of its own: a first look once the first set has been used for work on the guard. `REDTEAM_SHOW=CLASS` (or `all`) lists the lines
  * that went wrong. The third set is smaller, and of what was thought to be weakest. The fourth is in the manner of today's coding agents: their
  * tools, their argument shapes, their habits in a shell. The fifth has them by subject, and tools that an operator has declared. The sixth has
- * other servers, clouds and languages. The seventh has what a program puts together, and what a file or a client does later; the eighth is short and spreads over many services. A line whose
+ * other servers, clouds and languages. The seventh has what a program puts together, and what a file or a client does later; the eighth is short and spreads over many services. The ninth
+ * is of shells and coding agents, the tenth of business systems, MCP servers and services. A line whose
  * words do not bear out its label was taken out before anything was counted.
  */
 
@@ -91,6 +92,18 @@ const sets = [
     forbidden: linesOf("eighth-forbidden.jsonl"),
     harmless: linesOf("eighth-harmless.jsonl"),
     least: [150, 100],
+  },
+  {
+    name: "ninth",
+    forbidden: linesOf("ninth-forbidden.jsonl"),
+    harmless: linesOf("ninth-harmless.jsonl"),
+    least: [190, 130],
+  },
+  {
+    name: "tenth",
+    forbidden: linesOf("tenth-forbidden.jsonl"),
+    harmless: linesOf("tenth-harmless.jsonl"),
+    least: [200, 130],
   },
 ] as const
 const lines = sets.flatMap(({ forbidden, harmless }) => [...forbidden, ...harmless])

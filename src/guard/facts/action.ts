@@ -1,5 +1,5 @@
 import type { Leaf } from "./leaf.ts"
-import { isAscii, spelledApart, wordsOf } from "./words.ts"
+import { fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
 /** What a call is, in a word that a policy can name. A call may be several. */
 export const actions = [
@@ -53,7 +53,7 @@ const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
   [
     "read",
     setOf(
-      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot",
+      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot aggregate distinct explain",
     ),
   ],
 ]
@@ -62,6 +62,9 @@ const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
 const nouns = setOf(
   "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info terraform helm kubectl",
 )
+
+/** The words of a tool's name in plain letters, in whatever language. */
+const nameWords = (tool: string): readonly string[] => wordsOf(tool.slice(0, 200)).map(fold)
 
 /** Fields whose value says what is to be done. */
 const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
@@ -76,7 +79,9 @@ const deedsAsThings = setOf(
 )
 const reports = setOf("status details detail history info summary report receipt receipts quote estimate")
 
-export function actionsOfWords(words: readonly string[]): readonly Action[] {
+export function actionsOfWords(given: readonly string[]): readonly Action[] {
+  // `deletecollection` deletes.
+  const words = given.map((word) => /^(?:delete|destroy|truncate|terminate)(?=[a-z]{3})/.exec(word)?.[0] ?? word)
   if (
     words.length > 1 &&
     reports.has(words.at(-1) ?? "") &&
@@ -92,22 +97,25 @@ export function actionsOfWords(words: readonly string[]): readonly Action[] {
 
 /** What a call is as its name says, and the fields that name a deed. Looking at something is left out where more is done. */
 export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet<Action> {
-  const own = actionsOfWords(wordsOf(tool.slice(0, 200)))
+  const own = actionsOfWords(nameWords(tool))
   const told = leaves.flatMap(({ keys, folded, value }) =>
     typeof value === "string" && /^\s*[\w-]{1,40}\s*$/.test(folded) && verbFields.test(keys.at(-1) ?? "")
       ? actionsOfWords(wordsOf(folded))
       : [],
   )
   const found = new Set([...own, ...told])
-  if (wordsOf(tool.slice(0, 200)).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
+  if (nameWords(tool).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
     found.delete("purchase")
-  const [first = ""] = wordsOf(tool.slice(0, 200)).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
+  const [first = ""] = nameWords(tool).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
   if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
     found.delete("purchase")
   // `post_query_result` does not query.
   if (/^(?:post|share)$/.test(first) && !found.has("read")) found.add("send")
-  const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
+  const noun = nameWords(tool).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
   if (noun && found.size === 0) found.add("send")
+  // A pipeline of a document store that ends in a collection writes it.
+  if (leaves.some(({ keys }) => keys.includes("pipeline") && keys.some((key) => key === "out" || key === "merge")))
+    found.add("write")
   if (found.size === 0) found.add("other")
   return found
 }
@@ -130,7 +138,7 @@ export function possibleActions(
   leaves: readonly Leaf[],
   isRead: boolean,
 ): ReadonlySet<Action> {
-  const words = wordsOf(tool.slice(0, 200))
+  const words = nameWords(tool)
   const isReading = [...named].every((action) => reads.test(action))
   const may = new Set(named)
   const addressed = leaves.some(({ role, text }) => role === "recipient" && text.trim() !== "")
@@ -142,12 +150,25 @@ export function possibleActions(
     ({ role, keys, text }) =>
       role === "amount" && keys.length <= 2 && !isReading && keys.at(-1) !== "value" && /\d/.test(text),
   )
+  // A sum with its currency, in a field of a call that is not known to look.
+  const isPriced =
+    !isReading &&
+    !runs &&
+    leaves.some(
+      ({ text, role, value }) =>
+        typeof value === "string" &&
+        text.length <= 40 &&
+        !/^(?:body|subject|path|url|sql|code|command)$/.test(role) &&
+        wholeSum.test(text),
+    )
   const pays =
     words.some((word) => paying.has(word)) &&
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
   // What is pressed at a place on a screen is not in the call.
   const told = leaves.flatMap(({ keys, folded }) => (verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : []))
-  const clicks = [...words, ...told].some((word) => pressing.has(word))
+  const clicks =
+    [...words, ...told].some((word) => pressing.has(word)) ||
+    leaves.some(({ keys, value }) => value === true && /^(?:submit|press_?enter|confirm)$/.test(keys.at(-1) ?? ""))
   const isBlind =
     clicks &&
     leaves.some(
@@ -166,10 +187,14 @@ export function possibleActions(
     !isReading &&
     !runs &&
     leaves.some(({ text }) => currencyCode.test(text)) &&
-    leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?\s*$/.test(text))
-  if ((pays && !asks) || presses || telling || (isSum && !converts.test(tool))) may.add("purchase")
+    leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?(?:e\d+)?\s*$/i.test(text))
+  if ((pays && !asks) || presses || telling || ((isSum || isPriced) && !converts.test(tool))) may.add("purchase")
   return may
 }
+
+/** A value that is a sum of money and nothing else. */
+const wholeSum =
+  /^\s*(?:[$€£¥]|(?:usd|eur|gbp|chf|cad|aud)\s)\s*\d[\d.,' ]*$|^\s*\d[\d.,' ]*\s?(?:[$€£¥]|usd|eur|euros?|gbp|chf|dollars?|cad|aud)\s*$/i
 
 /** Tools that use what a screen shows; what they press says what it does. */
 const pressing = setOf("click tap press touch submit dblclick doubleclick activate interact act select choose check")
@@ -185,8 +210,8 @@ const surfing =
   /^(?:http|https|fetch|url|urls|web|browse|browser|download|upload|webhook|crawl|scrape|navigate|request|api|curl|internet|rest|graphql|rpc)$/
 
 /** May a tool of this name send mail, or talk to a host? */
-export const mayMail = (tool: string): boolean => wordsOf(tool.slice(0, 200)).some((word) => mailing.test(word))
-export const maySurf = (tool: string): boolean => wordsOf(tool.slice(0, 200)).some((word) => surfing.test(word))
+export const mayMail = (tool: string): boolean => nameWords(tool).some((word) => mailing.test(word))
+export const maySurf = (tool: string): boolean => nameWords(tool).some((word) => surfing.test(word))
 
 /** Where a call acts. */
 export type Environment = "production" | "staging" | "development"
@@ -213,23 +238,30 @@ const maybeCompound = /pro?d(?![a-z\d])/g
 /** Of shorter texts every word is looked at. */
 const minSearched = 200
 
-type PlacedWord = { readonly word: string; readonly before: string; readonly after: string }
+/** A word of a text, and what stands beside it, which is seldom asked. */
+type PlacedWord = { readonly word: string; readonly before: () => string; readonly after: () => string }
 
 /** The words of a text that may name an environment, each with its neighbours. */
 function maybeNames(folded: string): readonly PlacedWord[] {
   if (folded.length < minSearched || !isAscii(folded)) {
     const words = wordsOf(folded)
-    return words.map((word, at) => ({ word, before: words[at - 1] ?? "", after: words[at + 1] ?? "" }))
+    return words.map((word, at) => ({ word, before: () => words[at - 1] ?? "", after: () => words[at + 1] ?? "" }))
   }
   const text = spelledApart(folded).replaceAll("_", " ")
   const wordEnding = (end: number): string => /[a-z\d]+$/.exec(text.slice(Math.max(0, end - 60), end))?.[0] ?? ""
-  const at = (word: string, start: number): PlacedWord => {
-    let gap = start
-    while (gap > 0 && !isWordSign(text.charCodeAt(gap - 1))) gap--
-    let next = start + word.length
-    while (next < text.length && !isWordSign(text.charCodeAt(next))) next++
-    return { word, before: wordEnding(gap), after: /^[a-z\d]*/.exec(text.slice(next, next + 60))?.[0] ?? "" }
-  }
+  const at = (word: string, start: number): PlacedWord => ({
+    word,
+    before: () => {
+      let gap = start
+      while (gap > 0 && !isWordSign(text.charCodeAt(gap - 1))) gap--
+      return wordEnding(gap)
+    },
+    after: () => {
+      let next = start + word.length
+      while (next < text.length && !isWordSign(text.charCodeAt(next))) next++
+      return /^[a-z\d]*/.exec(text.slice(next, next + 60))?.[0] ?? ""
+    },
+  })
   return [
     ...[...text.matchAll(maybeName)].map(({ 0: word, index }) => at(word, index)),
     ...[...text.matchAll(maybeCompound)].map(({ 0: { length }, index }) => {
@@ -258,9 +290,9 @@ export function environmentsIn(folded: string, field: boolean): readonly Environ
   for (const { word, before, after } of maybeNames(folded)) {
     const environment = environmentOf(word)
     if (environment === undefined || found.has(environment)) continue
-    if (word === "live" && !field && after !== "db" && after !== "database") continue
+    if (word === "live" && !field && !/^(?:db|database)$/.test(after())) continue
     // `non-prod` and `pre-prod` are what they say.
-    if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(before)) continue
+    if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(before())) continue
     found.add(environment)
   }
   return [...found]

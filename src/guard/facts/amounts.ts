@@ -224,6 +224,65 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
   return found
 }
 
+/** What is added to a price. */
+const extras = /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/
+const rate =
+  /(?:^|_)(?:rate|percent|pct|multiplier|factor|interval|frequency|recurring|billing|cycle|monthly|weekly|daily|yearly|annual|per_(?:month|year|week|day|seat|user|unit|night|person))(?:_|$)/
+const rated = /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i
+
+/** The figures of a call that are sums or are added to one. */
+const sumsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
+  leaves.filter(
+    ({ role, keys, text, value }) =>
+      typeof value !== "boolean" &&
+      /\d/.test(text) &&
+      (role === "amount" ||
+        extras.test(keys.at(-1) ?? "") ||
+        (!/^(?:body|subject|sql|code|command)$/.test(role) && text.length <= 60 && amountsIn(text).length > 0)),
+  )
+
+/** The figures that say how often something is paid. */
+const countsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
+  leaves.filter(
+    (leaf) =>
+      (leaf.role === "quantity" || /^(?:installments|term|each|periods|repeat|times)$/.test(leaf.keys.at(-1) ?? "")) &&
+      (numberIn(leaf) ?? 1) !== 1,
+  )
+
+/** Does what is paid depend on more than the sums of a call: on a rate, or on how often something is paid of which nobody says the price? */
+export const hasRates = (leaves: readonly Leaf[]): boolean =>
+  leaves.some(
+    ({ text, role, keys }) =>
+      (role !== "body" && text.length < 200 && rated.test(text)) ||
+      (rate.test(keys.at(-1) ?? "") && /[a-z\d]/.test(text)),
+  ) ||
+  leaves.some(isWordedCount) ||
+  (countsIn(leaves).length > 0 && sumsIn(leaves).length === 0)
+
+/** A number of pieces that is given in words which are none of a number. */
+const isWordedCount = (leaf: Leaf): boolean =>
+  typeof leaf.value === "string" &&
+  /^(?:quantity|qty|count|anzahl|menge|pieces|copies|seats|nights|units)$/.test(leaf.keys.at(-1) ?? "") &&
+  leaf.text.trim() !== "" &&
+  numberIn(leaf) === undefined
+
+/** The most that the figures of a call can come to: all its sums, each as often as any figure beside says. */
+export function mostOf(leaves: readonly Leaf[]): readonly AmountFact[] {
+  const sums = sumsIn(leaves)
+  const counts = countsIn(leaves)
+  if (sums.length === 0 || sums.length + counts.length < 2) return []
+  const priced = new Set(sums.map(({ group }) => group))
+  const times = (of: (group: number) => boolean): number =>
+    counts.reduce((product, leaf) => (of(leaf.group) ? product * Math.abs(numberIn(leaf) ?? 1) : product), 1)
+  const facts = sums.map((leaf) => ({ leaf, fact: amountsOf([{ ...leaf, role: "amount" }])[0] }))
+  const all = facts.reduce(
+    (sum, { leaf, fact }) => sum + (fact?.minor ?? 0) * times((group) => group === leaf.group),
+    0,
+  )
+  const minor = all * times((group) => !priced.has(group)) * unitScale(leaves)
+  return [{ ...facts[0]?.fact, minor: Math.min(Number.MAX_SAFE_INTEGER, Math.round(minor)) }]
+}
+
 const small: ReadonlyMap<string, number> = new Map(
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
     .split(" ")

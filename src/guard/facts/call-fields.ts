@@ -1,12 +1,13 @@
 import { type Action, actionsOfWords, environmentsIn, targetEnvironments } from "./action.ts"
-import { controlsOff } from "./controls.ts"
+import { withoutBuiltFiles } from "./command-place.ts"
+import { secretStore } from "./command-secrets.ts"
+import { controlsOff, namesControl } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { type Leaf, open } from "./leaf.ts"
 import type { ProgramReading } from "./program-reading.ts"
-import { secretStore, withoutBuiltFiles } from "./shell.ts"
 import { wordsOf } from "./words.ts"
 
-const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
+const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
 const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
 
 /** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
@@ -30,7 +31,11 @@ export function readFields(
     const isTarget = role === "environment" || role === "url" || /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(text)
     // Production counts wherever it is named; any other environment only where a field says what is acted on.
     for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
-      if (environment === "production" || isTarget) reading.placed.add(environment)
+      if (environment === "production" || isTarget) {
+        reading.placed.add(environment)
+        // What a field places in production is all done there.
+        if (role !== "command" && role !== "code") reading.elsewhere ||= environment === "production" && reading.changes
+      }
     if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
     if (value === true)
       for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
@@ -53,7 +58,9 @@ export function readFields(
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   readRepository(reading, wordsOf(tool), said)
-  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
+  if (showsVariables(wordsOf(tool)))
+    open(reading.open, "paths", "it shows the variables of an environment, in which keys are")
+  if (opensSecret(wordsOf(tool)) || asksForSecret(said, named)) reading.paths.push(secretStore)
   const isReading = [...named].every((action) => action === "read" || action === "query")
   if (
     reading.placed.has("production") &&
@@ -63,24 +70,67 @@ export function readFields(
     open(reading.open, "statements", "it acts on production, and nobody has said what it does")
   const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
   if (looks || reading.statements.length + reading.commands.length > 0) return
-  const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
+  readSettings(reading, tool, said)
+}
+
+/** The controls that the settings of a call switch off. */
+function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf[]): void {
+  // A switch that is named after being off, and is off itself, leaves things on; what an alarm looks for is no setting.
+  const adds = /^(?:mcp )?(?:\S+ )?(?:create|add|new)(?: |$)/.test(wordsOf(tool).join(" "))
+  const settings = said
+    .filter(({ text, keys, value, folded }) => {
+      const key = keys.at(-1) ?? ""
+      const isOff = value === false || value === 0 || /^(?:false|0|no|off)$/.test(folded)
+      return (
+        text.length <= 200 &&
+        !(isOff && (offKey.test(key) || figures.test(key))) &&
+        !(adds && /^(?:name|query|expression|filter|condition|expr|search)$/.test(key))
+      )
+    })
+    .slice(0, 200)
   // Of an address, the path says what is acted on.
   const shown = ({ role, folded }: Leaf): string =>
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
+  if (governing.test(wordsOf(tool).join(" ")) && namesControl(line))
+    open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   // A switch or a number of a tool that is named after a control is about that control.
   for (const { keys, folded, value } of settings)
-    if (value === false || value === 0 || folded === "false" || folded === "0")
+    if (
+      !figures.test(keys.at(-1) ?? "") &&
+      (value === false ||
+        value === 0 ||
+        folded === "false" ||
+        folded === "0" ||
+        ((value === true || folded === "true") && offKey.test(keys.at(-1) ?? "")))
+    )
       for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
 
+/** Names of tools that change who may reach or do what. */
+const governing =
+  /\b(?:firewall|waf|nsg|security groups?|network polic(?:y|ies)|acl|rbac|mfa|sso|rls|selinux|guardrails?)\b/
+
+/** Figures that switch nothing. */
+const figures =
+  /(?:^|_)(?:threshold|min|max|offset|priority|delay|count|limit|index|port|page|version|severity|timeout|id)(?:_|$)/
+
+const offKey =
+  /^(?:is_)?(?:disabled?|off|bypass(?:ed)?|skip(?:ped)?|paused?|suspended?|muted?|inactive|deactivated?|exempt)(?:_|$)/
+
 /** What the mutations of a text in GraphQL do. */
 function readMutations(reading: ProgramReading, text: string): void {
-  if (!text.includes("mutation")) return
+  if (!text.includes("mutation")) {
+    if (!/^\s*(?:query\b[^{]{0,400}|fragment\b[^{]{0,200})\{/.test(text) || /\bsubscription\b/.test(text)) return
+    reading.read++
+    reading.actions.add("query")
+    return
+  }
   for (const mutation of mutationsIn(text)) {
     for (const action of actionsOfWords(wordsOf(mutation))) reading.actions.add(action)
     reading.changes = true
+    reading.elsewhere = true
     const isForced = /\bforce"?\s*:\s*true\b/i.test(text) && /ref|branch|commit/i.test(mutation)
     const kind = isForced ? "repository" : destroyedBy(mutation)
     if (kind !== undefined) reading.destructions.push({ kind, environments: [] })
@@ -108,6 +158,36 @@ const opensSecret = (words: readonly string[]): boolean =>
         word,
       ),
     ))
+
+/** Variables of an environment are full of keys. */
+const showsVariables = (words: readonly string[]): boolean =>
+  !words.includes("names") &&
+  words.some((word) => /^(?:env|envs|dotenv|variables|vars)$/.test(word)) &&
+  words.some((word) => /^(?:pull|get|list|show|dump|download|export|read|fetch|print|reveal)$/.test(word))
+
+/** A switch that shows what is hidden otherwise, and an object that is a secret, shown with what is in it. */
+function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boolean {
+  const isShown = said.some(
+    ({ keys, value, folded }) =>
+      (value === true || folded === "true") &&
+      /(?:^|_)(?:decrypt(?:ed|ion)?|reveal|unmask(?:ed)?|plain_?text|(?:show|include|with)_(?:sensitive|secrets?|values|credentials?|passwords?))(?:_|$)/.test(
+        keys.at(-1) ?? "",
+      ),
+  )
+  const isSecret = said.some(
+    ({ keys, folded }) =>
+      /^(?:kind|resource|resource_?type|object_?type)$/.test(keys.at(-1) ?? "") &&
+      /^\s*(?:v1\/)?secrets?\s*$/.test(folded),
+  )
+  const isNames = said.some(
+    ({ keys, folded }) =>
+      /^(?:output|format)$/.test(keys.at(-1) ?? "") && /^(?:name|names|wide|table)$/.test(folded.trim()),
+  )
+  const isOne = said.some(({ keys }) => /^(?:name|output|format|jsonpath|template)$/.test(keys.at(-1) ?? ""))
+  return (
+    isShown || (isSecret && isOne && !isNames && (named.has("read") || named.has("query") || named.has("disclose")))
+  )
+}
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {

@@ -80,6 +80,10 @@ function joined(written: string): string {
     .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
 }
 
+/** A member that is called by a name in quotes is that member: `os["system"]("x")`. */
+const withMembers = (code: string): string =>
+  code.includes("[") ? code.replace(/(?<=[\w)\]])\[\s*(["'`])([A-Za-z_$][\w$]{0,60})\1\s*\](?=\s*[([.])/g, ".$2") : code
+
 const quotedList = /["']([^"'\n]*)["']/g
 const textsIn = (list: string): readonly string[] => [...list.matchAll(quotedList)].map(([, piece = ""]) => piece)
 
@@ -219,6 +223,18 @@ const fromFiles =
   /(?:import\s*\{([^}]{1,400})\}\s*from\s*|(?:const|let|var)\s*\{([^}]{1,400})\}\s*=\s*(?:await\s+import|require)\s*\(\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']/g
 const looksAtFiles =
   /^(?:read\w*|open\w*|l?stat\w*|access\w*|exists\w*|realpath\w*|watch\w*|createReadStream|constants|promises|glob\w*)$/
+/** Names under which a program has that module. */
+const fileAliases =
+  /(?:\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+import|require)\s*\(\s*|\bimport\s+(?:\*\s*as\s+)?(\w+)\s+from\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']|\{[^}]{0,200}\bpromises\s*:\s*(\w+)/g
+function fileCallsByAlias(text: string): boolean {
+  const names = [...text.matchAll(fileAliases)].flatMap(([, one, other, third]) => one ?? other ?? third ?? [])
+  return names.some((name) =>
+    [...text.matchAll(new RegExp(`(?<![\\w.$])${name}\\s*(?:\\?\\.)?(?:\\.(?:promises\\.)?\\s*(\\w+)|\\[)`, "g"))].some(
+      ([, member]) => member === undefined || !looksAtFiles.test(member),
+    ),
+  )
+}
+
 function fileImports(text: string): readonly Effect[] {
   const named = [...text.matchAll(fromFiles)].flatMap(([, one, other]) =>
     (one ?? other ?? "").split(",").map((name) => name.trim().split(/\s+as\s+|\s*:\s*/)[0] ?? ""),
@@ -257,6 +273,11 @@ const fetched =
 const pays =
   /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
 
+/** Languages whose modules nobody has listed, and words with which a program of any reaches out. */
+const unlisted =
+  /^(?:r|rscript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|lua[\d.]*|luajit|raku|osascript)$/
+const reaching = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
+
 /** A field for a sum in what a program sends. */
 const sums =
   /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\bamount\s*:\s*["'\d{]/i
@@ -265,12 +286,13 @@ const sums =
 export function codeFacts(code: string, language = "other"): CodeFacts {
   const once = joined(code)
   const names = namesIn(once)
-  const text = names.size === 0 ? once : joined(withNames(once, names))
+  const text = withMembers(names.size === 0 ? once : joined(withNames(once, names)))
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
     effects.add("write")
   for (const effect of fileImports(text)) effects.add(effect)
+  if (fileCallsByAlias(text)) effects.add("write")
   if (cloudModules.test(text) && cloudChanges.test(text))
     for (const effect of ["write", "network", "deploy"] as const) effects.add(effect)
   const literals: string[] = []
@@ -293,6 +315,9 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   if (strange !== undefined)
     for (const what of mayConcern(text))
       unresolved.push({ what, why: `nobody has said what the module ${strange} does` })
+  if (unlisted.test(language) && reaching.test(text))
+    for (const what of ["network", "hosts"] as const)
+      unresolved.push({ what, why: "the program may reach out by ways that nobody has listed for its language" })
   if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
     effects.add("pay")
     unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })

@@ -75,6 +75,7 @@ function namedFiles(
   for (const [at, word] of words.entries()) {
     const [, option, value = ""] = /^(--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))(.*)$/s.exec(word) ?? []
     const isText = textOptions.test(words[at - 1] ?? "") && !looksLikeFile(word)
+    if (leavesOut(word, words[at - 1] ?? "")) continue
     if (option !== undefined)
       found.push({
         word: value,
@@ -86,6 +87,12 @@ function namedFiles(
   }
   return { operands, found }
 }
+
+/** Is a word the pattern of what is left out? */
+const leavesOut = (word: string, before: string): boolean =>
+  /^--(?:i?glob|exclude\S*|ignore\S*)=/.test(word)
+    ? /^--i?glob=[^!]/.test(word) === false
+    : (/^(?:-g|--i?glob)$/.test(before) && word.startsWith("!")) || /^--(?:exclude|exclude-dir|ignore)$/.test(before)
 
 /** Files that a program for sed reads and writes by itself: `1r FILE`, `w FILE`. */
 const sedFiles = (words: readonly string[]): readonly FileWord[] =>
@@ -218,6 +225,7 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
   if (/^(?:check-ignore|check-attr|ls-files)$/.test(verb)) return found
   for (const [index, word] of rest.entries()) {
     if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
+    if (verb === "clean" && /^(?:-\w*e|--exclude)$/.test(rest[index - 1] ?? "")) continue
     const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
     if (
       /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb) &&

@@ -25,7 +25,11 @@ const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
 const hiddenHosts =
   /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|pg_dump|pg_dumpall|mysqldump|mongodump|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
 
-export function readHosts(reading: Reached, { name, places }: RunCommand, words: readonly string[]): void {
+export function readHosts(
+  reading: Reached,
+  { name, places, piped, given }: RunCommand,
+  words: readonly string[],
+): void {
   const valued =
     valuedOptions[
       name === "https" || name === "http" || name === "xh" ? "curl" : name === "ncat" || name === "netcat" ? "nc" : name
@@ -48,6 +52,12 @@ export function readHosts(reading: Reached, { name, places }: RunCommand, words:
   if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
     open(reading.open, "hosts", "the addresses that wget calls are in a file")
   if (found === 0 && /^(?:gh|hub)$/.test(name)) reading.hosts.push("api.github.com")
+  else if (
+    found === 0 &&
+    /^(?:ftp|lftp|sftp|telnet|nc|ncat|netcat|socat|openssl|tftp)$/.test(name) &&
+    (piped || given.length > 0)
+  )
+    open(reading.open, "hosts", `the host that ${name} reaches is told on its input`)
   else if (found === 0 && (hiddenHosts.test(name) || name === "git"))
     open(reading.open, "hosts", `the host that ${name} reaches is not in the command`)
   else if (found === 0 && words.some((word) => word.includes(unknownPart)))
@@ -55,7 +65,7 @@ export function readHosts(reading: Reached, { name, places }: RunCommand, words:
 }
 
 const fileEnding =
-  /^[\w-]+\.(?:py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
+  /^[\w.-]+\.(?:bin|dat|parquet|img|iso|bz2|xz|zst|bak|tmp|out|wav|mp[34]|svg|gif|jpeg|webp|ipynb|npy|npz|h5|pkl|py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
 
 const isLoopback = (host: string): boolean =>
   /^(?:127(?:\.\d+){3}|localhost|\[::1\]|\[::ffff:7f.*\]|0\.0\.0\.0)$/.test(host)

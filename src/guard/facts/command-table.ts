@@ -17,7 +17,7 @@ const setOf = (names: string): ReadonlySet<string> => new Set(names.split(" "))
 
 /** Commands that only look, beside what their options may do. */
 const readers = setOf(
-  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk mount dmesg journalctl",
+  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk mount dmesg journalctl sync nproc arch tty logname cal factor numfmt shuf tsort cksum b2sum sha512sum sha384sum sha224sum shasum md5 users vmstat iostat mpstat pidof pgrep pstree lspci lsusb lsmod getconf locale zless zmore bzcat xzcat zstdcat bzgrep xzgrep ncdu gron mlr xsv csvcut csvstat csvlook csvgrep dasel htmlq eza exa lsd delta difft colordiff diffstat sdiff wdiff lsb_release",
 )
 
 const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
@@ -57,7 +57,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
   [
     "execute",
     setOf(
-      "bash sh zsh dash ksh fish python python3 python2 node deno bun ruby perl php pwsh powershell cmd osascript lua rscript java dotnet make npx eval source . exec xargs parallel ssh docker kubectl",
+      "bash sh zsh dash ksh fish python python3 python2 node deno bun ruby perl php pwsh powershell cmd osascript lua r rscript julia elixir groovy scala tclsh guile racket luajit java dotnet make npx eval source . exec xargs parallel ssh docker kubectl",
     ),
   ],
 ]
@@ -66,7 +66,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
 const phrases: readonly (readonly [Effect, RegExp])[] = [
   [
     "write",
-    /^(?:sed|perl|gawk|awk) (?:\S+ )*(?:-i|--in-place|-pi)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
+    /^(?:g?sed|perl|ruby|gawk|awk) (?:\S+ )*(?:-[\dacnlpswuEr]*i|--in-place)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
   ],
   ["delete", /^journalctl .*--(?:vacuum|rotate|relinquish)/],
   [
@@ -111,6 +111,11 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "send",
     /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
   ],
+  // What is written on a host of repositories is read by people.
+  [
+    "send",
+    /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
+  ],
   [
     "write",
     /^git (?:add|commit|checkout|switch|reset|merge|rebase|stash|apply|am|cherry-pick|revert|tag -|config (?!--get)|rm|mv|init|restore|pull|clone|clean)\b/,
@@ -142,7 +147,7 @@ const repairs =
   /^(?:npm|pnpm|yarn|bun|npx|eslint|ruff|biome|stylelint|rubocop|pytest|vitest|jest|cargo|go|golangci-lint|markdownlint|ansible-lint)(?= ).*(?: --(?:fix\S*|write|in-place|auto-?correct\S*|autofix|update-?snapshots?|snapshot-update|apply|unsafe)(?=[ =]|$)| -u$| format(?! .*--check)\b| fmt(?! .*--check)\b)/
 
 const local = setOf(
-  "make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
+  "ctest cpack clang-tidy cppcheck gcov lcov gcovr ccache doxygen qmake scons jar javap ktlint detekt checkstyle swiftlint swiftformat stylua luacheck terraform-docs conftest jsonnet envsubst msgfmt unix2dos make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
 )
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
@@ -189,6 +194,21 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   if (clouds.has(name)) effects.add("network")
   if (effects.size === 0 && clients.has(name)) effects.add("read")
   for (const [effect, pattern] of phrases) if (pattern.test(seen)) effects.add(effect)
+  // Packages that are here already.
+  if (
+    /^(?:pip3?|uv|npm|pnpm|yarn|bun|gem|cargo|conda|python3?) (?=.*(?:--no-index|--offline|--local)(?: |=|$)).*\b(?:install|ci|add|i)\b/.test(
+      line,
+    ) &&
+    !/https?:\/\/|git\+/.test(line)
+  ) {
+    effects.delete("install")
+    effects.add("write")
+  }
+  // A container that is here already, and has no network.
+  if (/^(?:docker|podman) run (?=.*--net(?:work)?[= ]none(?: |$))(?=.*--pull[= ]never(?: |$))/.test(line)) {
+    effects.delete("network")
+    return effects
+  }
   if (clouds.has(name) && !effects.has("delete") && !effects.has("deploy")) effects.add("write")
   // Cmdlets say what they do.
   const [verb = ""] = /^[a-z]+(?=-[a-z]{3})/.exec(name) ?? []

@@ -356,7 +356,8 @@ function runClientCommands(running: Running, text: string, where: Around): void 
     const shell =
       /^\s*(?:\.(?:shell|system)|\\!|system\s)\s*(.+)$/.exec(line)?.[1] ??
       /\b(?:to|from)\s+program\s+'([^']+)'/i.exec(line)?.[1]
-    if (shell !== undefined) runScript(running, shell, { ...where, depth: where.depth + 1 }, new Map())
+    if (shell !== undefined)
+      runScript(running, shell, { ...where, around: [...where.around, "client"], depth: where.depth + 1 }, new Map())
     const path = /^\s*(?:[.\\](?:\w+)|source)\s+(?:\S+\s+(?:from|to)\s+)?['"]?([^\s'"]+)/i.exec(line)?.[1]
     if (
       path === undefined ||

@@ -13,7 +13,7 @@ const controls: readonly (readonly [control: string, RegExp])[] = [
   ["network", /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/],
   [
     "detection",
-    /^(?:antivirus|(?:win)?defend(?:er)?|sysmon|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|falcon|falcond|wazuh|ossec|osquery|osqueryd|suricata|snort|zeek|tripwire|aide|clamav|clamd|freshclam|mdatp|sentinelone|sentinelctl|auditbeat|malware|realtimemonitoring|scanning|monitoring|alerting|alerts|alarm|alarms|fail2ban)$/,
+    /^(?:antivirus|(?:win)?defend(?:er)?|sysmon|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|falcon|falcond|wazuh|ossec|osquery|osqueryd|suricata|snort|zeek|tripwire|aide|clamav|clamd|freshclam|mdatp|sentinelone|sentinelctl|auditbeat|malware|realtimemonitoring|scanning|monitoring|monitors?|alerting|alerts?|alarm|alarms|fail2ban)$/,
   ],
   ["encryption", /^(?:encryption|encrypted|tls|ssl|hsts)$/],
   [
@@ -48,7 +48,7 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
   [
     "network",
-    /\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bpfctl d\b|\bnet ?firewall ?profile\b.{0,40}\bfalse\b|\b0 0 0 0 0\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\bufw (?:default )?allow (?:from any$|in$|incoming|0 0 0 0)|\badvfirewall set \w+ state off\b|\bfirewall(?: cmd)?\b.{0,60}\badd (?:port \d+ \d+|source 0)|\bfirewall(?: cmd)?\b.{0,60}\b(?:zone trusted|panic off|set default zone trusted)\b|\b(?:waf|firewall)\b.{0,60}\b(?:count|monitor|detection|report|log) only\b/,
+    /\ballow(?: |ed )(?:all|any)\b.{0,120}\b(?:inbound|ingress)\b|\b(?:nsg|security groups?|firewall|acl|ingress|inbound)\b.{0,120}\ballow(?: |ed )(?:all|any)\b|\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bpfctl d\b|\bnet ?firewall ?profile\b.{0,40}\bfalse\b|\b0 0 0 0 0\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\bufw (?:default )?allow (?:from any$|in$|incoming|0 0 0 0)|\badvfirewall set \w+ state off\b|\bfirewall(?: cmd)?\b.{0,60}\badd (?:port \d+ \d+|source 0)|\bfirewall(?: cmd)?\b.{0,60}\b(?:zone trusted|panic off|set default zone trusted)\b|\b(?:waf|firewall)\b.{0,60}\b(?:count|monitor|detection|report|log) only\b/,
   ],
   [
     "audit",
@@ -56,7 +56,7 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
   [
     "logging",
-    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog ?level (?:none|off|silent|quiet|fatal)\b|\bwevtutil (?:cl|clear log)\b|\bclear event ?log\b|\b(?:rm|truncate|shred|unlink|overwrite)\b.{0,30}\bvar log (?:auth|audit|secure|syslog|messages|journal|wtmp|btmp|lastlog|faillog|kern)|\bjournalctl\b.{0,40}\bvacuum (?:time|size|files) 0*1?[a-z]?\b/,
+    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhist(?:file)?size 0\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog ?level (?:none|off|silent|quiet|fatal)\b|\bwevtutil (?:cl|clear log)\b|\bclear event ?log\b|\b(?:rm|truncate|shred|unlink|overwrite)\b.{0,30}\bvar log (?:auth|audit|secure|syslog|messages|journal|wtmp|btmp|lastlog|faillog|kern)|\bjournalctl\b.{0,40}\bvacuum (?:time|size|files) 0*1?[a-z]?\b/,
   ],
   ["detection", /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/],
   [
@@ -65,7 +65,7 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
   [
     "security",
-    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfiguration\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
+    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfigurations?\b|\bmutatingwebhookconfigurations?\b|\bfailure ?policy\b.{0,40}\bignore\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
   ],
 ]
 
@@ -73,7 +73,8 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
 const controlFile =
   /^\/(?:var\/log\/(?:audit|secure|auth|faillog|wtmp|btmp|lastlog|journal|sudo|cloudtrail)|var\/ossec|etc\/(?:audit|sudoers|pam\.|security\/|selinux|apparmor|ssh\/sshd|ufw|firewalld|iptables|nftables|fail2ban|rsyslog|syslog|falco|osquery|crowdsec|login\.defs|sysctl|modprobe\.d)|sys\/kernel\/security)/
 
-export const changesControl = ({ path, access }: PathFact): boolean => access !== "read" && controlFile.test(path)
+export const changesControl = ({ path, access }: PathFact): boolean =>
+  access !== "read" && (controlFile.test(path) || /^~\/\.(?:bash|zsh)_history$/.test(path))
 
 /** Does a command or a set of fields name a control, and not say that it is switched on? */
 export function namesControl(text: string): boolean {

@@ -1,21 +1,21 @@
 import { present } from "../../message/present.ts"
 import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
-import { type AmountFact, amountsOf } from "./amounts.ts"
+import { type AmountFact, amountsOf, hasRates, mostOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
-import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
+import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
-import { type PersonalKind, personalKinds } from "./personal.ts"
+import { hasContacts, type PersonalKind, personalKinds, tellsOfPeople } from "./personal.ts"
 import type { Programs } from "./program-reading.ts"
 import { programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold, isAscii, wordsOf } from "./words.ts"
+import { clean, fold, isAscii } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -25,6 +25,8 @@ export type CallFacts = {
   readonly actions: ReadonlySet<Action>
   /** It may change something: a file, a row, a machine. Of what is not known, it is assumed. */
   readonly changes: boolean
+  /** It may change something of production. */
+  readonly productionChanges: boolean
   readonly emails: readonly EmailFact[]
   readonly unresolvedRecipients: boolean
   readonly hosts: readonly HostFact[]
@@ -55,7 +57,7 @@ export type CallFacts = {
   readonly text: string
 }
 
-const changing: readonly Action[] = ["write", "delete", "deploy", "purchase", "other"]
+const changing: readonly Action[] = ["write", "delete", "deploy", "purchase"]
 
 function accessOf(actions: ReadonlySet<Action>): Access {
   if (actions.has("delete")) return "delete"
@@ -121,6 +123,8 @@ const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
 /** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
 type Said = {
   readonly amounts: () => readonly AmountFact[]
+  /** The same, and the most that several figures can come to. */
+  readonly mostAmounts: () => readonly AmountFact[]
   readonly regions: () => readonly string[]
   readonly personal: () => ReadonlySet<PersonalKind>
   readonly secrets: () => ReadonlySet<string>
@@ -131,6 +135,7 @@ type Said = {
 
 const saidBy = (leaves: readonly Leaf[]): Said => ({
   amounts: once(() => amountsOf(leaves)),
+  mostAmounts: once(() => [...amountsOf(leaves), ...mostOf(leaves)]),
   regions: once(() => regionsOf(leaves)),
   personal: once(() => personalKinds(leaves)),
   secrets: once(() => secretKinds(leaves)),
@@ -140,7 +145,10 @@ const saidBy = (leaves: readonly Leaf[]): Said => ({
 })
 
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs): CallFacts {
+function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs, isPossible: boolean): CallFacts {
+  const languages = once(
+    () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text, 0, false)))]),
+  )
   const regions = once(() => [
     ...said.regions(),
     ...regionsOf(programs.commands.map(commandLeaf)),
@@ -160,7 +168,7 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
   return {
     ...sure,
     get amounts() {
-      return said.amounts()
+      return isPossible ? said.mostAmounts() : said.amounts()
     },
     get regions() {
       return regions()
@@ -172,7 +180,7 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
       return said.secrets()
     },
     get languages() {
-      return said.languages()
+      return languages()
     },
     get text() {
       return said.text()
@@ -266,6 +274,7 @@ function both(now: Programs, later: Programs): Programs {
     controlsOff: new Set([...now.controlsOff, ...later.controlsOff]),
     actions: new Set([...now.actions, ...later.actions]),
     changes: now.changes || later.changes,
+    elsewhere: now.elsewhere || later.elsewhere,
     network: now.network || later.network,
     tooMany: now.tooMany || later.tooMany,
   }
@@ -298,20 +307,31 @@ function factsWith(
     : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
   const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
   const paths = [
-    ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
+    ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions), isCopy(tool)).map((path) =>
       declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
     ),
     ...programs.paths,
   ]
+  // A call without a name is nobody's to judge.
+  const changes =
+    tool === "" ||
+    mayChange ||
+    programs.changes ||
+    (opaque && declared !== undefined) ||
+    changing.some((action) => actions.has(action))
+  // What a tool that runs programs changes is what they change.
+  const isProgram =
+    programs.read > 0 && !mayChange && [...may].every((action) => /^(?:execute|query|read)$/.test(action))
   const sure: Sure = {
     tool,
     actions,
-    changes: mayChange || programs.changes || opaque || changing.some((action) => actions.has(action)),
+    changes,
+    productionChanges: programs.environments.has("production") && (isProgram ? programs.elsewhere : changes),
     emails,
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
     network: programs.network || declared?.contract.network === true || hosts.some(({ contacted }) => contacted),
-    paths: mayChangePaths ? paths.map(perhapsChanged) : paths,
+    paths: mayChangePaths ? paths.map(perhapsChanged).map(perhapsWhole) : paths,
     statements: programs.statements,
     commands: programs.commands,
     destructive: programs.destructive,
@@ -322,10 +342,20 @@ function factsWith(
     declared: declared !== undefined,
     ...present({ possible }),
   }
-  return withLazy(sure, reading, programs)
+  return withLazy(sure, reading, programs, possible === undefined)
 }
 
+/** A tool that leaves what it copies where it is. */
+const isCopy = (tool: string): boolean =>
+  /(?:^|_)(?:copy|cp|duplicate|backup)(?:_|$)/.test(tool) && !/mov|renam/.test(tool)
+
 const perhapsChanged = (path: PathFact): PathFact => (path.access === "read" ? { ...path, access: "unknown" } : path)
+
+/** Who is given a folder may take all that is in it. */
+const perhapsWhole = (path: PathFact): PathFact =>
+  path.tree === undefined && /^[/~]/.test(path.path) && !/[^/.]\.[a-z]\w{0,5}$/i.test(path.path)
+    ? { ...path, tree: "files" }
+    : path
 
 type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
 
@@ -342,7 +372,7 @@ function openOf(
   const media = medium === undefined ? mediaOf(tool, leaves, [], false) : new Set([medium])
   const byOther = media.size > 0 && !media.has("email") && !media.has("calendar")
   const isAddressed = emails.some(({ recipient }) => recipient)
-  const isMail = declared === undefined ? mayMail(tool) || named.has("send") : true
+  const isMail = declared === undefined ? mayMail(tool) || named.has("send") || leaves.some(namesMail) : true
   if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
   // A contract that has a field for who gets it means that somebody does.
   const tells = medium === "email" || (medium === undefined && declared?.contract.recipients !== undefined)
@@ -376,11 +406,12 @@ function openOf(
     )
   )
     open(into, "amounts", "a sum of money is not given as a number")
-  if (declared === undefined && (named.has("disclose") || named.has("send")) && tellsOfPeople(tool))
+  const handsOn = declared === undefined && (named.has("disclose") || named.has("send"))
+  if (handsOn && (tellsOfPeople(tool) || hasContacts(leaves)))
     open(into, "personal", "it hands on what is kept about people")
   const pays =
     named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
-  if (pays && hasFactors(leaves)) open(into, "amounts", "a sum of money comes of several figures")
+  if (pays && hasRates(leaves)) open(into, "amounts", "a sum of money comes of several figures")
   if (named.has("execute") && programs.read === 0 && declared === undefined) {
     open(into, "changes", "what it runs is not in the call")
     open(into, "network", "what it runs is not in the call")
@@ -389,49 +420,14 @@ function openOf(
   return into
 }
 
+/** A field for the address of who gets something, and one that chooses what a tool for many things does. */
+const namesMail = ({ role, keys, text }: Leaf): boolean =>
+  (role === "recipient" && /mail/.test(keys.at(-1) ?? "")) ||
+  (text.length <= 80 &&
+    /^(?:node|type|action|operation|service|provider|channel|app|integration|connector)$/.test(keys.at(-1) ?? "") &&
+    mayMail(text))
+
 const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""
-
-/** A tool that is named after people hands on what is kept about them. */
-const tellsOfPeople = (tool: string): boolean =>
-  wordsOf(tool).some((word) =>
-    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
-      word,
-    ),
-  )
-
-/** Figures that multiply or add to a sum: a rate, a number of times, a fee beside a price. */
-function hasFactors(leaves: readonly Leaf[]): boolean {
-  const amounts = leaves.filter(({ role }) => role === "amount")
-  const rates = leaves.some(
-    ({ text, role }) =>
-      role !== "body" &&
-      text.length < 200 &&
-      /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i.test(
-        text,
-      ),
-  )
-  const times = leaves.some(
-    ({ keys, role, value }) =>
-      (role === "quantity" || /^(?:installments|term|each|periods|repeat|times)$/.test(keys.at(-1) ?? "")) &&
-      value !== 1 &&
-      value !== "1",
-  )
-  const keys = new Set(amounts.map(({ keys }) => keys.at(-1) ?? ""))
-  const groups = new Set(amounts.map(({ group }) => group))
-  const isTotal = [...keys].some((key) => /total|sum/.test(key))
-  const isPriced = times && !leaves.some(({ role, group }) => role === "quantity" && groups.has(group))
-  // A total that stands beside its parts has them in it; beside a fee alone it may not.
-  const hasParts = leaves.some(({ keys }) =>
-    /^(?:sub_?total|net|gross|items|line_items|breakdown)$/.test(keys.at(-1) ?? ""),
-  )
-  const hasExtras = leaves.some(
-    ({ keys, value, text }) =>
-      /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/.test(keys.at(-1) ?? "") &&
-      /[1-9]/.test(text) &&
-      typeof value !== "boolean",
-  )
-  return rates || isPriced || (hasExtras && !hasParts) || (!isTotal && (keys.size > 1 || groups.size > 1))
-}
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
 function allActions(
@@ -443,8 +439,9 @@ function allActions(
   const actions = new Set([...named, ...programs.actions])
   if (actions.has("send") && hosts.some(({ host, contacted }) => contacted && isPaymentHost(host)))
     actions.add("purchase")
-  if (actions.has("send") && leaves.some(({ role, text }) => role === "url" && isPaymentUrl(text)))
+  if (actions.has("send") && leaves.some(({ role, text }) => (role === "url" || role === "path") && isPaymentUrl(text)))
     actions.add("purchase")
+  if (leaves.some((leaf) => composedIn(leaf).length > 0)) actions.add("send")
   if (actions.size > 1) actions.delete("other")
   return actions
 }

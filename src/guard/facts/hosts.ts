@@ -57,6 +57,13 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
     ...(text.includes("@") ? [...text.matchAll(secureCopy)] : []).flatMap(([, host]) => host ?? []),
     ...(text.includes("/dev/") ? [...text.matchAll(deviceFile)] : []).flatMap(([, host]) => host ?? []),
   ]
+  // A connection as its parts: `host=db.example port=5432`.
+  if (/=/.test(text) && /\b(?:dbname|port|user(?: id)?|uid|database|initial catalog)\s*=/i.test(text))
+    found.push(
+      ...[...text.matchAll(/(?:^|[\s;])(?:host(?:addr|name)?|server|data source)\s*=\s*(?:tcp:)?([\w.-]+)/gi)].map(
+        ([, host = ""]) => host,
+      ),
+    )
   if (role !== "url") return withPort.test(text.trim()) ? [...found, text.trim()] : found
   const whole = text.trim().replace(/[\t\r\n]/g, "")
   const bare = whole.length <= maxUrl && !/\s/.test(whole) && (bareHost.test(whole) || bareAddress.test(whole))
@@ -96,7 +103,7 @@ export function hostOfWord(word: string): string | undefined {
 
 /** An address whose path or host says that money is moved there. */
 export const isPaymentUrl = (url: string): boolean =>
-  /^\s*https?:\/\/\S*?(?:^|[/._-])(?:pay|payments?|payouts?|charges?|transfers?|checkout|refunds?|purchases?|withdrawals?|orders?)(?:[/?#._-]|$)/i.test(
+  /^\s*(?:https?:\/)?\/\S*?(?:^|[/._-])(?:pay|payments?|payouts?|charges?|transfers?|checkout|refunds?|purchases?|withdrawals?|orders?)(?:[/?#._-]|$)/i.test(
     url,
   )
 
@@ -147,7 +154,8 @@ function emailAddressesIn(text: string): readonly Raw[] {
     else while (end < text.length && end - at < maxDomain && isDomain.test(text[end] ?? "")) end++
     const domain = text.slice(at + 1, end).replace(/^[.-]+|[.-]+$/g, "")
     const local = text.slice(Math.max(0, start), at)
-    if (local !== "" && domain !== "") found.push({ local, domain })
+    // `node@20.1` is a package and its version.
+    if (local !== "" && domain !== "" && !/^v?\d+(?:\.\d+){0,2}$/.test(domain)) found.push({ local, domain })
     if (found.length > maxAddresses) break
   }
   return found
@@ -212,6 +220,24 @@ function factOf({ local, domain }: Raw, recipient: boolean, field = false): read
   return [own, ...routed]
 }
 
+/** The recipients of a message that an address opens or sends: `mailto:`, `…/compose?to=`. */
+export function composedIn({ text, role }: Leaf): readonly Raw[] {
+  if (role === "body" || role === "command" || role === "code" || text.length > maxUrl) return []
+  const url = text.trim()
+  if (
+    !/^[a-z][a-z\d+.-]*:\S+$/i.test(url) ||
+    !/^mailto:|[?&](?:to|cc|bcc|recipients?|rcpt|send_?to|mailto)=/i.test(url) ||
+    !URL.canParse(url)
+  )
+    return []
+  const { pathname, protocol, searchParams } = new URL(url)
+  const named = [...searchParams].flatMap(([key, value]) =>
+    /^(?:to|cc|bcc|recipients?|rcpt|send_?to|mailto)$/i.test(key) ? [value] : [],
+  )
+  const to = protocol === "mailto:" && URL.canParse(`http://x/${pathname}`) ? [pathname.replaceAll("%40", "@")] : []
+  return [...to, ...named].flatMap(emailAddressesIn)
+}
+
 export type Addressed = {
   readonly emails: readonly EmailFact[]
   /** A field for recipients names someone without an address: a name, a group, a handle. */
@@ -219,22 +245,32 @@ export type Addressed = {
   readonly tooMany: boolean
 }
 
-/** The addresses that a call names, and those that it goes to. */
+/** A sentence, in which an address is spoken of; a list of addresses has none. */
+const isProse = ({ text, encoded }: Leaf): boolean =>
+  !encoded &&
+  !headerBlock.test(text.slice(0, 20_000)) &&
+  text.split(/\s+/).filter((word) => /^\p{L}[\p{L}'-]+[.,:;!?]?$/u.test(word)).length >= 4
+
 /** A recipient that a template fills in later, beside whatever addresses. */
 const isPlaceholder = ({ role, text }: Leaf): boolean =>
   role === "recipient" && /\{\{|\$\{|<%|\$\(|%[A-Za-z_]{1,80}%|(?:^|[\s,;])\$[A-Za-z_]\w*/.test(text)
 
+/** The addresses that a call names, and those that it goes to. */
 export function emailsOf(leaves: readonly Leaf[]): Addressed {
   const emails: EmailFact[] = []
   // A name beside an address is the name of who has it.
   const addressed = new Set<number>()
   const unnamed: number[] = []
+  const isNamed = leaves.some(({ role, text }) => role === "recipient" && text.includes("@"))
+  const targetOf = (leaf: Leaf): string | undefined =>
+    isNamed && leaf.role === "other" && isProse(leaf) ? undefined : recipientText(leaf)
   for (const leaf of leaves) {
     if (emails.length > maxAddresses) break
-    const target = recipientText(leaf)
+    const target = targetOf(leaf)
     const listed = leaf.role === "recipient" ? addressList(leaf.text) : undefined
     const reached = listed ?? (target === undefined ? [] : emailAddressesIn(target))
     for (const raw of emailAddressesIn(injectedIn(leaf))) emails.push(...factOf(raw, true))
+    for (const raw of composedIn(leaf)) emails.push(...factOf(raw, true, true))
     for (const raw of reached) emails.push(...factOf(raw, true, leaf.role === "recipient"))
     if (leaf.role !== "recipient" || leaf.encoded) continue
     if (reached.length > 0) addressed.add(leaf.group)
@@ -242,7 +278,7 @@ export function emailsOf(leaves: readonly Leaf[]): Addressed {
   }
   for (const leaf of leaves) {
     if (emails.length > maxAddresses) break
-    const target = recipientText(leaf)
+    const target = targetOf(leaf)
     if (target !== leaf.text) for (const raw of emailAddressesIn(leaf.text)) emails.push(...factOf(raw, false))
   }
   const unresolved = unnamed.some((group) => !addressed.has(group)) || leaves.some(isPlaceholder)

@@ -1,5 +1,6 @@
 import { sentencesIn } from "../../language/sentences.ts"
 import { type Leaf, maxLanguageLength } from "./leaf.ts"
+import { isAscii } from "./words.ts"
 
 /** Languages written in Latin letters, by the small words that no sentence of theirs does without. */
 const smallWords: Readonly<Record<string, string>> = {
@@ -196,12 +197,12 @@ function readPlain(prose: string, start: number, end: number, add: (word: number
 function languagesIn(text: string): ReadonlySet<string> {
   const prose = proseOf(text)
   const found = new Set<string>()
-  if (/[\u0370-\uffff]/.test(prose)) {
+  // Every word of a text in ASCII is Latin.
+  const isPlain = isAscii(text) || !/[\u0080-\uffff]/.test(prose)
+  if (!isPlain && /[\u0370-\uffff]/.test(prose)) {
     for (const [language, letters, least] of scripts)
       if ((prose.match(letters)?.length ?? 0) >= least && !(language === "zh" && found.has("ja"))) found.add(language)
   }
-  // Every word of a text in ASCII is Latin.
-  const isPlain = !/[\u0080-\uffff]/.test(prose)
   eachBlock(prose, isPlain, () => {
     const language = languageOfBlock()
     if (language !== undefined) found.add(language)

@@ -168,8 +168,14 @@ function visitText(reading: Reading, raw: string, place: Place): void {
 
 function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Place): void {
   const { keys, group, unfoldings } = place
-  reading.leaves.push({ keys, role: roleOf(keys), text, folded: fold(text), value, group, encoded: unfoldings > 0 })
+  const role = isFileField(keys, text) ? "path" : roleOf(keys)
+  reading.leaves.push({ keys, role, text, folded: fold(text), value, group, encoded: unfoldings > 0 })
 }
+
+/** Where something is moved from and to may be files. */
+const isFileField = (keys: readonly string[], text: string): boolean =>
+  /^(?:from|to)$/.test(keys.at(-1) ?? "") &&
+  /^(?:(?:~|\.{0,2})[/\\]|\.\w)[^\s@]*$|^[\w.-]+(?:\/[\w.*-]+)*\/[\w*-]+\.\w{1,6}$/.test(text.trim())
 
 const entityNames: Readonly<Record<string, string>> = {
   lt: "<",
@@ -300,9 +306,9 @@ const word = (words: string): RegExp => new RegExp(`(?:^|_)(?:${words})(?:_|$)`)
 const roles: readonly (readonly [Role, RegExp])[] = [
   [
     "recipient",
-    /^(?:to|cc|bcc)$|^(?:to|cc|bcc)_(?:e?mails?|addr|address|addresses|recipients?|list|users?|number)$|(?:^|_)(?:recipients?|rcpts?|addressees?|attendees?|invitees?|guests?|participants?|collaborators?|audience|mailto)(?:_|$)|(?:send|mail|email|forward|share|shared|deliver|notify|invite|forwarded)_(?:to|with|users?|emails?)$|^(?:forward|notify|invite)$/,
+    /^(?:to|cc|bcc)$|^(?:to|cc|bcc)_(?:e?mails?|addr|address|addresses|recipients?|list|users?|number)$|(?:^|_)(?:recipients?|rcpts?|addressees?|attendees?|invitees?|guests?|participants?|collaborators?|audience|mailto|empf(?:ae|a)nger|destinataires?|destinatari[oa]?s?|ontvangers?|odbiorc[ay]|mottagare|modtager)(?:_|$)|(?:send|mail|email|forward|share|shared|deliver|notify|invite|forwarded)_(?:to|with|users?|emails?)$|^(?:forward|notify|invite)$/,
   ],
-  ["sender", word("from|sender|reply_to|author|on_behalf_of")],
+  ["sender", word("from|sender|reply_to|author|on_behalf_of|absender|expediteur|remitente|mittente|afzender")],
   // A connection is told by its address, and not by words for people.
   [
     "url",
@@ -312,11 +318,11 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ["sql", word("sql|query|queries|statements?|stmt")],
   ["code", word("code|python|javascript|snippet|program|cell")],
   ["command", word("commands?|cmd|cmdline|shell|bash|script|argv|exec|stdin|keystrokes|chars")],
-  ["subject", word("subject|title|topic|headline")],
+  ["subject", word("subject|title|topic|headline|betreff|objet|asunto|oggetto|onderwerp|assunto")],
   [
     "body",
     word(
-      "body|text|contents?|message|msg|html|description|comments?|notes?|summary|markdown|caption|reason|excerpt|thread|prompt|instructions?|answer|response|reply|str|string|patch|diff|data",
+      "body|text|contents?|message|msg|html|description|comments?|notes?|summary|markdown|caption|reason|excerpt|thread|prompt|instructions?|answer|response|reply|str|string|patch|diff|data|inhalt|nachricht|contenu|corps|cuerpo|corpo|mensaje|mensagem|messaggio|bericht|inhoud|tresc",
     ),
   ],
   [

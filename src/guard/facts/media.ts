@@ -50,12 +50,13 @@ const serviceNames: ReadonlyMap<string, string> = new Map([
 ])
 
 const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
-const addresses: readonly (readonly [Medium, RegExp])[] = [
-  ["slack", /hooks\.slack\.com|slack\.com\/api/],
-  ["teams", /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
-  ["discord", /discord(?:app)?\.com\/api/],
-  ["email", /\bsmtps?:\/\/|\bmailto:|api\.(?:sendgrid|mailgun|postmarkapp)\./],
-  ["chat", /api\.telegram\.org/],
+/** Addresses of services; a text without one of the signs has none of them, which is sooner seen. */
+const addresses: readonly (readonly [Medium, signs: readonly string[], RegExp])[] = [
+  ["slack", ["slack.com"], /hooks\.slack\.com|slack\.com\/api/],
+  ["teams", ["webhook"], /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
+  ["discord", ["discord"], /discord(?:app)?\.com\/api/],
+  ["email", ["smtp", "mailto:", "api."], /\bsmtps?:\/\/|\bmailto:|api\.(?:sendgrid|mailgun|postmarkapp)\./],
+  ["chat", ["telegram"], /api\.telegram\.org/],
 ]
 
 /** The ways on which a call reaches people: as its name says, a field of it, an address that belongs to one. */
@@ -79,7 +80,8 @@ export function mediaOf(
   }
   for (const { folded, role } of leaves) {
     if (role === "body" || role === "subject") continue
-    for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
+    for (const [medium, signs, address] of addresses)
+      if (signs.some((sign) => folded.includes(sign)) && address.test(folded)) found.add(medium)
   }
   if (leaves.some(({ keys, value }) => /^(?:is_)?public(?:ly)?$/.test(keys.at(-1) ?? "") && value === true))
     found.add("public")

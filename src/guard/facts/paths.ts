@@ -100,14 +100,18 @@ function pathsIn({ role, text, value }: Leaf): readonly string[] {
 export const folderField =
   /^(?:cwd|workdir|working_?dir(?:ectory)?|dir|dir_path|directory|folder|(?:\w+_)?(?:root|base|base_?(?:dir|path|folder)|root_?(?:dir|path|folder)|mount))$/
 
+/** What a copy is made of. */
+const sourceField = /^(?:source|src|from|(?:source|src|from)_?(?:path|file|dir|directory|folder))$/
+
 /** The files that a call names outside of shell commands, which say more about them. */
-export function pathsOf(leaves: readonly Leaf[], access: Access): readonly PathFact[] {
+export function pathsOf(leaves: readonly Leaf[], access: Access, isCopy = false): readonly PathFact[] {
   const from = leaves.find(({ keys }) => folderField.test(keys.at(-1) ?? ""))?.text
   return leaves.flatMap((leaf) =>
     pathsIn(leaf).flatMap((written) => {
-      const fact = pathFact(written, access)
+      const own = isCopy && sourceField.test(leaf.keys.at(-1) ?? "") ? "read" : access
+      const fact = pathFact(written, own)
       const relative = from !== undefined && from !== written && !/^(?:[/~]|[a-z]:)/i.test(fact.path)
-      return relative ? [fact, pathFact(`${from}/${written}`, access)] : [fact]
+      return relative ? [fact, pathFact(`${from}/${written}`, own)] : [fact]
     }),
   )
 }
@@ -148,6 +152,7 @@ const secretPlaces: readonly RegExp[] = [
   // Where programs keep what their users log in with.
   /(?:^|\/)\.(?:kaggle\/kaggle\.json|oci\/(?:config|\S*key)|databrickscfg|snowsql\/config|snowflake\/\w+\.toml|composer\/auth\.json|m2\/settings(?:-security)?\.xml|gem\/credentials|terraform\.d\/credentials\S*|terraformrc|(?:cache\/)?huggingface\/token|netlify\/config\.json|fly\/config\.yml|wrangler\/config\/\S+|circleci\/cli\.yml|pulumi\/credentials\.json|ngrok2\/ngrok\.yml|cdsapirc|claude\/\.credentials\.json|codex\/auth\.json|gemini\/\w*creds\w*\.json|config\/(?:rclone\/rclone\.conf|opencode\/auth\.json|configstore\/\S+|netlify\/\S+|stripe\/\S+|heroku\/\S+|sops\/\S+|github-copilot\/\S+|op\/\S+|ngrok\/\S+)|local\/share\/(?:keyrings|opencode\/auth\.json|kwalletd)\S*|(?:bash|zsh|psql|mysql|python|node_repl|rediscli)_?history|histfile)/,
   /(?:^|\/)\.docker\/config\.json$/,
+  /(?:^|\/)(?:\.mozilla\/firefox|firefox\/profiles|google-chrome|chromium|brave[\w-]*|microsoft-edge|google\/chrome)\/(?:\S*\/)?(?:logins?|key\d|cookies|signons|login data|web data)[\w.]*$/,
   /^\/etc\/(?:g?shadow-?|sudoers(?:\.d\/.*)?|ssl\/private\/.*|kubernetes\/.*\.conf|krb5\.keytab)$/,
   /^\/(?:var\/)?run\/secrets\//,
   /^\/proc\/(?:self|thread-self|\d+|\*)\/(?:environ|mem)$/,
@@ -202,7 +207,7 @@ function isSecretPath(path: string): boolean {
 }
 
 const plainFolder =
-  /^(?:\.\/)?(?!\S*(?:secret|cred|conf|key|priv|deploy|env|auth|token|cert|vault|pass|[*?[]\S*\/))[a-z\d]\S*\//
+  /^(?:\.\/)?(?:\.(?:github|gitlab|circleci|vscode|husky)\/)?(?!\S*(?:secret|cred|conf|key|priv|deploy|env|auth|token|cert|vault|pass|[*?[]\S*\/))[a-z\d]\S*\//
 
 function isSecretGlob(path: string, name: string): boolean {
   if (path.length > 1_000) return true

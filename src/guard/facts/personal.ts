@@ -1,4 +1,5 @@
 import type { Leaf } from "./leaf.ts"
+import { wordsOf } from "./words.ts"
 
 /** A kind of personal data. */
 export type PersonalKind =
@@ -49,11 +50,11 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
   ["passport", /\bpassport(?:[\s_-]?(?:number|no))?\b/],
   [
     "birth-date",
-    /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=\s+\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
+    /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=["']?[\s:=]{1,3}["']?\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
   ],
   [
     "national-id",
-    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|pesel|dni|nif|nie|cnp|egn|curp|personnummer|codice fiscale|burgerservicenummer|rodne cislo|numero de seguridad social|svnr|ahv(?:[\s_-]?n(?:umme)?r)?|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
   ],
   [
     "national-id",
@@ -78,7 +79,7 @@ const street =
 const streetInOneWord =
   /(?<=(?<!\p{L})\p{L}{2,30})(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b/u
 /** A house, the code of its town and the town, as most of Europe writes them. */
-const houseInTown = /\p{L}{2,30}\.? \d{1,4} ?[a-z]?, ?(?:[a-z]{1,2}[ -])?\d{4,5} \p{L}{3}/u
+const houseInTown = /\p{L}{2,30}\.? \d{1,4} ?[a-z]?, ?(?:[a-z]{1,2}[ -])?(?:\d{4,5}|\d{2}-\d{3}) \p{L}{3}/u
 const hasStreet = (text: string): boolean => street.test(text) || streetInOneWord.test(text) || houseInTown.test(text)
 
 /** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
@@ -151,7 +152,7 @@ function followed(folded: string, start: string, pattern: RegExp): boolean {
   const match = pattern.exec(start)
   return (
     match !== null &&
-    /^[^\w]{0,3}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d](?:[\w/.-]{4,}|[\d -]{5,})/.test(
+    /^[^\w]{0,6}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d](?:[\w/.-]{4,}|[\d -]{5,})/.test(
       folded.slice(match.index + match[0].length, match.index + match[0].length + 60),
     )
   )
@@ -160,4 +161,32 @@ function followed(folded: string, start: string, pattern: RegExp): boolean {
 /** The kinds of personal data that a call carries or asks for by name. */
 export function personalKinds(leaves: readonly Leaf[]): ReadonlySet<PersonalKind> {
   return new Set(leaves.flatMap(kindsIn))
+}
+
+/** A tool that is named after people hands on what is kept about them. */
+export const tellsOfPeople = (tool: string): boolean =>
+  wordsOf(tool).some((word) =>
+    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
+      word,
+    ),
+  )
+
+/** A record with somebody's name and how to reach them, that is no address to which the call itself goes. */
+export function hasContacts(leaves: readonly Leaf[]): boolean {
+  const named = new Set(
+    leaves.flatMap(({ keys, group, text }) =>
+      /^(?:(?:first|last|full|given|family|sur|customer|patient|contact|client)_?name|surname)$/.test(
+        keys.at(-1) ?? "",
+      ) && text.trim() !== ""
+        ? [group]
+        : [],
+    ),
+  )
+  return leaves.some(
+    ({ keys, group, role, text }) =>
+      named.has(group) &&
+      role !== "recipient" &&
+      /phone|mobile|^tel|e?mail$|address$/.test(keys.at(-1) ?? "") &&
+      /\d{4}|@/.test(text),
+  )
 }

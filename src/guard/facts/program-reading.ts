@@ -12,6 +12,8 @@ export type Programs = {
   readonly paths: readonly PathFact[]
   readonly hosts: readonly HostFact[]
   readonly mailed: readonly string[]
+  /** Texts that its commands and programs send. */
+  readonly told: readonly string[]
   readonly destructive: ReadonlySet<string>
   readonly environments: ReadonlySet<Environment>
   readonly controlsOff: ReadonlySet<string>
@@ -21,6 +23,8 @@ export type Programs = {
   /** Programs that were read, of any language. */
   readonly read: number
   readonly changes: boolean
+  /** It changes something besides files of this machine that are not named after production. */
+  readonly elsewhere: boolean
   readonly network: boolean
   readonly open: OpenFacts
   readonly tooMany: boolean
@@ -33,6 +37,7 @@ export type ProgramReading = {
   readonly paths: PathFact[]
   readonly hosts: HostFact[]
   readonly mailed: string[]
+  readonly told: string[]
   readonly destructions: Destruction[]
   readonly destructive: Set<string>
   readonly environments: Set<Environment>
@@ -46,6 +51,7 @@ export type ProgramReading = {
   readonly written: string[]
   read: number
   changes: boolean
+  elsewhere: boolean
   network: boolean
   tooMany: boolean
 }
@@ -56,6 +62,7 @@ export const newReading = (): ProgramReading => ({
   paths: [],
   hosts: [],
   mailed: [],
+  told: [],
   destructions: [],
   destructive: new Set(),
   environments: new Set(),
@@ -67,6 +74,7 @@ export const newReading = (): ProgramReading => ({
   written: [],
   read: 0,
   changes: false,
+  elsewhere: false,
   network: false,
   tooMany: false,
 })

@@ -1,13 +1,14 @@
 import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
+import { secretStore } from "./command-secrets.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open } from "./leaf.ts"
 import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
 import { finished, newReading, type ProgramReading, type Programs } from "./program-reading.ts"
-import { secretStore, shellFacts } from "./shell.ts"
+import { shellFacts } from "./shell.ts"
 import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
 
@@ -18,6 +19,7 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
   for (const statement of statements) {
     reading.statements.push(statement)
     reading.changes ||= statement.writes || scripts.length > 0
+    reading.elsewhere ||= statement.writes || scripts.length > 0
     if (statement.destructive) reading.destructions.push({ kind: "data", environments })
     reading.actions.add(statement.writes ? (statement.destructive ? "delete" : "write") : "query")
     if (statement.unresolved === undefined) continue
@@ -36,10 +38,15 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
   if (/(?:^|;)\s*(?:force\s+)?(?:install|load)\s+\w|\bload_extension\s*\(/i.test(text))
     open(reading.open, "everything", "it loads an extension")
   for (const path of files) reading.paths.push(pathFact(path, "unknown"))
+  if (secretColumns.test(text)) reading.paths.push(secretStore)
   for (const script of scripts) readShellInto(reading, script)
   // What is switched off may stand in quotes: `audit_trail = 'none'`.
   if (statements.some(({ writes }) => writes)) for (const control of controlsOff(text)) reading.controlsOff.add(control)
 }
+
+/** Columns that hold what people log in with, among those that a statement shows, and the tables that databases keep them in. */
+const secretColumns =
+  /\bselect\b(?:(?!\bfrom\b)[^;']){0,2000}?(?<![\w.])(?:\w{1,40}\.)?(?:\w{1,20}_?)?(?:passw(?:or)?d|passwort|pwd|secret|private_?key|api_?key|(?:access|refresh|auth|session|bearer)_?token|client_?secret)(?:_?(?:hash|digest|enc|encrypted|plain|key))?(?=\s*(?:,|\bfrom\b|\bas\b|$))|\b(?:from|join)\s+(?:\w+\.)?(?:pg_authid|pg_shadow|decrypted_secrets|mysql\.user|sys\.sql_logins)\b/i
 
 const actionOf: Readonly<Record<string, Action | undefined>> = {
   read: "read",
@@ -66,6 +73,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
         reading.paths.push({ ...fact, ...pathFact(`${folder}/${fact.path}`, fact.access) })
   for (const host of facts.hosts) reading.hosts.push({ host, contacted: true, suspect: host.includes("xn--") })
   reading.mailed.push(...facts.mailed)
+  reading.told.push(...facts.told)
   reading.tooMany ||= facts.tooMany
   reading.destructions.push(...facts.destructions)
   for (const environment of facts.environments) reading.environments.add(environment)
@@ -74,13 +82,14 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (kind === "statements" && facts.environments.length === 0)
       reading.destructions.push({ kind: "unknown", environments: [] })
   }
-  for (const { effects, line } of facts.commands) {
+  for (const { effects, line, isLocal } of facts.commands) {
     for (const effect of effects) {
       const action = actionOf[effect]
       if (action !== undefined) reading.actions.add(action)
     }
     reading.network ||= effects.has("network") || effects.has("install")
     reading.changes ||= changing.some((effect) => effects.has(effect))
+    reading.elsewhere ||= !isLocal && changing.some((effect) => effects.has(effect))
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
     // A package manager's audit is a report on packages.
     const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line)
@@ -89,7 +98,9 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
     const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
     const isSystem = effects.has("privilege") || clouds.test(line)
-    if (governs && isSystem && (namesControl(fold(told)) || controlServices.test(line)))
+    // What is changed came through a pipe, in a script that is about a control.
+    const isFedControl = / \*(?= |$)/.test(line) && namesControl(fold(text.slice(0, 20_000)))
+    if (governs && isSystem && (isFedControl || namesControl(fold(told)) || controlServices.test(line)))
       open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   }
   for (const setting of facts.settings)
@@ -106,14 +117,27 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     }
   }
   // Some systems begin a query with the table.
-  const statements = facts.sql.map((one) =>
-    /^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one,
-  )
+  const statements = facts.sql
+    .map(withoutClientCommands)
+    .map((one) => (/^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one))
   for (const { text: sql, environments } of statements)
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
+}
+
+/** Lines for the client itself that show things or choose a database, and are no statements. */
+const clientLines =
+  /^[ \t]*\\(?:timing|x|pset|echo|q|conninfo|l|a|t|f|encoding|d\w*\+?|c(?:onnect)?)(?![\w])[ \t]*([^\n;]*)$/gm
+function withoutClientCommands<One extends { readonly text: string; readonly environments: readonly Environment[] }>(
+  one: One,
+): One {
+  if (!one.text.includes("\\")) return one
+  const chosen = [...one.text.matchAll(clientLines)].flatMap(([line, name = ""]) =>
+    /\\c/.test(line) ? targetEnvironments([name]) : [],
+  )
+  return { ...one, text: one.text.replace(clientLines, ""), environments: [...one.environments, ...chosen] }
 }
 
 /** Files of one script that are looked up in the folder of the call. */
@@ -196,12 +220,27 @@ const printing =
 const secretVariable =
   /\b(?:os\.environ(?:\.get)?\s*[[(]\s*|os\.getenv\s*\(\s*|process\.env(?:\.|\[)|ENV(?:\.fetch)?\s*[[(]\s*|getenv\s*\(\s*|\$ENV\{|Deno\.env\.get\s*\(\s*)["']?(\w*(?:KEY|SECRET|TOKEN|PASSW|CREDENTIAL|PRIVATE)\w*)/gi
 
+/** A member that is named after a secret, and is not given a value or called. */
+const secretMember =
+  /\.(?:secret_?key|api_?key|client_?secret|private_?key|passw(?:or)?d|credentials)\b(?!\s*[=(])[^;\n]{0,100}/i
+
 /** Does a program print the environment, or what a variable for a secret holds? */
 function printsSecrets(code: string): boolean {
   if (
-    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$|\bdocument\.cookie\b(?!\s*=[^=])|\b(?:local|session)Storage\b(?!\.(?:setItem|removeItem|clear))[^;\n]{0,80}(?:token|secret|auth|key|jwt|session)/i.test(
+    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$|\bdocument\.cookie\b(?!\s*=[^=])|(?:stringify|entries|values|assign)\s*\([^)]{0,40}\b(?:local|session)Storage\b|\.\.\.(?:window\.)?(?:local|session)Storage\b|\b(?:local|session)Storage\b(?!\.(?:setItem|removeItem|clear))[^;\n]{0,80}(?:token|secret|auth|key|jwt|session)/i.test(
       code,
     )
+  )
+    return true
+  if (
+    secretMember.test(code) &&
+    (printing.test(
+      code
+        .split("\n")
+        .find((line) => secretMember.test(line))
+        ?.replace(secretMember, "") ?? "",
+    ) ||
+      !/[;\n=]/.test(code.trim()))
   )
     return true
   return [...code.matchAll(secretVariable)].some(({ index }) => {
@@ -220,6 +259,8 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   reading.tooMany ||= facts.tooMany
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
+  reading.elsewhere ||=
+    facts.effects.has("delete") || facts.effects.has("send") || (facts.effects.has("write") && !isScratch(code))
   const targets = targetEnvironments(facts.literals)
   for (const [, server = "", sql = ""] of code.matchAll(/^\s*%%?sql\b[ \t]*(\S*:\/\/\S*)?([\s\S]*)/gm))
     readSqlInto(reading, sql, targetEnvironments([server]))
@@ -254,12 +295,22 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
         reading.paths.push(takesFolders ? { ...pathFact(path, access), tree: "files" } : pathFact(path, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
+    if (facts.effects.has("send") && /\s\S+\s/.test(literal)) reading.told.push(literal)
   }
   for (const script of facts.scripts) readShellInto(reading, script)
   // Line by line, and without texts over several of them: those are what the program is about, and not what it does.
   for (const line of code.replace(/"""[^"]*"""|'''[^']*'''/g, "").split("\n", maxLines))
     for (const control of controlsOff(fold(line.slice(0, 400)))) reading.controlsOff.add(control)
 }
+
+/** Does a program write into files for passing use alone? What it writes into a database or a service is no file. */
+const isScratch = (code: string): boolean =>
+  !/\.(?:to_sql|to_gbq|write_gbq|put|update|insert|create|patch|set|upsert|merge|save|commit|bulk_\w+)\w*\s*\(/.test(
+    code,
+  ) &&
+  [
+    ...code.matchAll(/(?:\.to_\w+|\bopen|\.savefig|\.write_\w+|writeFile\w*)\s*\(\s*(?:[rbfu]?["'`]([^"'`\n]*))?/g),
+  ].every(([, file]) => file !== undefined && !/prod/i.test(file) && /^(?:\/tmp\/|(?![/~]|\.\.)[\w./-]+$)/.test(file))
 
 /** Lines of a program in which controls are looked for. */
 const maxLines = 500
@@ -306,6 +357,13 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
     return "code"
   if (!runs) return startsLikeSql(text) && looks() && role !== "body" && role !== "subject" ? "sql" : "none"
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
+    return "none"
+  // What chooses among tests or jobs, and what they are called.
+  if (
+    /^(?:filter|grep|pattern|suite|tests?|test_\w+|spec|name|title|labels?|tags?|reporter|description|match)$/.test(
+      leaf.keys.at(-1) ?? "",
+    )
+  )
     return "none"
   if (sql) return looks() ? "sql" : "none"
   return startsLikeSql(text) && looks()

@@ -1,7 +1,9 @@
 import { present } from "../../message/present.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { filesOf } from "./command-files.ts"
-import { pricedField, readHost, readHosts, readMail, readPayment, readRegions, searches } from "./command-reach.ts"
+import { environmentsOf, isBuild } from "./command-place.ts"
+import { pricedField, readHost, readHosts, readMail, readPayment, readRegions } from "./command-reach.ts"
+import { opensSecret, printsSecret, secretStore } from "./command-secrets.ts"
 import {
   deletesRefs,
   destructions,
@@ -10,13 +12,12 @@ import {
   fetchesPackages,
   isDryRun,
   isLocalProgram,
-  isReader,
   isUpload,
   selects,
 } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
-import { isPaymentUrl, isSecretUrl } from "./hosts.ts"
+import { isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -28,6 +29,8 @@ export type CommandFact = {
   /** The command with its words, as one line. */
   readonly line: string
   readonly effects: ReadonlySet<Effect>
+  /** All that it changes are files of this machine, none of which is named after production. */
+  readonly isLocal?: boolean
 }
 
 /** Something that is taken away for good, and where. */
@@ -43,6 +46,8 @@ type ShellFacts = {
   readonly code: readonly RunCode[]
   /** Addresses handed to a mail program. */
   readonly mailed: readonly string[]
+  /** Texts that its commands send, for whoever reads them. */
+  readonly told: readonly string[]
   /** Files that it writes, with what it writes. */
   readonly written: ReadonlyMap<string, string | undefined>
   /** What it writes into the settings of a system, each as the place and what is written there. */
@@ -58,6 +63,7 @@ type Reading = {
   readonly destructions: Destruction[]
   readonly environments: Environment[]
   readonly mailed: string[]
+  readonly told: string[]
   readonly open: Open
   /** Where commands act that do not say so, as one before them has chosen. */
   selected: readonly Environment[]
@@ -73,6 +79,7 @@ export function shellFacts(text: string): ShellFacts {
     destructions: [],
     environments: [],
     mailed: [],
+    told: [],
     open: new Map(),
     selected: [],
   }
@@ -99,19 +106,6 @@ export function shellFacts(text: string): ShellFacts {
   )
   return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
 }
-
-const secretVariable =
-  /\$\{?(?!\w*(?:public|_file|_path|_name|_id\b))\w*(?:api_?key|secret|token|passw(?:or)?d|credential|private_?key)\w*\b/i
-
-/** Is a variable for a secret printed, and not handed to another program or into a file? */
-const printsSecret = (text: string): boolean =>
-  text
-    .slice(0, 100_000)
-    .split(/[;&\n]+/)
-    .some(
-      (piece) =>
-        /(?:^|[\s("'])(?:echo|printf|print)\s/.test(piece) && !/[|>]/.test(piece) && secretVariable.test(piece),
-    )
 
 /** The environment is full of keys, and goes where the network leads. */
 function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
@@ -170,22 +164,6 @@ function lineOf(name: string, words: readonly string[]): string {
   return ["git", ...(at < 0 ? words : words.slice(at)).map(plainWord)].join(" ")
 }
 
-/** Commands that print what a store of secrets holds. */
-const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?=.*(?:\s-o[ =]?(?!name\b)\S|--output[ =](?!name\b)|--template))(?:\S+ )*get (?:\S+,)?secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?!(?:kubectl|oc) )(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
-/** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
-const tellsSecret = (name: string, words: readonly string[]): boolean => {
-  if (/^docker-credential-/.test(name)) return true
-  if (searches.test(name) || isReader(name)) return false
-  const verbs = words.filter((word) => !word.startsWith("-")).slice(0, 2)
-  if (/^(?:run|exec|test|build|add|install|x|dlx|start)$/.test(verbs[0] ?? "")) return false
-  return verbs.some((word) =>
-    /^(?:(?:\w+:)?(?:token|tokens|password|passwords|credentials?)|login:ci)$/.test(fold(word)),
-  )
-}
-/** What stands for a store of secrets that is no file. */
-export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
-
 function readCommand(reading: Reading, command: RunCommand): void {
   const { name, around, writesTo, readsFrom } = command
   const words = command.words.slice(1)
@@ -209,19 +187,48 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (isDry) effects.add("read")
   if (command.words.length === 0) effects.clear()
   if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
+  if (name === "tee" && words.every((word) => /^-|^\/dev\/(?:null|std\w+|tty)$/.test(word))) effects.delete("write")
+  const named = environmentsOf(command)
+  const isHere = command.places.length === 0 && around.every((wrapper) => staysHere.test(wrapper))
+  const isLocal = isHere && (!changesMore(effects) || (localChange.test(name) && !named.includes("production")))
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
-  const named = environmentsOf(command)
   const environments = named.length > 0 ? named : reading.selected
   const chosen = selects.exec(line)?.[1]
   if (chosen !== undefined) reading.selected = targetEnvironments([chosen])
-  reading.commands.push({ name, line: line.slice(0, 4_000), effects })
+  const isPlace = [...writesTo, command.directory ?? ""].some((to) =>
+    environmentsIn(to.toLowerCase(), false).includes("production"),
+  )
+  reading.commands.push({ name, line: line.slice(0, 4_000), effects, isLocal: isLocal && !isPlace })
   reading.environments.push(...named)
   readDestructions(reading, command, line, environments)
   if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
-  if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
+  if (!isInline(name, words))
+    readProductionActs(
+      reading,
+      line,
+      isLocal ? new Set([...effects].filter((effect) => effect !== "write")) : effects,
+      environments,
+    )
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
+  readReached(reading, command, words, effects)
+  if (opensSecret(name, words, line)) reading.paths.push(secretStore)
+  if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
+  readMail(reading, command, words, line, effects)
+  if (effects.has("send"))
+    reading.told.push(...[...words, ...command.given].filter((word) => /\s\S+\s/.test(word)).slice(0, maxTold))
+  readRegions(reading, command, line, effects)
+  if (fetchesPackages(line, [...command.sets.keys()]))
+    for (const kind of ["network", "hosts"] as const)
+      open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
+  if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
+  readPayment(reading, name, words, effects)
+}
+
+/** The hosts that a command reaches: by its words, by a proxy, by a file that is a connection. */
+function readReached(reading: Reading, command: RunCommand, words: readonly string[], effects: Set<Effect>): void {
+  const { name, writesTo, readsFrom } = command
   if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
   else if (!wordless.test(name) && (effects.has("unknown") || effects.has("execute")))
     for (const word of words)
@@ -239,16 +246,18 @@ function readCommand(reading: Reading, command: RunCommand): void {
     else if (host !== undefined) reading.hosts.push(host)
     if (host !== undefined) effects.add("network")
   }
-  if (opensSecret(name, words, line)) reading.paths.push(secretStore)
-  if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
-  readMail(reading, command, words, line, effects)
-  readRegions(reading, command, line, effects)
-  if (fetchesPackages(line, [...command.sets.keys()]))
-    for (const kind of ["network", "hosts"] as const)
-      open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
-  if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
-  readPayment(reading, name, words, effects)
 }
+
+const changesMore = (effects: ReadonlySet<Effect>): boolean =>
+  (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
+/** Wrappers that run a command on this machine. */
+const staysHere = /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
+/** Programs that change files of this machine and nothing else. */
+const localChange =
+  /^(?:cp|mv|rm|rmdir|unlink|touch|mkdir|mktemp|tee|truncate|ln|chmod|g?sed|awk|gawk|sort|split|csplit|tar|gzip|gunzip|zip|unzip|bzip2|xz|zstd|patch|dos2unix|sponge)$/
+
+/** Texts of one command whose language is looked for. */
+const maxTold = 50
 
 /** What a command takes away by its own words, by options of git or by what it posts. */
 function readDestructions(
@@ -272,16 +281,6 @@ function readDestructions(
   if (name === "git") readGitOptions(reading, words, line)
   if (name === "git" && deletesRefs.test(line) && isSharedRepository(command))
     reading.destructions.push({ kind: "repository", environments })
-}
-
-/** Does a command print what a store of secrets holds? Options may stand before the sub-command: `terraform -chdir=x output`. */
-function opensSecret(name: string, words: readonly string[], line: string): boolean {
-  const direct = [
-    line,
-    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
-    line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
-  ]
-  return direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl)
 }
 
 /** Programs that change the accounts and settings of the system, which are files in one place. */
@@ -352,16 +351,17 @@ function readProductionActs(
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
 }
 
-/** Building and testing for production is none of production's business. */
-const isBuild = (line: string): boolean =>
-  /^(?:npm|pnpm|yarn|bun|npx|docker build|docker compose build|make|git|node|vite|webpack|tsc|next|rake assets|go|cargo|pip3?|mvn|gradle|echo|helm template|kubectl diff)\b/.test(
-    line,
-  ) && !/^git push/.test(line)
+const namesSecret = /secret|credential|passw(?:or)?d|private.?key|api.?key|keychain|keystore/i
 
 /** Programs that nobody has told of may change something or use the network; so may a file that is run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
     for (const kind of ["changes", "network", "hosts"] as const) open(into, kind, `what ${name} does is not known`)
+    if (
+      words.slice(1).some((word) => namesSecret.test(word)) &&
+      !words.some((word) => /^(?:list|ls|status|names)$/.test(word))
+    )
+      open(into, "paths", `what ${name} does with what is named after a secret is not known`)
   } else if (
     effects.size === 1 &&
     effects.has("execute") &&
@@ -374,40 +374,6 @@ function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand
   }
 }
 
-// Where it acts
-
-const targetOption =
-  /^(?:-[hdnHea]|--(?:host|hostname|dbname|database|db|namespace|context|kube-context|profile|project|env|environment|stage|cluster|instance|app|workspace|account|subscription|resource-group|server|uri|url|remote|region|config|target|chdir|var-file|db-instance-identifier|db-cluster-identifier|stack|stack-name|name|bucket|table-name|function-name|service)|-chdir|-var-file|-var)$/
-const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
-
-/** What a build has made: a folder in it may be named after production, and is none of it. */
-const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
-export const withoutBuiltFiles = (text: string): string => (text.includes("/") ? text.replace(builtFiles, " ") : text)
-
-/** The environments that a command names: production anywhere, others only where it says what it acts on. */
-function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
-  if (isBuild([name, ...words.slice(1)].join(" "))) return []
-  const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = withoutBuiltFiles([...words, ...places, ...values].join(" ").slice(0, 20_000))
-  const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
-  const targets = [...places, ...[...sets.values()].flat()]
-  for (const [at, word] of words.entries()) {
-    if (at === 0) continue
-    if (targetOption.test(words[at - 1] ?? "") || connection.test(word)) targets.push(word)
-    const valued = /^(-{1,2}[\w-]+)=(.*)$/s.exec(word)
-    if (valued !== null && targetOption.test(valued[1] ?? "")) targets.push(valued[2] ?? "")
-  }
-  // A database by its name or its file, and what a tool of one's own is told to act on.
-  if (
-    /^(?:sqlite3?|duckdb|dropdb|createdb|psql|mysql|mariadb|mongosh|mongo|redis-cli|mysqladmin|kubectx|kubens)$/.test(
-      name,
-    )
-  )
-    targets.push(...words.slice(1).filter((word) => !/^-|\s/.test(word)))
-  for (const environment of targetEnvironments(targets)) found.add(environment)
-  return [...found]
-}
-
 // Files
 
 /** Programs that pack the files whose names they are told by another command. */
@@ -416,6 +382,9 @@ const takesNames = (name: string, words: readonly string[]): boolean =>
   (name === "zip" && words.includes("-@")) ||
   (/^(?:tar|bsdtar)$/.test(name) &&
     words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
+
+/** Programs that show names, sizes and dates, and nothing of what is in a file. */
+const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
 
 /** Programs whose words are no files. */
 const wordless =
@@ -437,7 +406,11 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
       open(reading.open, "hosts", "it changes what names of hosts lead to")
     const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
     const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
-    reading.paths.push({ ...fact, ...more })
+    reading.paths.push({
+      ...fact,
+      ...more,
+      ...(namesOnly.test(name) && fact.access === "read" ? { secret: false } : {}),
+    })
   }
   for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
   if (takesNames(name, words)) {
@@ -478,6 +451,11 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
           )
     return
   }
+  // A program that nobody has told of may have a language of its own, in which files are named.
+  if (effects.has("unknown"))
+    for (const word of words.filter((one) => /\s/.test(one)))
+      for (const [, file = ""] of word.matchAll(/(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g))
+        add(file, "unknown")
   for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
     add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
 }

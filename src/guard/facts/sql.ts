@@ -402,7 +402,8 @@ export const looksLikeSql = (text: string): boolean =>
 /** Is the first word one that a statement starts with? */
 export const startsLikeSql = (text: string): boolean => {
   const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(opened(text.slice(0, 5_000)))?.[1]
-  return first !== undefined && verbs.has(first.toLowerCase())
+  // `set -e` begins a script.
+  return first !== undefined && verbs.has(first.toLowerCase()) && !/^\s*set\s+[-+][a-z]/i.test(text)
 }
 
 /** A comment, a quoted text, a quoted name, a word, a sign. Each alternative starts with another sign, and none can back up. */

@@ -99,10 +99,11 @@ export const wellKnownTools: readonly ToolContract[] = [
     texts: ["recursive", "explanation"],
   },
   {
-    tools: ["move_file", "rename_file", "copy_file"],
+    tools: ["move_file", "rename_file"],
     does: ["write", "delete"],
     paths: list("source destination from to old_path new_path src dst"),
   },
+  { tools: ["copy_file"], does: ["write"], paths: list("source destination from to src dst") },
   {
     tools: ["apply_patch", "patch"],
     does: ["write"],
@@ -165,7 +166,7 @@ export const wellKnownTools: readonly ToolContract[] = [
     does: ["read"],
     paths: ["repo_path"],
     texts: list(
-      "target max_count revision context_lines branch_type contains not_contains start_timestamp end_timestamp",
+      "target max_count revision context_lines branch_type contains not_contains start_timestamp end_timestamp grep author since until file_path path skip",
     ),
   },
   {

@@ -1,4 +1,4 @@
-import { foldCharacter, foldWord, normalize } from "../../language/normalize.ts"
+import { asciiWords, foldCharacter, foldWord, normalize } from "../../language/normalize.ts"
 import type { Span } from "../../message/message.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
@@ -13,24 +13,28 @@ export const spelledApart = (text: string): string =>
 
 /** A text as words alone, one blank between them and round them, for rules that search it: disguises undone, signs gone. */
 export const searchable = (text: string): string => {
+  const words = asciiWords(text)
+  if (words !== undefined) return words
   const seen = normalize(text).text
-  return ` ${seen.replace(isAscii(seen) ? plainGaps : /[^\p{L}\p{N}]+/gu, " ").trim()} `
+  return ` ${seen.replace(isAscii(seen) ? /[^A-Za-z\d]+/g : /[^\p{L}\p{N}]+/gu, " ").trim()} `
 }
 
-/** What stands between two words, unless it is one blank already, as most of it is. */
-const plainGaps = /(?:[^A-Za-z\d ]| (?=[^A-Za-z\d]))[^A-Za-z\d]*/g
-
-/** The last long text that was looked at, which is asked about again at once, by others. */
-let lastPlain = ""
+/** The last long texts that were looked at, which are asked about again at once, by others: a text, and the same in small letters. */
+const lastPlain = ["", ""]
 const minRemembered = 500
 
 const plain = /^[\t\n\r\x20-\x7e]*$/
 function isPlain(text: string): boolean {
   if (text.length < minRemembered) return plain.test(text)
-  if (text === lastPlain) return true
+  if (lastPlain.includes(text)) return true
   const found = plain.test(text)
-  if (found) lastPlain = text
+  if (found) remember(text)
   return found
+}
+
+function remember(text: string): void {
+  lastPlain.pop()
+  lastPlain.unshift(text)
 }
 
 /** Letters and digits of other alphabets take far longer to tell apart, and most texts have none. */
@@ -88,7 +92,9 @@ function foldSign(code: number): string {
 /** A cleaned text as the eye takes it: lower case, no accents, look-alikes as the Latin letters they pass for. */
 export function fold(text: string): string {
   const lowered = text.toLowerCase()
-  return isPlain(text) || plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]+/gu, foldRun)
+  if (!isPlain(text)) return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]+/gu, foldRun)
+  if (text.length >= minRemembered && lowered !== text) remember(lowered)
+  return lowered
 }
 
 /** Most signs of most scripts stay what they are: stretches of them are taken over whole. */

@@ -165,7 +165,17 @@ function cloudCommand(words: readonly string[]): Wrapped {
 
 function fdCommand(words: readonly string[]): Wrapped | undefined {
   const at = words.findIndex((word) => /^-[xX]$|^--exec/.test(word))
-  return at < 0 ? undefined : { ...none, argv: [[...words.slice(at + 1), "**"]] }
+  if (at < 0) return undefined
+  const valued =
+    /^-[eEtdgcjoS]$|^--(?:extension|exclude|type|max-depth|min-depth|size|changed-\w+|owner|color|threads|base-directory|search-path)$/
+  const own = words.slice(0, at)
+  const endings = own.filter((_, index) => /^(?:-e|--extension)$/.test(own[index - 1] ?? ""))
+  const [pattern = ""] = own.filter((word, index) => !word.startsWith("-") && !valued.test(own[index - 1] ?? ""))
+  // A pattern of plain signs is a piece of the name.
+  const piece = /^[\w-]+$/.test(pattern) ? `*${pattern}*` : "*"
+  const names =
+    endings.length > 0 ? endings.map((ending) => `**/${piece === "*" ? "" : piece}*.${ending}`) : [`**/${piece}`]
+  return { ...none, argv: [[...words.slice(at + 1), ...(names.join() === "**/*" ? ["**"] : names)]] }
 }
 
 /** `env -S "a b"`, `env X=1 a b`. */

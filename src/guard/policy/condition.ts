@@ -259,6 +259,7 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   tool: ({ tool }) => tool,
   actions: ({ actions }) => unique(actions),
   changes: ({ changes }) => changes,
+  productionChanges: ({ productionChanges }) => productionChanges,
   recipients: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ address }) => address)),
   recipientDomains: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)),
   unresolvedRecipients: ({ unresolvedRecipients }) => unresolvedRecipients,
@@ -316,6 +317,7 @@ const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
   sqlUnbounded: ["statements"],
   destructive: ["statements"],
   changes: ["changes", "statements"],
+  productionChanges: ["changes", "statements", "environments"],
   spend: ["amounts"],
   currencies: ["amounts"],
   amountNamed: ["amounts"],
@@ -337,17 +339,7 @@ const settled: ReadonlySet<AttributeName> = new Set([
 ])
 
 /** Attributes that the values of a call say, whatever it does with them. */
-const said: ReadonlySet<AttributeName> = new Set([
-  "tool",
-  ...spentNames,
-  "text",
-  "languages",
-  "personal",
-  "secrets",
-  "spend",
-  "currencies",
-  "amountNamed",
-])
+const said: ReadonlySet<AttributeName> = new Set(["tool", ...spentNames, "text", "languages", "personal", "secrets"])
 export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */

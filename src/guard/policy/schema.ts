@@ -13,6 +13,10 @@ export const attributes = {
   tool: ["String", "name of the tool, in small letters"],
   actions: ["Set<String>", `what the call is, one or more of: ${actions.join(", ")}`],
   changes: ["Bool", "it may change something outside; assumed of what is not known"],
+  productionChanges: [
+    "Bool",
+    "it may change something of production; files of this machine that are not named after it are none",
+  ],
   recipients: ["Set<String>", "e-mail addresses that it goes to"],
   recipientDomains: ["Set<String>", "domains of those addresses, in punycode"],
   unresolvedRecipients: ["Bool", "it goes to someone who is named without an address"],

@@ -261,7 +261,7 @@ function noDestruction({ unmarked = "deny" }: NoDestruction): PolicyDraft {
     rule: "No destructive operations on production.",
     instead: "Read instead, act on staging, or ask the user to do it.",
     when: [
-      `!context.destructive.isEmpty() && context.environments.contains("production")`,
+      `context.environments.contains("production") && (context.destructive.containsAny(["data", "infrastructure", "repository"]) || (context.destructive.contains("files") && context.productionChanges))`,
       ...(unmarked === "deny"
         ? [`context.destructive.containsAny(["data", "infrastructure"]) && context.environments.isEmpty()`]
         : []),
@@ -325,7 +325,9 @@ function noProductionWrites(): PolicyDraft {
   return {
     rule: "Nothing in production is changed.",
     instead: "Read from production, make the change on staging, or ask the user.",
-    when: [`context.environments.contains("production") && (context.changes || !context.destructive.isEmpty())`],
+    when: [
+      `context.environments.contains("production") && (context.productionChanges || context.destructive.containsAny(["data", "infrastructure", "repository"]))`,
+    ],
   }
 }
 
@@ -404,7 +406,7 @@ function readOnly(): PolicyDraft {
     rule: "The agent may look and search, and change or send nothing.",
     instead: "Describe the change to the user instead of making it.",
     when: [
-      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy", "other"])`,
+      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy"])`,
     ],
   }
 }
