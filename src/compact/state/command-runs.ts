@@ -76,4 +76,4 @@ export function mainSteps(command: string): string {
   return main.length === 0 ? command : main.join(" && ")
 }
 const preparing =
-  /^(?:git (?:add|fetch|status|log|diff|show|rev-parse)|cd|export|set|source|\.|sleep|echo|printf|pwd|ls|cat|head|tail|wc|which|true|mkdir -p|cargo (?:fmt|check|clippy|build)|(?:npm|pnpm|yarn|bun) (?:run )?(?:lint|format|build|typecheck|test)|go (?:vet|build|fmt|test)|ruff|black|prettier|pytest)(?![\w-])/
+  /^(?:git (?:add|fetch|status|log|diff|show|rev-parse)|cd|export|set|source|\.|sleep|echo|printf|pwd|ls|cat|head|tail|wc|jq|which|true|date|whoami|id|uname|hostname|mkdir -p|cargo (?:fmt|check|clippy|build)|(?:npm|pnpm|yarn|bun) (?:run )?(?:lint|format|build|typecheck|test)|go (?:vet|build|fmt|test)|ruff|black|prettier|pytest)(?![\w-])/

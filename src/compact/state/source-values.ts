@@ -34,7 +34,7 @@ const isTelling = (value: string): boolean =>
   /\d/.test(value) &&
   value.length > 1 &&
   value.length <= maxValueLength &&
-  !value.startsWith("# ") &&
+  !/^(?:# |:)/.test(value) &&
   value.split(" ", maxWords + 1).length <= maxWords
 
 /** Devices, and what browsers call themselves. */

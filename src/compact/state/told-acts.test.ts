@@ -188,3 +188,24 @@ test("the rows of a table that was written are kept under its file", () => {
   const turns = used("write_file", { path: "results/table.md", content }, "ok")
   expect(lines(turns, "record")).toContain("table in results/table.md: 0.50=0.280 ± 0.011 | 23.71; 0.75=0.297 | 13.06")
 })
+
+test("progress of a builder, and labels of a long query, are nobody's values", () => {
+  const turns = [
+    ...used(
+      "Bash",
+      { command: "cargo check" },
+      "Compiling xxhash-rust v0.8.15\nChecking cli v0.41.2 of the set\nerror: no",
+    ),
+    ...used(
+      "query_metrics",
+      { query: `sum by (route) (rate(requests{app="checkout",code=~"5.."}[5m])) / ${"x".repeat(80)}`, start: "now-1h" },
+      JSON.stringify({ result: [{ metric: { route: "/v2/orders" } }] }),
+    ),
+  ]
+  expect(lines(turns, "record")).toEqual([])
+})
+
+test("a command that looks once its folder is made is told whole", () => {
+  const command = `mkdir -p /work/pb/ev && cd /work/pb && date -u && ls -la # ${"x".repeat(200)}`
+  expect(lines(used("Bash", { command }, "total 20\n."), "act").join("\n")).toContain("mkdir -p /work/pb/ev")
+})

@@ -220,12 +220,14 @@ function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly F
   const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
   const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
   const own = oneLine(asked.replaceAll(": ", ":"), 160)
-  // A line of a program names nothing that it printed, and what a change gave back is told with it.
-  const isNamed = (name: string): boolean => name !== own || !(isChange(deed) || /[(){};=]/.test(name))
-  return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(
-    ({ name }) => (deed.type !== "command" && !isChange(deed)) || isNamed(name),
-  )
+  // A line of a program or a long query names nothing that came back, and what a change gave back is told with it.
+  const isNamed = (name: string): boolean =>
+    name !== own || !(isChange(deed) || (deed.type === "command" ? /[(){};=]/.test(name) : name.length > maxOwner))
+  return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(({ name }) => isNamed(name))
 }
+
+/** A call of more characters is no owner that a reader could name. */
+const maxOwner = 100
 
 /** Two pages may have one title: where their addresses differ they are two things, and the newer one is told. */
 const isAnother = (older: FactRecord, newer: FactRecord): boolean =>

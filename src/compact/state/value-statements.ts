@@ -123,6 +123,9 @@ function statementOf(sentence: string): ValueStatement | undefined {
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
 const coded = /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#\p{L}/u
+/** What builders and installers say on their way, and the head of a listing. */
+const progress =
+  /^(?:Compiling|Checking|Download(?:ing|ed)|Install(?:ing|ed)|Building|Fetch(?:ing|ed)|Unpacking|Setting up|Resolving|Preparing|Running|Finished|Collecting|Using cached|Requirement already|Nextest run|Directory listing|Total output lines)(?![\p{L}])/u
 const words = /\p{L}{2,}/gu
 const leastWords = 3
 /** Lines of one output that say something by themselves; an output with more of them is a text to read. */
@@ -143,7 +146,7 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
     const stop = lineBreak < 0 ? output.length : lineBreak
     if (stop - start >= 10 && stop - start <= longestPrinted) {
       const line = output.slice(start, stop).trim()
-      const statement = coded.test(line) ? undefined : statementOf(line)
+      const statement = coded.test(line) || progress.test(line) ? undefined : statementOf(line)
       if (statement !== undefined && tellsOwner(statement)) found.push(statement)
       if (found.length > most) return []
     }
