@@ -4,17 +4,9 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
+import { fitTexts, type TextBudget, tokensBesideTexts } from "./stages/fit-texts.ts"
 import { shareOut } from "./stages/marker.ts"
-import type { Shortening } from "./stages/microcompact.ts"
-import {
-  fitResults,
-  fitTexts,
-  type MicroOptions,
-  microSteps,
-  type ResultBudget,
-  type TextBudget,
-  tokensBesideTexts,
-} from "./stages/microcompact.ts"
+import { fitResults, type MicroOptions, microSteps, type ResultBudget, type Shortening } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */

@@ -4,7 +4,6 @@ import {
   type CallId,
   type MessageId,
   type Part,
-  type ToolCallPart,
   type ToolResultPart,
   type Transcript,
   textOf,
@@ -31,7 +30,7 @@ import {
 import { shortenText, type TextSource } from "./shorten-text.ts"
 import type { ToolKind, ToolNature } from "./tool-kind.ts"
 
-type Counting = { readonly count: (text: string) => number; readonly partTokens: (part: Part) => number }
+export type Counting = { readonly count: (text: string) => number; readonly partTokens: (part: Part) => number }
 
 type Target = {
   readonly budget: number
@@ -40,11 +39,11 @@ type Target = {
 }
 
 /** Below this a text is better left out whole: a marker and a few words take as much. */
-const minShare = 16
+export const minShare = 16
 
 type TextPart = Part & { readonly type: "text" }
 
-const withText = (part: TextPart, text: string): Part => ({
+export const replaceText = (part: TextPart, text: string): Part => ({
   ...{ type: "text", text },
   ...present({ breakpoint: part.breakpoint, channel: part.channel }),
 })
@@ -61,7 +60,7 @@ function shortenContent(part: ToolResultPart, target: Target, source: TextSource
 function briefFailure(part: Part, handle: string | undefined): Part {
   if (part.type !== "text" || isMarker(part.text.slice(part.text.lastIndexOf("\n") + 1))) return part
   const line = escapeMarkers(failureExcerpt(part.text) ?? "")
-  return withText(part, `${line}\n${nameHandle(wholeMarker(part.text), handle)}`)
+  return replaceText(part, `${line}\n${nameHandle(wholeMarker(part.text), handle)}`)
 }
 
 /** What a result shows in at most `budget` tokens, as far as that can be: what is neither text nor a picture or document stays as it is. */
@@ -91,7 +90,7 @@ function collapse(part: Part, handle: string | undefined, why?: string): Part {
   if (part.type !== "text") return part
   const markers = [wholeMarker(part.text, why), wholeMarker(part.text)].map((marker) => nameHandle(marker, handle))
   const shorter = isMarker(part.text) ? undefined : markers.find(({ length }) => length < part.text.length)
-  return shorter === undefined ? part : withText(part, shorter)
+  return shorter === undefined ? part : replaceText(part, shorter)
 }
 
 function shareTexts(
@@ -109,7 +108,7 @@ function shareTexts(
     const share = shares[n] ?? 0
     if (item.type !== "text" || tokens <= share || isMarker(item.text)) return item
     const shortened = share < minShare ? undefined : shortenText(item.text, { tokens, budget: share }, source, by.count)
-    return shortened === undefined ? collapse(item, source.handle) : withText(item, shortened)
+    return shortened === undefined ? collapse(item, source.handle) : replaceText(item, shortened)
   })
 }
 
@@ -203,7 +202,7 @@ function inStack({ text, failed }: MicroResult, documents: readonly StackDocumen
 /** A result with the most that it may take. */
 export type ResultBudget = { readonly messageId: MessageId; readonly callId: CallId; readonly tokens: number }
 
-type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | "focus" | "handleOf"> & {
+export type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | "focus" | "handleOf"> & {
   readonly reason: ShortenReason
   /** Said in the marker: what the reader can do to see the rest. */
   readonly advice?: string
@@ -237,93 +236,6 @@ export function fitResults(
     const content = shortenContent(part, { budget, withoutMedia: false }, source, options)
     return resultEdit(result, { content, reason: options.reason }, options)
   })
-}
-
-/** A text of a call or of the assistant's words with the most that it may take. */
-export type TextBudget = { readonly messageId: MessageId; readonly part: number; readonly tokens: number }
-
-/**
- * Show single calls and single words of the assistant in at most so many tokens each: in a call its long texts give way, such as the
- * content of a file that it wrote, and every argument stays. What cannot be made that small stays as it is.
- */
-export function fitTexts(messages: Transcript, wanted: readonly TextBudget[], options: FitOptions): readonly Edit[] {
-  if (wanted.length === 0) return []
-  const places = new Map(messages.map(({ id }, at) => [id, at]))
-  const first = Math.min(...wanted.map(({ messageId }) => places.get(messageId) ?? messages.length))
-  const mentions = mentionsIn(messages, first)
-  return wanted.flatMap(({ messageId, part: n, tokens }): readonly Edit[] => {
-    const at = places.get(messageId) ?? 0
-    const part = messages[at]?.parts[n]
-    const interest = { mentions, after: at, focus: focusWords(options.focus ?? "") }
-    const shorten: ShortenTo = (text, sizes, kind) =>
-      (sizes.budget < minShare
-        ? undefined
-        : shortenText(text, sizes, { kind, failed: false, interest }, options.count)) ?? wholeMarker(text)
-    const by = part === undefined ? undefined : fitText(part, tokens, shorten, options)
-    const beforeTokens = part === undefined ? 0 : options.partTokens(part)
-    const afterTokens = by === undefined ? beforeTokens : options.partTokens(by)
-    if (by === undefined || afterTokens >= beforeTokens) return []
-    const { reason } = options
-    return [{ type: "part-replaced", messageId, part: n, reason, beforeTokens, afterTokens, by: [by] }]
-  })
-}
-
-type ShortenTo = (text: string, sizes: { readonly tokens: number; readonly budget: number }, kind: ToolKind) => string
-
-function fitText(part: Part, budget: number, shorten: ShortenTo, { count, partTokens }: Counting): Part | undefined {
-  if (part.type === "text") return withText(part, shorten(part.text, { tokens: partTokens(part), budget }, "web"))
-  if (part.type !== "tool-call") return undefined
-  const texts = longTexts(part, count)
-  const besideTokens = tokensBesideTexts(part, { count, partTokens })
-  const told = texts.reduce((sum, { tokens }) => sum + tokens, 0)
-  // Within JSON a text takes more tokens than by itself.
-  const room = ((budget - besideTokens) * told) / Math.max(1, partTokens(part) - besideTokens)
-  const shares = shareOut(
-    texts.map(({ tokens }) => tokens),
-    room,
-  )
-  const shorter = new Map(
-    texts.flatMap(({ text, tokens }, n): readonly (readonly [string, string])[] => {
-      const share = shares[n] ?? 0
-      return share >= tokens ? [] : [[text, shorten(text, { tokens, budget: share }, "read")]]
-    }),
-  )
-  return { ...part, input: withTexts(part.input, shorter) }
-}
-
-/** What a call takes without its long texts. */
-export function tokensBesideTexts(part: ToolCallPart, { count, partTokens }: Counting): number {
-  const none = new Map(longTexts(part, count).map(({ text }) => [text, ""]))
-  return none.size === 0 ? partTokens(part) : partTokens({ ...part, input: withTexts(part.input, none) })
-}
-
-/** Tokens; a shorter text of a call says what was done rather than being its material. */
-const longText = 64
-/** Characters; no shorter text takes so many tokens. */
-const longLength = 64
-
-/** The texts in a call's input that are long enough to be shown in part, each once. Only the client's own calls are ever changed. */
-function longTexts(
-  { kind, input }: ToolCallPart,
-  count: (text: string) => number,
-): readonly { readonly text: string; readonly tokens: number }[] {
-  if (kind !== "function" && kind !== "custom") return []
-  return [...new Set(textsIn(input))]
-    .filter(({ length }) => length >= longLength)
-    .map((text) => ({ text, tokens: count(text) }))
-    .filter(({ tokens }) => tokens > longText)
-}
-
-function textsIn(input: unknown): readonly string[] {
-  if (typeof input === "string") return [input]
-  return typeof input === "object" && input !== null ? Object.values(input).flatMap(textsIn) : []
-}
-
-function withTexts(input: unknown, by: ReadonlyMap<string, string>): unknown {
-  if (typeof input === "string") return by.get(input) ?? input
-  if (Array.isArray(input)) return input.map((item) => withTexts(item, by))
-  if (typeof input !== "object" || input === null) return input
-  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, withTexts(value, by)]))
 }
 
 /** What is shown of a result can read differently from the result, so it is looked at once more, until nothing changes. */
@@ -369,7 +281,7 @@ const collapsed = (content: readonly Part[], { reason, why }: Superseded, handle
   reason,
 })
 
-function focusWords(focus: string): ReadonlySet<string> {
+export function focusWords(focus: string): ReadonlySet<string> {
   const words = new Set<string>()
   visitWords(focus.slice(0, maxFocusLength), (word) => {
     if (word.length >= minFocusLength) words.add(word.toLowerCase())

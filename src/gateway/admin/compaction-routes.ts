@@ -33,7 +33,7 @@ export function addCompactionRoutes(app: Hono, deps: SessionDeps): void {
 type Opened = { readonly row: SessionRow; readonly profile: Profile }
 
 /** The session that a path names, with what its log says. */
-export async function openSession(c: Context, { find, profiles }: SessionDeps): Promise<Opened> {
+export async function openWithProfile(c: Context, { find, profiles }: SessionDeps): Promise<Opened> {
   const { row } = await find(c.req.param("id") ?? "")
   return { row, profile: await profiles.read(row.id) }
 }
@@ -42,7 +42,7 @@ export async function openSession(c: Context, { find, profiles }: SessionDeps): 
 const maxEarlier = 50
 
 async function tellCompaction(c: Context, deps: SessionDeps): Promise<Response> {
-  const { row, profile } = await openSession(c, deps)
+  const { row, profile } = await openWithProfile(c, deps)
   const id = c.req.param("checkpoint") ?? ""
   const opened = await openCompaction(deps.profiles, row.id, profile, id)
   const figures = profile.compactions.find((one) => one.id === id)
@@ -112,7 +112,7 @@ async function rulesBefore(profiles: Profiles, session: string, { outline }: Pro
 const maxDiff = 400_000
 
 async function tellDiff(c: Context, deps: SessionDeps): Promise<Response> {
-  const { row, profile } = await openSession(c, deps)
+  const { row, profile } = await openWithProfile(c, deps)
   const opened = await openCompaction(deps.profiles, row.id, profile, c.req.param("checkpoint") ?? "")
   const entry = c.req.param("entry") ?? ""
   const diff = diffOf(opened, entry)
@@ -127,7 +127,7 @@ async function tellDiff(c: Context, deps: SessionDeps): Promise<Response> {
 const maxBack = 10
 
 async function tellSources(c: Context, deps: SessionDeps): Promise<Response> {
-  const { row, profile } = await openSession(c, deps)
+  const { row, profile } = await openWithProfile(c, deps)
   const { profiles } = deps
   const opened = await openCompaction(profiles, row.id, profile, c.req.param("checkpoint") ?? "")
   const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
@@ -160,7 +160,7 @@ function createWhatIf(deps: SessionDeps): (c: Context) => Promise<Response> {
   let isPlaying = false
   return async (c) => {
     const asked = readWhatIf(c)
-    const { row, profile } = await openSession(c, deps)
+    const { row, profile } = await openWithProfile(c, deps)
     if (isPlaying) return refusalResponse(refusals.busy)
     isPlaying = true
     try {

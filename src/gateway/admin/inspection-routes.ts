@@ -23,7 +23,7 @@ import type {
   TurnSeries,
   ViewNow,
 } from "./answers.ts"
-import { addCompactionRoutes, openSession } from "./compaction-routes.ts"
+import { addCompactionRoutes, openWithProfile } from "./compaction-routes.ts"
 import { viewNow } from "./compaction-view.ts"
 import { messageLine } from "./message-line.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
@@ -121,7 +121,7 @@ async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
 
 async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
   const points = readNumber(c, "points", timelinePoints.usual, { least: 2, most: timelinePoints.most })
-  const { row, profile } = await openSession(c, deps)
+  const { row, profile } = await openWithProfile(c, deps)
   const series: TurnSeries = {
     ...timelineOf(profile, points),
     compactions: profile.compactions,
@@ -147,7 +147,7 @@ async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
   const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
   const limit = readNumber(c, "limit", eventPage.usual, { least: 1, most: eventPage.most })
   const only = readTextParameter(c, "only")
-  const { row, profile } = await openSession(c, deps)
+  const { row, profile } = await openWithProfile(c, deps)
   const types = only === undefined ? undefined : eventKinds[only]
   if (only !== undefined && types === undefined)
     return refuseText("only", `one of ${Object.keys(eventKinds).join(", ")}`, only)
@@ -214,7 +214,7 @@ function ratioOf({ turns }: Profile): number {
 }
 
 async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
-  const { row, profile } = await openSession(c, deps)
+  const { row, profile } = await openWithProfile(c, deps)
   const window = windowMarks(profile, deps.activity.of(row.id), windowSettings(deps))
   const view: ViewNow = { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
   return c.json(view)
@@ -227,7 +227,7 @@ async function tellRules(c: Context, deps: InspectionDeps): Promise<Response> {
   const all = readFlag(c, "all")
   const limit = readNumber(c, "limit", rulePage.usual, { least: 1, most: rulePage.most })
   const { session } = await deps.find(c.req.param("id") ?? "")
-  const { profile } = await openSession(c, deps)
+  const { profile } = await openWithProfile(c, deps)
   const rules = await session.rules({ all })
   const pins: readonly ListedRule[] = rules
     .slice(0, limit)
