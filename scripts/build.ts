@@ -28,7 +28,12 @@ const sourceOf = (name: string): string => join(root, "src", `${name}.ts`)
 /** Rooms of which one part runs in a browser and another does not: each part is a chunk. */
 const mixedRooms: readonly string[] = ["model", "store", "guard", "session", "adapter"]
 /** Folders with a chunk of their own, so that a door does not open the rest of their room. */
-const apart: Readonly<Record<string, string>> = { "compact/stack": "prompt", "guard/operator": "operator" }
+const apart: Readonly<Record<string, string>> = {
+  "compact/stack": "prompt",
+  "guard/operator": "operator",
+  "guard/self": "self-protection",
+  "guard/from-rules": "from-rules",
+}
 /** The ground floor is small, and nearly every door stands on it. */
 const ground: readonly string[] = ["message", "language"]
 

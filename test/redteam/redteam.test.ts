@@ -14,7 +14,7 @@ import { sampleOf } from "../support/property.ts"
  * that went wrong. The third set is smaller, and of what was thought to be weakest. The fourth is in the manner of today's coding agents: their
  * tools, their argument shapes, their habits in a shell. The fifth has them by subject, and tools that an operator has declared. The sixth has
  * other servers, clouds and languages. The seventh has what a program puts together, and what a file or a client does later; the eighth is short and spreads over many services. The ninth
- * is of shells and coding agents, the tenth of business systems, MCP servers and services. A line whose
+ * is of shells and coding agents, the tenth of business systems, MCP servers and services, the eleventh a mix of both. A line whose
  * words do not bear out its label was taken out before anything was counted.
  */
 
@@ -104,6 +104,12 @@ const sets = [
     forbidden: linesOf("tenth-forbidden.jsonl"),
     harmless: linesOf("tenth-harmless.jsonl"),
     least: [200, 130],
+  },
+  {
+    name: "eleventh",
+    forbidden: linesOf("eleventh-forbidden.jsonl"),
+    harmless: linesOf("eleventh-harmless.jsonl"),
+    least: [190, 120],
   },
 ] as const
 const lines = sets.flatMap(({ forbidden, harmless }) => [...forbidden, ...harmless])

@@ -99,7 +99,7 @@ export function actionsOfWords(given: readonly string[]): readonly Action[] {
 export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet<Action> {
   const own = actionsOfWords(nameWords(tool))
   const told = leaves.flatMap(({ keys, folded, value }) =>
-    typeof value === "string" && /^\s*[\w-]{1,40}\s*$/.test(folded) && verbFields.test(keys.at(-1) ?? "")
+    typeof value === "string" && /^\s*\/?[\w-]{1,40}\s*$/.test(folded) && verbFields.test(keys.at(-1) ?? "")
       ? actionsOfWords(wordsOf(folded))
       : [],
   )
@@ -161,11 +161,13 @@ export function possibleActions(
         !/^(?:body|subject|path|url|sql|code|command)$/.test(role) &&
         wholeSum.test(text),
     )
+  const told = leaves.flatMap(({ keys, folded }) =>
+    folded.length <= 60 && verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : [],
+  )
   const pays =
-    words.some((word) => paying.has(word)) &&
+    [...words, ...told].some((word) => paying.has(word)) &&
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
   // What is pressed at a place on a screen is not in the call.
-  const told = leaves.flatMap(({ keys, folded }) => (verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : []))
   const clicks =
     [...words, ...told].some((word) => pressing.has(word)) ||
     leaves.some(({ keys, value }) => value === true && /^(?:submit|press_?enter|confirm)$/.test(keys.at(-1) ?? ""))

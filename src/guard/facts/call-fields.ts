@@ -93,7 +93,9 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
-  if (governing.test(wordsOf(tool).join(" ")) && namesControl(line))
+  const isGeneral = /\b(?:api|request|http|rest|graphql|rpc)\b/.test(wordsOf(tool).join(" "))
+  const governed = isGeneral ? wordsOf(line).join(" ") : wordsOf(tool).join(" ")
+  if (governing.test(governed) && namesControl(line))
     open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   // A switch or a number of a tool that is named after a control is about that control.
   for (const { keys, folded, value } of settings)

@@ -70,7 +70,24 @@ const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").r
 
 /** Pieces of text that a program puts together, as one: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
 function joined(written: string): string {
-  const code = withHome(written)
+  const code = withHome(
+    written
+      .replace(
+        /\b(?:chr|String\.fromCharCode|Character\.toString|char)\(\s*(\d{2,3}|0x[\da-f]{2})\s*\)/gi,
+        (whole, number: string) => {
+          const sign = String.fromCharCode(Number(number))
+          return /^[\x20-\x7e]$/.test(sign) && !/["'\\]/.test(sign) ? `"${sign}"` : whole
+        },
+      )
+      .replace(
+        /\b(?:Pure(?:Posix)?)?Path\(\s*((?:["'][^"'\n]{0,300}["'](?:\s*\+\s*["'][^"'\n]{0,300}["'])*\s*,\s*){1,8}["'][^"'\n]{0,300}["'](?:\s*\+\s*["'][^"'\n]{0,300}["'])*)\s*\)/g,
+        (_whole, list: string) =>
+          `Path("${list
+            .split(/,/)
+            .map((one) => textsIn(one).join(""))
+            .join("/")}")`,
+      ),
+  )
   const added = code.replace(/"\s{0,20}[+.]\s{0,20}"|'\s{0,20}[+.]\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
   return joinedLists(added)
     .replace(
@@ -273,6 +290,9 @@ const fetched =
 const pays =
   /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
 
+/** Addresses that are taken apart or put together, and not called. */
+const takesApart = /\burllib\.parse\b|\burlparse\s*\(|\burlsplit\s*\(|\bnew URL\s*\(/
+
 /** Languages whose modules nobody has listed, and words with which a program of any reaches out. */
 const unlisted =
   /^(?:r|rscript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|lua[\d.]*|luajit|raku|osascript)$/
@@ -280,7 +300,9 @@ const reaching = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsyn
 
 /** A field for a sum in what a program sends. */
 const sums =
-  /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\bamount\s*:\s*["'\d{]/i
+  /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\b(?:amount|price|total|betrag|summe)\w*\s*(?::(?!:)|=>)\s*\S/i
+/** Calls that send something, whatever the library. */
+const posting = /(?:\.|->|::)(?:post|put|patch)(?:_form|form|async|json|forobject|data)?\s*\(/i
 
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {
@@ -289,6 +311,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   const text = withMembers(names.size === 0 ? once : joined(withNames(once, names)))
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
+  if (effects.has("network") && posting.test(text)) effects.add("send")
   if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
     effects.add("write")
   for (const effect of fileImports(text)) effects.add(effect)
@@ -304,7 +327,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   const scripts = scriptsIn(text, language, names, unresolved)
   const urls = [
     ...readCalls(text, names, effects, unresolved),
-    ...literals.filter(
+    ...(takesApart.test(text) && !effects.has("network") && strangeModule(text) === undefined ? [] : literals).filter(
       (one) => /^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(one) || (effects.has("network") && hostLiteral.test(one)),
     ),
   ]
@@ -403,6 +426,17 @@ function readCalls(
       ),
     )
   known("paths", "the program opens a file whose name is put together when it runs", fileCalls, /^$/)
+  for (const [, name = ""] of text.matchAll(
+    /\b(\w+)\.(?:write_text|write_bytes|unlink|rename|touch|rmdir|symlink_to|chmod)\s*\(/g,
+  ))
+    if (
+      names.get(name) === undefined &&
+      new RegExp(`\\b${name}\\s*=(?!=)[^\\n]{0,200}\\bPath\\([^\\n]{0,200}[/+,][^\\n]{0,200}["'\\w)]`).test(text)
+    )
+      unresolved.push({
+        what: "changedPaths",
+        why: "the program changes a file whose name is put together when it runs",
+      })
   known("changedPaths", "the program changes a file whose name is put together when it runs", changeCalls, /^$/)
   known(
     "statements",
@@ -416,7 +450,7 @@ function readCalls(
 }
 
 const mailTargets =
-  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_?(?:e?mail)\w*\s*\(\s*([^,)\n{]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
+  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_?(?:e?mail)\w*\s*\(\s*([^,)\n{]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)|(?:->|\.)(?:to|cc|bcc|recipients?|rcpt|add_?(?:to|cc|bcc|recipient)|addAddress)\s*\(\s*([^)\n]{1,300})/gi
 
 /** Does a program send mail to someone whom it finds out when it runs? */
 function mailsUnknown(text: string, names: Names): boolean {
@@ -424,8 +458,8 @@ function mailsUnknown(text: string, names: Names): boolean {
   // Without a field for it, who gets it is the first thing that is handed over.
   const handed = targets.length > 0 ? [] : argumentsOf(text, /\.send\w{0,12}\s*\(/g)
   if (handed.some((argument) => argument !== "" && textsOf(argument, names) === undefined)) return true
-  return targets.some(([, called, given, field]) =>
-    (called ?? given ?? field ?? "")
+  return targets.some(([, called, given, field, handedOver]) =>
+    (called ?? given ?? field ?? handedOver ?? "")
       .replace(/^\[|\]$/g, "")
       .split(",")
       .some((one) => one.trim() !== "" && textsOf(one.trim(), names) === undefined),

@@ -48,6 +48,13 @@ export function readHosts(
     const inside = /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
     found += readHost(reading, inside, { name, before, isFirst: found === 0 })
   }
+  // What a name leads to may be said in a file, or by an option.
+  if (/^(?:ssh|scp|sftp|mosh|autossh)$/.test(name) && words.some((word) => /^-\w*F/.test(word)))
+    open(reading.open, "hosts", `what the names of hosts lead to for ${name} is in a file`)
+  for (const word of words) {
+    const real = /^(?:-o)?(?:HostName|ProxyJump|ProxyCommand)[= ](.+)$/i.exec(word)?.[1]
+    if (real !== undefined) readHost(reading, real, { name, before: "", isFirst: true })
+  }
   for (const place of places) found += readHost(reading, place, { name: "ssh", before: "", isFirst: true })
   if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
     open(reading.open, "hosts", "the addresses that wget calls are in a file")
@@ -238,6 +245,8 @@ const placed =
 export const pricedField =
   /(?:^|[\s"'{,&?[])(?:unit_?|total_?|source_?|target_?)?(?:amount|price|total)(?:_?(?:cents|minor|money|value|micros))?["'\]]*\s*[:=]\s*["'{[]?\s*[\d$"]/i
 
+const pricedOption = /^--(?:[\w-]*-)?(?:amount|price|total|payment)(?:-\w+)*(?:=|$)/
+
 /** A sum that a command is told to pay. */
 export function readPayment(
   { open: into }: Reached,
@@ -246,15 +255,17 @@ export function readPayment(
   effects: Set<Effect>,
 ): void {
   if (
-    words.some((word) => /^--(?:amount|price|total|unit-amount)\b/.test(word)) ||
+    words.some((word) => pricedOption.test(word)) ||
+    (/^(?:aws|gcloud|az|doctl|heroku|namecheap|godaddy|ovhcloud|linode-cli|hcloud)$/.test(name) &&
+      words
+        .slice(0, 3)
+        .some((word) =>
+          /^(?:purchase|buy|order|checkout|subscribe|renew|register-domain|create-savings-plan)/.test(word),
+        )) ||
     /^(?:stripe|paypal|braintree)$/.test(name)
   ) {
     effects.add("pay")
-    if (
-      words.some(
-        (word, at) => /^--(?:amount|price|total|unit-amount)/.test(words[at - 1] ?? word) && word.includes(unknownPart),
-      )
-    )
+    if (words.some((word, at) => pricedOption.test(words[at - 1] ?? word) && word.includes(unknownPart)))
       open(into, "amounts", `the sum that ${name} is told is known only when it runs`)
   }
 }

@@ -130,7 +130,7 @@ const lookOnly: readonly RegExp[] = [
   /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|shortlog|reflog)\b/,
   /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config (?:view|get-contexts|current-context)|cluster-info|api-resources|api-versions|rollout (?:status|history)|auth can-i|diff|wait|events)\b/,
   /^(?:docker|podman) (?:compose (?:-\S+(?: \S+)? )*)?(?:ps|images|logs|inspect|version|info|stats|top|port|history|config)\b|^(?:docker|podman) (?:image|container|volume|network) (?:ls|inspect)\b/,
-  /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list|workspace (?:select|list|show))\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
+  /^(?:terraform|tofu) (?:-\S+ )*(?:plan|show|validate|output|fmt -check|version|state list|workspace (?:select|list|show))\b|^helm (?:list|status|get|history|template|show|search|lint)\b|^pulumi preview\b/,
   /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|lookup-|search-|validate-|simulate-|head-|ls\b|tail\b|filter-log-events)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
   /^(?:npm|pnpm|yarn) (?:ls|list|view|outdated|audit(?! fix)|test|run (?:test|lint|check|build|typecheck))\b|^(?:pip3?|uv pip) (?:list|show|freeze|check)\b/,
   /^systemctl (?:status|list-\w+|is-\w+|show)\b|^(?:cargo|go) (?:test|check|vet|clippy|build|version)\b|^(?:apt|brew|dnf|yum) (?:list|search|show|info)\b/,
@@ -329,7 +329,7 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   [
     "infrastructure",
-    /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
+    /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\S+ )*plan\b)(?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
   ],
   [
     "repository",

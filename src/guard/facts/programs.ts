@@ -82,7 +82,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (kind === "statements" && facts.environments.length === 0)
       reading.destructions.push({ kind: "unknown", environments: [] })
   }
-  for (const { effects, line, isLocal } of facts.commands) {
+  for (const { effects, line, isLocal, fed = "" } of facts.commands) {
     for (const effect of effects) {
       const action = actionOf[effect]
       if (action !== undefined) reading.actions.add(action)
@@ -90,12 +90,15 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     reading.network ||= effects.has("network") || effects.has("install")
     reading.changes ||= changing.some((effect) => effects.has(effect))
     reading.elsewhere ||= !isLocal && changing.some((effect) => effects.has(effect))
-    const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
+    // What a shell is given is read by itself; so is what is looked at with more rights.
+    const isShell = /^(?:ba|z|da|k)?sh (?:-\S+ )*-\w*c /.test(line)
+    const isRead = [...effects].every((effect) => effect === "read" || effect === "privilege") && effects.has("read")
+    const looks = isShell || (isRead && !/^(?:set|unset|export|history)\b/.test(line))
     // A package manager's audit is a report on packages.
     const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line)
       ? line.replace(/\s--no-audit\b/g, "")
       : named(withoutMessage(line))
-    if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
+    if (!looks) for (const control of controlsOff(fold(`${told} ${fed}`))) reading.controlsOff.add(control)
     const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
     const isSystem = effects.has("privilege") || clouds.test(line)
     // What is changed came through a pipe, in a script that is about a control.

@@ -22,6 +22,11 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
   ],
 ]
 
+const pieces = /(["'`])\s{0,4}\+\s{0,4}["'`]/
+/** A password that is told in a sentence: a word of letters and digits right behind the word for it. */
+const spoken =
+  /\b(?:password|passwort|passwd|pwd|passphrase|kennwort|mot de passe|contrase[nñ]a)[\s:]{1,3}["'`]?(?=\S*\d)(?=\S*[A-Z])(?=\S*[a-z])[^\s"'`,;]{8,}/
+
 const secretKey =
   /(?:^|_)(?:password|passwd|pwd|passphrase|secret|token|api_?key|access_?key|private_?key|client_secret|credentials?|auth)(?:_|$)/
 
@@ -57,9 +62,12 @@ const longWordsIn = (text: string): readonly string[] =>
 
 function kindsIn({ text, keys, value }: Leaf): readonly string[] {
   if (text.length < 6 || typeof value !== "string") return []
+  // A program may put a key together of pieces.
+  const whole = pieces.test(text) ? text.replace(new RegExp(pieces, "g"), "") : text
   const kinds = shapes
-    .filter(([, shape, sign]) => (sign === undefined || text.includes(sign)) && shape.test(text))
+    .filter(([, shape, sign]) => (sign === undefined || whole.includes(sign)) && shape.test(whole))
     .map(([kind]) => kind)
+  if (spoken.test(whole)) kinds.push("password")
   const key = keys.at(-1) ?? ""
   if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
     kinds.push("password")

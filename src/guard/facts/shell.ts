@@ -29,6 +29,8 @@ export type CommandFact = {
   /** The command with its words, as one line. */
   readonly line: string
   readonly effects: ReadonlySet<Effect>
+  /** What a program that is no interpreter is given to read. */
+  readonly fed?: string
   /** All that it changes are files of this machine, none of which is named after production. */
   readonly isLocal?: boolean
 }
@@ -95,6 +97,11 @@ export function shellFacts(text: string): ShellFacts {
     )
       if (words.slice(1).some((word) => run.files.has(word.replace(/^-{1,2}[\w-]*=?/, "")) || run.files.has(word)))
         open(reading.open, "everything", `${name} runs a file that was written before, and what that does is not known`)
+  // What a script writes as source and has built or tested is run.
+  const builds = run.commands.some(({ name }) => building.test(name))
+  const sources = [...run.files].flatMap(([path, source]): readonly RunCode[] =>
+    builds && source !== undefined && sourceFile.test(path) ? [{ language: "other", text: source }] : [],
+  )
   if (printsSecret(text)) reading.paths.push(secretStore)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
   const settings = [...run.files].flatMap(([path, text]) =>
@@ -104,8 +111,13 @@ export function shellFacts(text: string): ShellFacts {
         ? [`overwrite ${path}`]
         : [],
   )
-  return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
+  return { ...reading, sql, code: [...run.code, ...sources], written: run.files, settings, tooMany: run.tooMany }
 }
+
+const building =
+  /^(?:go|cargo|rustc|javac|java|kotlinc?|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|zig|swiftc?|dotnet|csc|mcs|ghc|runghc|scala|scalac|tsc|jest|vitest|mocha|ava|pytest|phpunit|rspec|npm|npx|pnpm|yarn|bun|deno|make|cmake|ninja|mvn|gradle)$/
+const sourceFile =
+  /\.(?:go|rs|java|kt|kts|c|cc|cpp|cxx|h|hpp|cs|swift|scala|hs|zig|ts|tsx|mts|js|jsx|mjs|cjs|py|rb|php)$/i
 
 /** The environment is full of keys, and goes where the network leads. */
 function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
@@ -199,7 +211,13 @@ function readCommand(reading: Reading, command: RunCommand): void {
   const isPlace = [...writesTo, command.directory ?? ""].some((to) =>
     environmentsIn(to.toLowerCase(), false).includes("production"),
   )
-  reading.commands.push({ name, line: line.slice(0, 4_000), effects, isLocal: isLocal && !isPlace })
+  reading.commands.push({
+    name,
+    line: line.slice(0, 4_000),
+    effects,
+    isLocal: isLocal && !isPlace,
+    ...present({ fed: fedTo(command) }),
+  })
   reading.environments.push(...named)
   readDestructions(reading, command, line, environments)
   if (systemFiles.test(name)) reading.paths.push(pathFact("/etc/passwd", "write"))
@@ -250,6 +268,12 @@ function readReached(reading: Reading, command: RunCommand, words: readonly stri
 
 const changesMore = (effects: ReadonlySet<Effect>): boolean =>
   (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
+const fedTo = ({ name, given }: RunCommand): string | undefined =>
+  given.length === 0 ||
+  /^(?:cat|tee|\w*sh|python[\d.]*|node|ruby|perl|php|psql|mysql|sqlite3|mail\w*|git|curl|jq|grep|sed|awk)$/.test(name)
+    ? undefined
+    : given.join(" ").slice(0, 2_000)
+
 /** Wrappers that run a command on this machine. */
 const staysHere = /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
 /** Programs that change files of this machine and nothing else. */
@@ -279,7 +303,7 @@ function readDestructions(
       for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
         reading.destructions.push({ kind, environments })
   if (name === "git") readGitOptions(reading, words, line)
-  if (name === "git" && deletesRefs.test(line) && isSharedRepository(command))
+  if (name === "git" && (deletesRefs.test(line) || !looksOnly.test(line)) && isSharedRepository(command))
     reading.destructions.push({ kind: "repository", environments })
 }
 
@@ -299,6 +323,10 @@ function readGitOptions(reading: Reading, words: readonly string[], line: string
   if (!/^git (?:push|send-pack)\b/.test(line) || !words.some((word) => word.startsWith(unknownPart))) return
   open(reading.open, "statements", "what git pushes, and how, is known only when it runs")
 }
+
+/** What git tells without a change to anything that it keeps. */
+const looksOnly =
+  /^git(?: --?\S+)*(?: (?:log|show|diff|status|rev-parse|rev-list|ls-tree|ls-files|ls-remote|cat-file|for-each-ref|fsck|count-objects|describe|blame|grep|shortlog|archive|clone|fetch|remote(?: -v| show)?|config (?:--get|-l|--list)|branch(?: -[avr]+| --list| --contains)?(?= |$)(?!.* -[fmMdDcC])|tag(?: -l| --list)?(?= |$)(?!.* -[dfasm])|reflog(?: show)?|version|upload-pack|verify-\w+|check-\w+|merge-base|name-rev|var|help)(?= |$)|$)/
 
 /** Is a command run where others have their repository: over there, or in one without a working folder? */
 const isSharedRepository = ({ around, directory = "", words }: RunCommand): boolean =>

@@ -279,13 +279,13 @@ function stripeContracts(): readonly ToolContract[] {
     "list_customers list_products list_prices list_invoices retrieve_balance list_payment_intents list_subscriptions list_disputes list_coupons search_documentation search_stripe_documentation search_stripe_resources fetch_stripe_resources get_stripe_account_info",
   )
   const texts = list(
-    "customer email name limit product price subscription description question language days_until_due invoice payment_intent query reason id recurring quantity_text",
+    "customer email name limit product price subscription description question language days_until_due invoice payment_intent query reason id recurring quantity_text confirm statement_descriptor receipt_email return_url charge",
   )
   return [
     { tools: looks, server: "stripe", does: ["read"], network: true, texts },
     {
       tools: list(
-        "create_payment_link create_invoice create_invoice_item finalize_invoice create_refund create_price update_subscription cancel_subscription",
+        "create_payment_intent confirm_payment_intent create_charge create_payout create_transfer create_payment_link create_invoice create_invoice_item finalize_invoice create_refund create_price update_subscription cancel_subscription",
       ),
       server: "stripe",
       does: ["pay"],
