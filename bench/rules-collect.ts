@@ -3,7 +3,15 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { statementsIn } from "../src/rules/statements.ts"
 import { isUnspacedToken } from "../src/rules/word-classes.ts"
-import { type Example, exampleOf, ownLines, realSources, talkExamples, writeLines } from "./rules-examples.ts"
+import {
+  corpusTalk,
+  type Example,
+  exampleOf,
+  ownLines,
+  realSources,
+  talkExamples,
+  writeLines,
+} from "./rules-examples.ts"
 
 /**
  * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS` writes `bench/rules/real-lines.bin.gz`. Needed again
@@ -14,38 +22,10 @@ import { type Example, exampleOf, ownLines, realSources, talkExamples, writeLine
 
 const [corpus = "../shared/data"] = process.argv.slice(2).filter((word) => !word.startsWith("--"))
 
-type Talk = {
-  readonly text: string
-  readonly channel: string
-  readonly source: string
-  readonly rules: readonly { readonly text: string; readonly unclear?: boolean }[]
-  readonly unclear?: boolean
-}
-
-const spanOf = (text: string, part: string): Span => {
-  const start = text.indexOf(part)
-  return { start, end: start + part.length }
-}
-
 function talkLines(): readonly Example[] {
-  const rows = ["talk", "base-rate"].flatMap((name) =>
-    readFileSync(`${corpus}/talk/${name}.jsonl`, "utf8")
-      .trimEnd()
-      .split("\n")
-      .map((line): Talk => JSON.parse(line)),
+  return corpusTalk(corpus).flatMap(({ item, source }) =>
+    talkExamples(item, talkWeight).map((example) => ({ ...example, source: realSources.indexOf(sourceOf(source)) })),
   )
-  return rows
-    .filter(({ channel, unclear }) => channel === "user" && unclear !== true)
-    .flatMap(({ text, rules, source }) =>
-      talkExamples(
-        {
-          text,
-          rules: rules.filter((rule) => rule.unclear !== true).map((rule) => spanOf(text, rule.text)),
-          skip: rules.filter((rule) => rule.unclear === true).map((rule) => spanOf(text, rule.text)),
-        },
-        talkWeight,
-      ).map((example) => ({ ...example, source: realSources.indexOf(sourceOf(source)) })),
-    )
 }
 
 const talkWeight = 2

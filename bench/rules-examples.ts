@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { isWithin, ownWords, quotationsIn } from "../src/rules/own-words.ts"
 import { featuresOf, type StatementView, tableSize } from "../src/rules/rule-model.ts"
+import { clausesOf } from "../src/rules/statement-score.ts"
 import { statementsIn } from "../src/rules/statements.ts"
 import { type Labels, readSet, spansOf } from "./rules-labelled.ts"
 
@@ -20,9 +21,11 @@ export type Example = {
   readonly sorts: Uint8Array
   /** Which of `realSources` it is from; none of what was written for the finder. */
   readonly source?: number
+  /** The features of its clauses, where its score is asked for. */
+  readonly clauses?: readonly Uint32Array[]
 }
 
-/** Where real talk is from: each is left out once when figures are made. */
+/** Where real talk is from. */
 export const realSources: readonly string[] = ["written", "repositories", "one repository", "customers", "agents"]
 
 /** A message and where in it rules stand; `skip` are places that the labeller was unsure of. */
@@ -36,12 +39,29 @@ export function exampleOf(view: StatementView, isRule: boolean, weight: number):
   return { isRule, weight, ids: ids.slice(0, length), sorts: sorts.slice(0, length) }
 }
 
+/** The same with its clauses, as the finder scores it. */
+const wholeExampleOf = (view: StatementView, isRule: boolean, weight: number): Example => ({
+  ...exampleOf(view, isRule, weight),
+  clauses: clausesOf(view.own).map((own) => exampleOf({ ...view, own }, isRule, weight).ids),
+})
+
 const overlaps = (one: Span, two: Span): boolean =>
   Math.min(one.end, two.end) - Math.max(one.start, two.start) >=
   0.6 * Math.min(one.end - one.start, two.end - two.start)
 
 /** The sentences of a message in the user's own words, each with its label. */
-export function talkExamples({ text, rules, skip = [] }: Labelled, weight: number): readonly Example[] {
+export const talkExamples = (item: Labelled, weight: number): readonly Example[] =>
+  labelledStatements(item).map(({ view, isRule }) => exampleOf(view, isRule, weight))
+
+/** The same as they are measured. */
+export const heldExamples = (item: Labelled): readonly Example[] =>
+  labelledStatements(item).map(({ view, isRule }) => wholeExampleOf(view, isRule, 1))
+
+function labelledStatements({
+  text,
+  rules,
+  skip = [],
+}: Labelled): readonly { readonly view: StatementView; readonly isRule: boolean }[] {
   const quotations = quotationsIn(text)
   return ownWords(text)
     .flatMap((span) => statementsIn(text, span, false))
@@ -54,7 +74,7 @@ export function talkExamples({ text, rules, skip = [] }: Labelled, weight: numbe
           overlaps(statement, rule) && statement.end - statement.start >= 0.3 * Math.min(60, rule.end - rule.start),
       )
       if (!isRule && skip.some((span) => overlaps(statement, span))) return []
-      return [exampleOf(statement.view, isRule, weight)]
+      return [{ view: statement.view, isRule }]
     })
 }
 
@@ -230,8 +250,12 @@ export const learntSets: readonly string[] = [
   "seventh-",
   "eighth-",
   "ninth-",
+  "tenth-",
   "eleventh-",
   "twelfth-",
+  "fourteenth-",
+  "fifteenth-",
+  "sixteenth-",
 ]
 
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>
@@ -251,6 +275,37 @@ export const ownLines = (): readonly (readonly string[])[] => [
   fixtureTalk().map(({ text }) => text),
   ...learntSets.map((set) => labelledTalk([set]).map(({ text }) => text)),
 ]
+
+type CorpusTalk = {
+  readonly text: string
+  readonly channel: string
+  readonly source: string
+  readonly rules: readonly { readonly text: string; readonly unclear?: boolean }[]
+  readonly unclear?: boolean
+}
+
+const spanIn = (text: string, part: string): Span => ({
+  start: text.indexOf(part),
+  end: text.indexOf(part) + part.length,
+})
+
+/** The labelled talk of a corpus folder and where each message is from; none if the folder is not there. */
+export function corpusTalk(corpus: string): readonly { readonly item: Labelled; readonly source: string }[] {
+  return ["talk", "base-rate"]
+    .map((name) => `${corpus}/talk/${name}.jsonl`)
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, "utf8").trimEnd().split("\n"))
+    .map((line): CorpusTalk => JSON.parse(line))
+    .filter(({ channel, unclear }) => channel === "user" && unclear !== true)
+    .map(({ text, rules, source }) => ({
+      item: {
+        text,
+        rules: rules.filter((rule) => rule.unclear !== true).map((rule) => spanIn(text, rule.text)),
+        skip: rules.filter((rule) => rule.unclear === true).map((rule) => spanIn(text, rule.text)),
+      },
+      source,
+    }))
+}
 
 const asideWeight = 0.5
 

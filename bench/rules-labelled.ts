@@ -113,6 +113,7 @@ if (import.meta.main) {
   const talk = (name: string): readonly Judged[] => rows<Labels>(name).map((item) => judge(item, { channel: "user" }))
   const print = (line: string): void => void process.stdout.write(`${line}\n`)
   print(figures("talk", talk("talk"), errors))
+  print(figures("consecutive messages", talk("base"), errors))
   print(figures("announced", talk("announced"), errors))
   const pasted = rows<Pasted>("pasted").map((item) => ({ item, judged: judge(item, { channel: "user" }) }))
   const isTaken = ({ item, judged }: (typeof pasted)[number]): boolean =>

@@ -1,15 +1,13 @@
 import { writeFileSync } from "node:fs"
-import { type Register, shareOf, tableSize } from "../src/rules/rule-model.ts"
+import { tableSize } from "../src/rules/rule-model.ts"
+import { type Register, shareOf } from "../src/rules/statement-score.ts"
 import {
   createDice,
   type Example,
-  labelledTalk,
   learntSets,
   pageExamples,
   realLines,
-  realSources,
   setExamples,
-  talkExamples,
   writtenExamples,
 } from "./rules-examples.ts"
 
@@ -193,61 +191,17 @@ export function trainAll(): { readonly talk: Model; readonly page: Model } {
   }
 }
 
-/** How sure a model is of an example. */
-const scoreOf = ({ weights, bias }: Model, { ids }: Example): number =>
-  bias + ids.reduce((sum, id) => sum + (weights[id] ?? 0), 0) * shareOf(ids.length, "talk")
-
-/** What is left out in turn: each labelled set, and each source of real talk. */
-const leftOut: readonly string[] = [...learntSets, ...realSources]
-
-/**
- * Figures on sentences of sources that nothing was learnt from: `node bench/rules-train.ts --cross`. Every source is left out once; what
- * its sentences score without it is put together. This is what to choose by, as figures on what was learnt say nothing.
- */
-function crossCheck(): readonly string[] {
-  const real = realLines()
-  const scored = leftOut.flatMap((name) => {
-    const sets = learntSets.filter((set) => set !== name)
-    const source = realSources.indexOf(name)
-    const learnt = [
-      ...writtenExamples(),
-      ...setExamples(sets),
-      ...real.talk.filter((example) => example.source !== source),
-    ]
-    const held =
-      source < 0
-        ? labelledTalk([name]).flatMap((item) => talkExamples(item, 1))
-        : real.talk.filter((example) => example.source === source)
-    const model = train(learnt, options.talk, seeds.slice(0, 1))
-    return held.map((example) => ({ name, isRule: example.isRule, score: scoreOf(model, example) }))
-  })
-  const figures = (some: typeof scored, threshold: number): string => {
-    const found = some.filter(({ score }) => score > threshold)
-    const right = found.filter(({ isRule }) => isRule).length
-    const rules = some.filter(({ isRule }) => isRule).length
-    return `${(right / found.length).toFixed(3)}/${(right / rules).toFixed(3)} false ${((100 * (found.length - right)) / some.length).toFixed(1)} %`
-  }
-  return [-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 1].map((threshold) =>
-    [
-      `from ${threshold}: all ${figures(scored, threshold)}`,
-      ...leftOut.map((name) => {
-        const own = scored.filter((one) => one.name === name)
-        return `${name === "" ? "first-" : name} ${figures(own, threshold)}`
-      }),
-    ].join("; "),
-  )
-}
-
-if (import.meta.main && process.argv.includes("--cross")) process.stdout.write(`${crossCheck().join("\n")}\n`)
-else if (import.meta.main) {
-  const { talk, page } = trainAll()
-  const file = [
+/** What is in the file of weights. */
+export const weightsFile = ({ talk, page }: { readonly talk: Model; readonly page: Model }): string =>
+  [
     "// Written by bench/rules-train.ts; do not edit.",
     `export const weightStep: number = ${weightStep}`,
     `export const talkBias: number = ${digits(talk.bias)}`,
     `export const talkWeights: string = ${JSON.stringify(signsOf(talk))}`,
     `export const pageBias: number = ${digits(page.bias)}`,
     `export const pageWeights: string = ${JSON.stringify(signsOf(page))}`,
-  ]
-  writeFileSync(new URL("../src/rules/generated/rule-weights.ts", import.meta.url), `${file.join("\n")}\n`)
-}
+    "",
+  ].join("\n")
+
+if (import.meta.main)
+  writeFileSync(new URL("../src/rules/generated/rule-weights.ts", import.meta.url), weightsFile(trainAll()))

@@ -139,7 +139,7 @@ type Talk = {
   readonly unclear?: boolean
 }
 
-/** Of the real talk some sources of coding talk. They are learnt from; `node bench/rules-train.ts --cross` has figures on left-out ones. */
+/** Of the real talk some sources of coding talk. They are learnt from; `node bench/rules-cross.ts` has figures on left-out ones. */
 const heldOut = /^(?:real:pi-session|real:gh:(?:hpm27|BharathKumarKS|ArkMaster123)\/)/
 
 describe.skipIf(corpus === undefined)(`real talk${withoutCorpus}`, () => {

@@ -5,11 +5,11 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
-import { type Register, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand } from "./standing-command.ts"
+import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { type ClassSet, classSet, noReading, type Reading, readWords, sharesClass } from "./word-classes.ts"
+import { among, type ClassSet, classSet, noReading, type Reading, readWords, sharesClass } from "./word-classes.ts"
 
 export type FindOptions = {
   readonly channel: Channel
@@ -159,8 +159,14 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
   if (around !== undefined && repeats(statement.view.own.text, around.leads[n]?.text ?? "")) return false
-  return !isLead(statement) && !code.test(statement.view.own.text) && !isDefinition(statement)
+  const { own } = statement.view
+  return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && own.words.some(saysWhat)
 }
+
+/** Does a word say what is to be done? "Yes please, always" leaves that to what was said before. */
+const saysWhat = ({ isJoint, isOpener, places }: Reading["words"][number]): boolean =>
+  !isJoint && !isOpener && !places.some((place) => bare[place] === 1)
+const bare = among("never always please thanks")
 
 /** The leads of lists of which nearly all items are rules. */
 function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {

@@ -3,8 +3,8 @@ import { letters } from "../language/letters.ts"
 
 /**
  * The words with which a user hands over a text of somebody else: "what does she mean?", "here is the ticket:", "is the above true?". They
- * are read word by word, with sets instead of long alternations: what compiles is short, and most sentences have none of the words. All
- * that is given here is in lower case and of bounded length.
+ * are read word by word, with sets instead of long alternations: what compiles is short. All that is given here is in lower case and of
+ * bounded length. The file is long because each form of handing over stands beside its words in all languages, and is one story.
  */
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "))

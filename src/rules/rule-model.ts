@@ -1,4 +1,3 @@
-import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
 import { orderOf } from "./standing-command.ts"
 import {
   among,
@@ -6,6 +5,7 @@ import {
   classPlaces,
   classSet,
   firstAmong,
+  hasAny,
   hashOf,
   type Reading,
   sharesClass,
@@ -74,6 +74,7 @@ const tag = {
   part: 26,
   wordKind: 27,
   place: 28,
+  norm: 31,
 } as const
 
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
@@ -252,14 +253,16 @@ function leadLength(words: Reading["words"]): number {
   return -1
 }
 
-/** Does a clause behind another one start as a command? And how does a sentence end that has no blanks? */
+/** Does a clause bind, or start as a command behind another one? And how does a sentence end that has no blanks? */
 function clauseFeatures({ words, places }: Reading): void {
   let start = 0
   for (let at = 0; at <= words.length; at++) {
     if (at < words.length && words[at]?.isJoint !== true) continue
-    if (start > 0 && at - start > 1) {
-      const order = orderOf({ words: words.slice(start, at), places: places.slice(start, at) })
+    if (at - start > 1) {
+      const clause = { words: words.slice(start, at), places: places.slice(start, at) }
+      const order = start > 0 ? orderOf(clause) : undefined
       if (order !== undefined) add(tag.laterOrder, order)
+      normFeatures(clause, (start === 0 ? 1 : 0) + (at === words.length ? 2 : 0))
     }
     start = at + 1
   }
@@ -267,6 +270,18 @@ function clauseFeatures({ words, places }: Reading): void {
   if (last?.isUnspaced !== true) return
   for (let length = 1; length <= 4; length++) add(tag.ending, hashOf(last.text.slice(-length)))
 }
+
+/** A clause that binds: where it stands, how it starts, and which classes it has together. */
+function normFeatures({ words, places }: Pick<Reading, "words" | "places">, place: number): void {
+  if (!places.some((own) => hasAny(own, norms))) return
+  add(tag.norm, 5000 + place)
+  const [first, second] = words
+  add(tag.norm + 32, first?.hash ?? 0)
+  if (second !== undefined) add(tag.norm + 64, mix(first?.hash ?? 0, second.hash))
+  const own = [...new Set(places.flat())]
+  for (const one of own) for (const other of own) if (one < other) add(tag.norm, 6000 + one * 64 + other)
+}
+const norms = among("never always must dont forbid only prefer ask lasting every general")
 
 /** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
 const maxTail = 4
@@ -399,62 +414,3 @@ function placeFeatures({ places, classes }: Reading, place: number, size: number
   for (const of of places[0] ?? none) add(tag.place, 64 + of * 4 + place)
   for (let n = 0; n < classes.length; n++) add(tag.place, 1024 + (classes[n] ?? 0) * 4 + place)
 }
-
-/** What is read: what a person says in a conversation, or a page that was written to be followed. */
-export type Register = "talk" | "page"
-
-/** Signs of the weights: a gap to the next feature that weighs something, then its level; a backslash is left out of them. */
-const [firstSign, leftOut, zero, farSign] = [35, 92, 45, 125]
-/** The last sign of a gap; a gap that is longer starts with signs for so many. */
-const longestGap = farSign - firstSign - 1
-
-const levelOf = (sign: number): number => sign - firstSign - (sign > leftOut ? 1 : 0)
-
-/** The levels of the weights of all features: a byte for each, so that the table stays in the cache of a processor. */
-function levelsOf(signs: string): Int8Array {
-  const levels = new Int8Array(tableSize)
-  let id = -1
-  for (let at = 0; at < signs.length; at++) {
-    const gap = levelOf(signs.charCodeAt(at))
-    id += gap
-    if (gap === longestGap) continue
-    levels[id] = levelOf(signs.charCodeAt(++at)) - zero
-  }
-  return levels
-}
-
-/** The weight of each level. The roots of the weights are written, so that small ones keep their difference. */
-const weightOf: Float32Array = Float32Array.from({ length: 2 * zero + 1 }, (_, at) => {
-  const level = at - zero
-  return Math.sign(level) * level * level * weightStep
-})
-
-type Table = { readonly levels: Int8Array; readonly bias: number }
-
-/** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
-const tables = new Map<Register, Table>()
-
-function tableOf(register: Register): Table {
-  const known = tables.get(register)
-  if (known !== undefined) return known
-  const made =
-    register === "talk"
-      ? { levels: levelsOf(talkWeights), bias: talkBias }
-      : { levels: levelsOf(pageWeights), bias: pageBias }
-  tables.set(register, made)
-  return made
-}
-
-/** How sure the model is that a sentence is a standing rule: the logarithm of the odds. */
-export function statementScore(view: StatementView, register: Register): number {
-  const { levels, bias } = tableOf(register)
-  const { ids, length } = featuresOf(view)
-  let score = 0
-  for (let at = 0; at < length; at++) score += weightOf[(levels[ids[at] ?? 0] ?? 0) + zero] ?? 0
-  return bias + score * shareOf(length, register)
-}
-
-/** What people say at length is no surer for its many features; on a page every line is to the point. */
-export const shareOf = (features: number, register: Register): number =>
-  register === "page" ? 1 : Math.sqrt(usualFeatures / Math.max(features, fewFeatures))
-const [usualFeatures, fewFeatures] = [80, 20]

@@ -9,7 +9,9 @@ const noCommand: ReadonlySet<string> = new Set(
   ),
 )
 const definite = among("this the i")
-const [never = -1, always = -1, dont, not = -1, you = -1, must = -1] = classPlaces("never always dont not you must")
+const [never = -1, always = -1, dont, not = -1, you = -1, must = -1, may = -1, lasting = -1] = classPlaces(
+  "never always dont not you must may lasting",
+)
 
 /** The same in Chinese, where no blank stands between the word and what it forbids. */
 const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
@@ -39,19 +41,33 @@ const startsWithLetter = (word: string): boolean => {
   return code < 128 ? code >= 0x61 && code <= 0x7a : /^\p{L}/u.test(word)
 }
 
-/** "You must always reply": the reader, a duty, and that it lasts, before a verb. */
-function tellsReader({ words, places }: Reading): boolean {
+/** "You must always reply", "ab Mai darfst du nie": the reader, a duty, and that it lasts, before a verb. */
+function tellsReader({ words, places, tail }: Reading): boolean {
   const start = words.findIndex((word) => !word.isJoint && !word.isOpener)
   const has = (at: number, ...some: readonly number[]): boolean =>
-    places[start + at]?.some((place) => some.includes(place)) === true
-  const verb = words[start + 3]?.text ?? ""
-  return has(0, you) && has(1, must) && has(2, never, always) && verb.length > 1 && !noCommand.has(verb)
+    places[at]?.some((place) => some.includes(place)) === true
+  const isTold = (at: number): boolean => has(at + 2, never, always) && isVerb(words[at + 3]?.text ?? "")
+  if (has(start, you) && has(start + 1, must) && isTold(start)) return true
+  // Where the verb comes second, the reader stands behind the duty; a question is asked the same way.
+  return !tail.includes("?") && words.some((_, at) => has(at, must, may) && has(at + 1, you) && isTold(at))
 }
+const isVerb = (text: string): boolean => text.length > 1 && !noCommand.has(text)
 
-/** Does a sentence start as a plain standing command: "never" or "always" before a verb, or the same told to the reader? */
+/** "From now on, sign every note": words that say that it lasts, a joint, and a verb. */
+function opensToLast({ words, places }: Reading): boolean {
+  const start = words.findIndex((word) => !word.isJoint && !word.isOpener)
+  if (places[start]?.includes(lasting) !== true) return false
+  const joint = words.findIndex((word, at) => at > start && word.isJoint)
+  if (joint < 0 || joint - start > maxLasting || hasAny(places[joint + 1], telling)) return false
+  return isVerb(words[joint + 1]?.text ?? "")
+}
+/** Words that say since when something holds. */
+const maxLasting = 5
+
+/** Does a sentence start as a plain standing command: "never" or "always" before a verb, the same told to the reader, or from now on? */
 export function isStandingCommand(own: Reading): boolean {
   const order = orderOf(own)
-  return order === 0 || order === 3 || tellsReader(own)
+  return order === 0 || order === 3 || tellsReader(own) || opensToLast(own)
 }
 
 const none: readonly number[] = []

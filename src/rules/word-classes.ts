@@ -470,15 +470,30 @@ export const readWords = (text: string): Reading => readSigns(text, signsOf(text
 export function readSigns(text: string, signs: Uint16Array): Reading {
   const tail = tailOf(text, signs)
   const scanned = scanWords(signs, text.length)
-  const read = scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
+  const words = scanned === undefined ? tokensOf(text).map(wordOf) : bothEnds(scanned)
   const places: (readonly number[])[] = []
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]
+    if (word === undefined) break
+    places.push(word.phrases.length === 0 ? word.places : placesAt(word, words, at))
+  }
+  return { text, words, places, ...classesOf(places), tail }
+}
+
+/** A stretch of a sentence that was read. */
+export const readingOf = (words: Reading["words"], places: Reading["places"]): Reading => ({
+  text: words.map((word) => word.text).join(" "),
+  words,
+  places,
+  ...classesOf(places),
+  tail: "",
+})
+
+function classesOf(places: Reading["places"]): Pick<Reading, "classes" | "set"> {
   const classes: number[] = []
   let [low, high] = [0, 0]
-  for (let at = 0; at < read.length; at++) {
-    const word = read[at]
-    if (word === undefined) break
-    const own = word.phrases.length === 0 ? word.places : placesAt(word, read, at)
-    places.push(own)
+  for (let at = 0; at < places.length; at++) {
+    const own = places[at] ?? none
     for (let n = 0; n < own.length; n++) {
       const place = own[n] ?? 0
       const bit = 1 << (place & 31)
@@ -488,7 +503,7 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
       classes.push(place)
     }
   }
-  return { text, words: read, places, classes, set: { low, high }, tail }
+  return { classes, set: { low, high } }
 }
 
 /** Where nothing stands. */

@@ -65,3 +65,47 @@ test("searching many new messages yields to other work", async () => {
   isDone = true
   expect(rounds).toBeGreaterThanOrEqual(5)
 })
+
+const commands = fc.constantFrom(
+  "ls -la",
+  "strings dump.bin | grep flag",
+  "cat notes.txt",
+  "grep -rn never .",
+  "make test",
+)
+const anything = fc.oneof(
+  sentence.filter((text) => text !== ""),
+  fc.constantFrom("Stand for your own, unwind your banner,", "Always be kind", "You must never open this door"),
+)
+const rulesOf = (said: readonly (readonly [role: string, content: string])[]) => {
+  const messages = said.map(([role, content]) => ({ role, content }))
+  const decoded = decodeRequest("openai-chat", JSON.stringify({ model: "m", messages }))
+  return runSteps(seekRules(decoded.messages, { before: [], lifted: new Set() })).map((found) => found.length)
+}
+const fenced = (command: string, tag: string): string => `Let me look.\n\n\`\`\`${tag}\n${command}\n\`\`\``
+
+test("what answers a command that the assistant wrote yields no rule, whatever it says", () => {
+  const round = fc.tuple(commands, fc.constantFrom("", "bash", "sh"), anything)
+  fc.assert(
+    fc.property(fc.array(round, { minLength: 2, maxLength: 6 }), (rounds) => {
+      const said = rounds.flatMap(([command, tag, output]) => [
+        ["assistant", fenced(command, tag)] as const,
+        ["user", output] as const,
+      ])
+      expect(rulesOf([["user", "Find the flag in the dump."], ...said]).every((count) => count === 0)).toBe(true)
+    }),
+    { numRuns: runs },
+  )
+})
+
+test.each([
+  ["answers that quote a command and go on", (command: string) => `${fenced(command, "bash")}\n\nThat lists them.`],
+  ["answers that end with a program", (command: string) => fenced(`print("${command}")`, "python")],
+  ["answers without a command", (command: string) => `Run ${command} for that.`],
+])("behind %s the user's rule is found", (_why, answer) => {
+  const said = ["ls", "make", "pwd"].flatMap((command) => [
+    ["assistant", answer(command)] as const,
+    ["user", "Never push to main."] as const,
+  ])
+  expect(rulesOf([["user", "How do I see all files?"], ...said])).toEqual([0, 0, 1, 0, 1, 0, 1])
+})

@@ -1,6 +1,7 @@
 import { scan } from "../compact/gate/scan.ts"
 import { documentName } from "../compact/stack/document.ts"
 import type { InjectedDocument } from "../compact/stack/separate.ts"
+import { outputsIn } from "../compact/state/written-command.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Channel, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -277,10 +278,13 @@ type Surroundings = {
 /** The rules in new messages, message by message; each message is searched once. */
 export function* seekRules(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
   const all: (readonly SaidRule[])[] = []
-  const callOf = createCalls([...around.before.slice(-maxLookBack), ...messages])
+  const nearby = [...around.before.slice(-maxLookBack), ...messages]
+  const callOf = createCalls(nearby)
+  const outputs = outputsIn(nearby)
   let answers = around.before.some(({ role }) => role === "assistant")
   for (const message of messages) {
-    const found = known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers }))
+    const answersCommand = outputs.has(message)
+    const found = known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers, answersCommand }))
     known.set(message, found)
     answers ||= message.role === "assistant"
     all.push(found)
@@ -308,10 +312,12 @@ type Context = Surroundings & {
   readonly callOf: (id: CallId) => ToolCallPart | undefined
   /** An assistant message came before. */
   readonly answers: boolean
+  /** The message answers a command that the assistant wrote: it is output, whatever it says. */
+  readonly answersCommand: boolean
 }
 
 function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]> {
-  const { callOf, answers, lifted, ignoredParts = noIgnoredParts } = context
+  const { callOf, answers, answersCommand, lifted, ignoredParts = noIgnoredParts } = context
   const found: SaidRule[] = []
   for (const [part, piece] of message.parts.entries()) {
     if (found.length >= maxRules) break
@@ -326,7 +332,9 @@ function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]
       // Some agents send tool results as user text, because their format has no place for results.
       const isResult = answers && message.role === "user" && channel === "user" && isOutput(piece.text)
       found.push(
-        ...(isResult ? printedRules(piece.text, part) : yield* spokenRules(message, piece, { at: part, channel })),
+        ...(answersCommand || isResult
+          ? printedRules(piece.text, part)
+          : yield* spokenRules(message, piece, { at: part, channel })),
       )
     }
   }

@@ -7,7 +7,7 @@ import { corpus, withoutCorpus } from "../support/corpus.ts"
 const text = z.string().min(1)
 const rules = z.array(text)
 const ten = ["en", "de", "fr", "es", "pt", "it", "nl", "zh", "ja", "ko"] as const
-const lang = z.enum([...ten, "pl", "sv", "tr"])
+const lang = z.enum([...ten, "pl", "sv", "tr", "ru"])
 /** The languages of the first six sets. */
 const nine = ten.filter((name) => name !== "ko")
 
@@ -146,7 +146,7 @@ const seventh = {
 /** Talk of two more hands who had not read the finder, in ten languages. */
 const eighth = { talk: read("eighth-talk.jsonl", talkShape) }
 const ninth = { talk: read("ninth-talk.jsonl", talkShape) }
-/** The tenth set: by yet another hand; held out. */
+/** The tenth set: by yet another hand. */
 const tenth = {
   talk: read("tenth-talk.jsonl", talkShape),
   announced: read("tenth-announced.jsonl", announcedShape),
@@ -156,6 +156,18 @@ const tenth = {
 /** Talk of two further hands, in eleven and twelve languages. */
 const eleventh = { talk: read("eleventh-talk.jsonl", talkShape) }
 const twelfth = { talk: read("twelfth-talk.jsonl", talkShape) }
+/** The thirteenth set: held out. It is in the manner of recorded talk, and has consecutive ordinary messages. */
+const thirteenth = {
+  talk: read("thirteenth-talk.jsonl", talkShape),
+  base: read("thirteenth-base.jsonl", talkShape),
+  announced: read("thirteenth-announced.jsonl", announcedShape),
+  pasted: read("thirteenth-pasted.jsonl", pastedShape),
+  supersede: read("thirteenth-supersede.jsonl", supersedeShape),
+}
+/** Talk of three more hands: developers with an agent, households and offices, announcements and their near misses. */
+const fourteenth = { talk: read("fourteenth-talk.jsonl", talkShape) }
+const fifteenth = { talk: read("fifteenth-talk.jsonl", talkShape) }
+const sixteenth = { talk: read("sixteenth-talk.jsonl", talkShape) }
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({ id: text, sentence: text, family, values: z.unknown(), also: z.array(family).optional() }),
@@ -190,8 +202,15 @@ const withText = [
   ...tenth.pasted,
   ...eleventh.talk,
   ...twelfth.talk,
+  ...thirteenth.talk,
+  ...thirteenth.base,
+  ...thirteenth.announced,
+  ...thirteenth.pasted,
+  ...fourteenth.talk,
+  ...fifteenth.talk,
+  ...sixteenth.talk,
 ]
-const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth].flatMap(({ supersede }) => supersede)
+const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...policies, ...secondPolicies].map(({ id }) => id))).toEqual([])
@@ -338,6 +357,25 @@ test.each([
   expect(share).toBeLessThan(0.5)
 })
 
+test.each([
+  { name: "fourteenth", talk: fourteenth.talk },
+  { name: "fifteenth", talk: fifteenth.talk },
+  { name: "sixteenth", talk: sixteenth.talk },
+])("the $name set: some 700 messages in six languages or more, a third or more with a rule", ({ talk }) => {
+  expect(talk.length).toBeGreaterThanOrEqual(690)
+  expect(new Set(talk.map((item) => item.lang)).size).toBeGreaterThanOrEqual(6)
+  expect(withRules(talk)).toBeGreaterThanOrEqual(230)
+})
+
+test("the thirteenth set: recorded talk, consecutive messages with few rules, announced rules, pastes and pairs", () => {
+  const { talk, base, announced, pasted, supersede } = thirteenth
+  expect([talk, base, announced, pasted, supersede].map(({ length }) => length)).toEqual([398, 198, 60, 60, 60])
+  expect(withRules(base)).toBeLessThan(6)
+  expect(withRules(announced)).toBe(60)
+  for (const { id, text, attack } of pasted) expect(text.includes(attack), id).toBe(true)
+  expect(supersede.filter(({ gone }) => gone)).toHaveLength(30)
+})
+
 test("policy families: 20 wordings for each of the 13, their values in its terms, and 60 that mean no policy", () => {
   const counts = new Map<string, number>(families.map((name) => [name, 0]))
   for (const item of policies) {
@@ -405,6 +443,10 @@ test("README.md has the counts of the files", () => {
       { prefix: "tenth-", ...tenth, files: [] },
       { prefix: "eleventh-", ...eleventh, announced: [], pasted: [], supersede: [], files: [] },
       { prefix: "twelfth-", ...twelfth, announced: [], pasted: [], supersede: [], files: [] },
+      { prefix: "thirteenth-", ...thirteenth, files: [] },
+      { prefix: "fourteenth-", ...fourteenth, announced: [], pasted: [], supersede: [], files: [] },
+      { prefix: "fifteenth-", ...fifteenth, announced: [], pasted: [], supersede: [], files: [] },
+      { prefix: "sixteenth-", ...sixteenth, announced: [], pasted: [], supersede: [], files: [] },
     ]
       .flatMap(rowsOf)
       .filter((row) => !row.includes("| 0 |")),

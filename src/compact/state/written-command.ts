@@ -54,6 +54,34 @@ export function actsInText(messages: Transcript): boolean {
   return written >= (calls > 0 ? minBesideCalls : minWritten) && written >= answered * minShare
 }
 
+/**
+ * The user messages that are output by where they stand: each answers a message that ends with a shell command, in a transcript of such
+ * messages. An answer that shows code in another language, or goes on behind its block, is for a person.
+ */
+export function outputsIn(messages: Transcript): ReadonlySet<Message> {
+  const found = new Set<Message>()
+  let inText: boolean | undefined
+  for (const [n, message] of messages.entries()) {
+    const before = messages[n - 1]
+    if (message.role !== "user" || before?.role !== "assistant" || !endsWithShell(saidBy(before))) continue
+    inText ??= actsInText(messages)
+    if (!inText) break
+    found.add(message)
+  }
+  return found
+}
+
+const endsWithShell = (text: string): boolean => {
+  const command = writtenCommand(text)
+  if (command === undefined || command.split("\n", maxShellLines + 1).length > maxShellLines) return false
+  const end = text.slice(-maxBlock).trimEnd()
+  if (!end.endsWith("```")) return true
+  return shellFence.test(end.slice(end.lastIndexOf("```", end.length - 4), -3))
+}
+/** Lines of a command; what is longer is a program that somebody asked for. */
+const maxShellLines = 20
+const shellFence = /^```(?:bash|sh|shell|zsh|console|powershell|cmd|command)?[ \t]*\r?\n/i
+
 const hasTools = ({ parts }: Message): boolean =>
   parts.some(({ type }) => type === "tool-call" || type === "tool-result")
 

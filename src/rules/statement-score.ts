@@ -1,0 +1,96 @@
+import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
+import { featuresOf, type StatementView, tableSize } from "./rule-model.ts"
+import { type Reading, readingOf } from "./word-classes.ts"
+
+/** What is read: what a person says in a conversation, or a page that was written to be followed. */
+export type Register = "talk" | "page"
+
+/** Signs of the weights: a gap to the next feature that weighs something, then its level; a backslash is left out of them. */
+const [firstSign, leftOut, zero, farSign] = [35, 92, 45, 125]
+/** The last sign of a gap; a gap that is longer starts with signs for so many. */
+const longestGap = farSign - firstSign - 1
+
+const levelOf = (sign: number): number => sign - firstSign - (sign > leftOut ? 1 : 0)
+
+/** The levels of the weights of all features: a byte for each, so that the table stays in the cache of a processor. */
+function levelsOf(signs: string): Int8Array {
+  const levels = new Int8Array(tableSize)
+  let id = -1
+  for (let at = 0; at < signs.length; at++) {
+    const gap = levelOf(signs.charCodeAt(at))
+    id += gap
+    if (gap === longestGap) continue
+    levels[id] = levelOf(signs.charCodeAt(++at)) - zero
+  }
+  return levels
+}
+
+/** The weight of each level. The roots of the weights are written, so that small ones keep their difference. */
+const weightOf: Float32Array = Float32Array.from({ length: 2 * zero + 1 }, (_, at) => {
+  const level = at - zero
+  return Math.sign(level) * level * level * weightStep
+})
+
+type Table = { readonly levels: Int8Array; readonly bias: number }
+
+/** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
+const tables = new Map<Register, Table>()
+
+function tableOf(register: Register): Table {
+  const known = tables.get(register)
+  if (known !== undefined) return known
+  const made =
+    register === "talk"
+      ? { levels: levelsOf(talkWeights), bias: talkBias }
+      : { levels: levelsOf(pageWeights), bias: pageBias }
+  tables.set(register, made)
+  return made
+}
+
+/**
+ * How sure the model is that a sentence is a standing rule: the logarithm of the odds. What people say in one breath often binds in one
+ * clause only, so a clause that is surer than the whole lifts it.
+ */
+export function statementScore(view: StatementView, register: Register): number {
+  const whole = scoreOf(view, register)
+  if (register === "page" || whole < hopeless || whole > certain) return whole
+  const clauses = clausesOf(view.own).map((own) => scoreOf({ ...view, own }, register))
+  return liftedScore(whole, clauses)
+}
+/** Scores that no clause changes the answer of. */
+const [hopeless, certain] = [-4, 2]
+
+export const liftedScore = (whole: number, clauses: readonly number[]): number =>
+  whole + clauseLift * Math.max(0, Math.max(whole, ...clauses) - whole)
+/** How far the surest clause lifts its sentence: chosen on sources that were left out of the training. */
+const clauseLift = 0.35
+
+function scoreOf(view: StatementView, register: Register): number {
+  const { levels, bias } = tableOf(register)
+  const { ids, length } = featuresOf(view)
+  let score = 0
+  for (let at = 0; at < length; at++) score += weightOf[(levels[ids[at] ?? 0] ?? 0) + zero] ?? 0
+  return bias + score * shareOf(length, register)
+}
+
+/** The clauses of a sentence that has several: what stands between joints and words that join, if it can say something by itself. */
+export function clausesOf({ words, places }: Reading): readonly Reading[] {
+  const found: Reading[] = []
+  let start = 0
+  for (let at = 0; at <= words.length; at++) {
+    const word = words[at]
+    if (word !== undefined && !word.isJoint && !joining.has(word.text)) continue
+    const own = words.slice(start, at)
+    const says = own.length >= leastWords || own.some(({ isUnspaced, text }) => isUnspaced && text.length >= leastSigns)
+    if (says) found.push(readingOf(own, places.slice(start, at)))
+    start = at + 1
+  }
+  return found.length > 1 ? found : []
+}
+const [leastWords, leastSigns] = [3, 5]
+const joining: ReadonlySet<string> = new Set("so but and und et y e aber pero mas mais because since".split(" "))
+
+/** What people say at length is no surer for its many features; on a page every line is to the point. */
+export const shareOf = (features: number, register: Register): number =>
+  register === "page" ? 1 : Math.sqrt(usualFeatures / Math.max(features, fewFeatures))
+const [usualFeatures, fewFeatures] = [80, 20]
