@@ -54,6 +54,19 @@ const answers: Readonly<Record<string, string>> = {
   "/v1/models": JSON.stringify({ data: [{ id: "gpt-5" }] }),
 }
 
+/** Calls that a model writes in its words, in forms that clients run. */
+const writtenCalls: readonly (readonly [form: string, words: string])[] = [
+  ["tags around JSON", `<tool_call>{"name":"send_email","arguments":${JSON.stringify(forbidden)}}</tool_call>`],
+  [
+    "tags with parameters",
+    `<function_calls><invoke name="send_email"><parameter name="to">${forbidden.to}</parameter></invoke></function_calls>`,
+  ],
+]
+const wordsOf = (text: string) => ({
+  ...completionOf("words", allowed),
+  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: `Sending.\n${text}` } }],
+})
+
 const asked: string[] = []
 const provider = createServer((request, response) => {
   const path = request.url?.split("?", 1)[0] ?? ""
@@ -75,6 +88,12 @@ const provider = createServer((request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).end(events.join(""))
     return
   }
+  const form = /[?&]form=(\d)/.exec(request.url ?? "")?.[1]
+  if (form !== undefined) {
+    const words = JSON.stringify(wordsOf(writtenCalls[Number(form)]?.[1] ?? ""))
+    response.writeHead(200, { "content-type": "application/json" }).end(words)
+    return
+  }
   const type = path.endsWith("/content") ? "application/octet-stream" : "application/json"
   response.writeHead(200, { "content-type": type }).end(answers[path] ?? '{"done":true}')
 })
@@ -85,7 +104,7 @@ let unguarded: TestGateway
 beforeAll(async () => {
   await new Promise<void>((listening) => provider.listen(0, "127.0.0.1", listening))
   const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  gateway = await startTestGateway(url, { guard })
+  gateway = await startTestGateway(url, { guard, sessions: { guard: { guard } } })
   open = await startTestGateway(url, { guard, unjudged: "pass" })
   unguarded = await startTestGateway(url)
 })
@@ -101,7 +120,7 @@ async function ask(path: string, method = "GET", { url } = gateway): Promise<{ s
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: "Bearer sk-ann", "content-type": "application/json" },
-    ...(method === "POST" ? { body: '{"model":"m"}' } : {}),
+    ...(method === "POST" ? { body: '{"model":"m","messages":[{"role":"user","content":"Go on."}]}' } : {}),
   })
   return { status: response.status, text: await response.text() }
 }
@@ -141,6 +160,17 @@ describe("while a guard is on", () => {
       expect(asked.length).toBe(before)
       expect((await ask(path, method, open)).status).toBe(200)
       expect((await ask(path, method, unguarded)).status).toBe(200)
+    },
+  )
+
+  test.each(writtenCalls.map(([form], at) => [form, at] as const))(
+    "a forbidden call that a model writes in its words is withheld: %s",
+    async (_form, at) => {
+      const { status, text } = await ask(`/v1/chat/completions?form=${at}`, "POST")
+      expect(status).toBe(200)
+      expect(text).not.toContain(forbidden.to)
+      expect(text).toContain("E-mail may only be sent to addresses at example.com")
+      expect((await ask(`/v1/chat/completions?form=${at}`, "POST", unguarded)).text).toContain(forbidden.to)
     },
   )
 
