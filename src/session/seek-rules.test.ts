@@ -51,7 +51,7 @@ test("searching many new messages yields to other work", async () => {
   const text = "Never push to main. ".repeat(100)
   const body = {
     model: "m",
-    messages: Array.from({ length: 40 }, (_, n) => ({ role: "user", content: `${n} ${text}` })),
+    messages: Array.from({ length: 160 }, (_, n) => ({ role: "user", content: `${n} ${text}` })),
   }
   const { messages } = decodeRequest("openai-chat", JSON.stringify(body))
   let rounds = 0
