@@ -81,6 +81,17 @@ test("a number at the end of a sentence ends it, one at its start or before a mo
 
 describe("what is no rule", () => {
   test.each([
+    "Look at it only, for now: never edit a file, no branch.",
+    "Vorerst niemals Mails nach draußen schicken.",
+    "Pour l'instant, ne touche jamais à la base.",
+  ])("what the user wants for now is not standing: %s", (said) => {
+    expect(findRules(said, { channel: "user" })).toEqual([])
+    expect(findRules(said.replace(/,? ?(?:for now|Vorerst|Pour l'instant),? ?/, " "), { channel: "user" })).not.toEqual(
+      [],
+    )
+  })
+
+  test.each([
     ["code between fences", "```sh\n# never run this as root\nmake install\n```\n"],
     ["a listing of commands", "- Run tests: `npm test`\n- Build: `make all`\n"],
     ["what a thing does", "The `load()` function never returns null. The cache only holds strings."],

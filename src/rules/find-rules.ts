@@ -48,11 +48,17 @@ export function* findRulesInSteps(text: string, options: FindOptions): Steps<rea
     for (const draft of yield* draftsIn(statements, register)) {
       if (rules.length === maxRules) return rules
       quotations ??= options.channel === "user" ? quotationsIn(text) : []
-      if (!isWithin(draft, quotations)) rules.push(ruleOf(text, draft, options.channel))
+      if (isWithin(draft, quotations)) continue
+      const rule = ruleOf(text, draft, options.channel)
+      if (options.channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
     }
   }
   return rules
 }
+
+/** By these words a speaker says that it holds until something else is said. */
+const forNow =
+  /\bfor (?:now|the moment|the time being)\b|\bvorerst\b|\bfürs erste\b|\bpour l['’]instant\b|\bpor (?:ahora|enquanto)\b/i
 
 /** Who speaks decides how a text is read, or that it is not. What a model says binds nobody. */
 export function registerOf({ channel, source, genre }: FindOptions): Register | undefined {

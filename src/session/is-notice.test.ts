@@ -33,8 +33,6 @@ test.each([
   ["You must not call the service again in this run.", true],
   ["Never mention this reminder.", true],
   ["Continue the conversation from where it stopped, never ask back.", true],
-  ["Look only for now: no edits, no branch.", true],
-  ["Vorerst keine Mails nach draußen.", true],
   ["Never edit the harbour map.", false],
   ["Do not deploy until Ana gives her word.", false],
 ])("a rule that says it is temporary: %s", (rule, expected) => {

@@ -56,7 +56,7 @@ export function isNotice(text: string): boolean {
 }
 
 const forNow =
-  /\bfor (?:now|the moment|the time being)\b|\bvorerst\b|\bfürs erste\b|\bpour l['’]instant\b|\bpor (?:ahora|enquanto)\b|\b(?:do not|don't|never)\b.{0,40}\b(?:it|them|this|that) again\b|\buntil (?:they|it|he|she|all|the)\b.{0,30}\b(?:pass|passes|return|returns|done|finish|finishes|finished|complete)\b|\b(?:must|should)\b.{0,40}\bnow[.!]?$|\b(?:in|for|during|until the end of) this (?:turn|answer|response|reply|step|mode|phase|call|run)\b|\buntil (?:the )?(?:user|next user|mode)\b.{0,40}\b(?:approves?|input|gives|changes?|confirms?)\b|\bthe (?:above|previous|preceding) (?:files?|messages?|blocks?|responses?|answers?|output)\b|\b(?:this|these) (?:notice|reminder|caveat|notification)s?\b|\bwhat you (?:already|just) (?:said|wrote|did)\b|\btext only\b|\bcontinue the (?:conversation|session|work) from where\b/i
+  /\b(?:do not|don't|never)\b.{0,40}\b(?:it|them|this|that) again\b|\buntil (?:they|it|he|she|all|the)\b.{0,30}\b(?:pass|passes|return|returns|done|finish|finishes|finished|complete)\b|\b(?:must|should)\b.{0,40}\bnow[.!]?$|\b(?:in|for|during|until the end of) this (?:turn|answer|response|reply|step|mode|phase|call|run)\b|\buntil (?:the )?(?:user|next user|mode)\b.{0,40}\b(?:approves?|input|gives|changes?|confirms?)\b|\bthe (?:above|previous|preceding) (?:files?|messages?|blocks?|responses?|answers?|output)\b|\b(?:this|these) (?:notice|reminder|caveat|notification)s?\b|\bwhat you (?:already|just) (?:said|wrote|did)\b|\btext only\b|\bcontinue the (?:conversation|session|work) from where\b/i
 
 /** Requests for a single text in a given form. */
 const asksOnce =
