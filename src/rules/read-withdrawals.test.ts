@@ -203,3 +203,14 @@ test("who left is replaced also where the sentence speaks of others", () => {
   const [changed] = readReplacements("Anna has left; send the reports to tom@lab.example.", [address])
   expect(changed?.pin).toBe(address)
 })
+
+test.each([
+  [
+    "The team is out of keyboards; order one.",
+    "For everything that follows: The spending limit is $100 per purchase and must not be exceeded.",
+  ],
+  ["The printer is out of paper now.", "Standing rule: The report is printed on both sides."],
+  ["The shop is closed now.", "Keep to this: The price list stays in CHF."],
+])("a word that only begins a sentence of the rule is no value that was replaced: %s", (said, rule) => {
+  expect(readReplacements(said, [pinOf(rule, 1)])).toEqual([])
+})

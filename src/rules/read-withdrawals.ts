@@ -186,7 +186,7 @@ const ends =
   /\b(?:no longer|any ?more|any longer|no need to|needn't|need not|not necessary|isn't necessary|is enough|cancel(?:led)?|withdr[ae]wn?|withdraw|lift(?:ed)?|stop|skip|disregard|forget|never mind|take (?:it|that) back|is (?:over|off|dead|history|gone|void)|off limits|(?:fine|ok|okay) (?:now|again|from now on)|(?:now|again) (?:fine|ok|okay)|allowed|welcome|freely|as you like|abolished|dropped?|scrap|(?:is|are) (?:now )?public|no more(?! than\b)|trust you|nicht mehr|entfallt|ya no|plus besoin|nao precisa|non serve piu|niet meer)\b|不再|作废|不用再|可以|もう|廃止|なくて(?:結構|いい)/
 /** Words with which a speaker changes what held so far. */
 const changes =
-  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$|\s+of\b)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|(?:goes?|went) (?:up|down)|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out|change of (?:plan|mind|habit)|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
+  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$|\s+of\b)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|(?:goes?|went) (?:up|down)|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out(?! of\b)|change of (?:plan|mind|habit)|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
 /** What holds from a day on is no matter of that day, and what is too small is too small for good. */
 const lastingWords =
   /\b(?:(?:from|as of|since|starting) (?:today|tomorrow|this morning)|a partir d(?:e |')(?:hoy|hoje|aujourd'hui)|ab heute|da oggi|vanaf vandaag|went (?:up|down) to|once and for all|(?:is|are|still|far|was) too(?= \p{L}))\b/gu
@@ -206,7 +206,7 @@ const takesOver = /\b(?:left|gone|retired|takes over|took over|approves|signs|in
 const namesIn = (text: string): readonly string[] =>
   [
     ...text.matchAll(
-      /(?<=[\p{L}\p{N},;:] )(?!I\b)\p{Lu}[\p{L}\p{N}.-]{1,30}|(?<=[„“"«])[^„“”"»]{2,60}(?=[“”"»])|\b[\w-]+[/_][\w/_-]*/gu,
+      /(?<=[\p{L}\p{N},;:] )(?!(?:I|The|An?|This|That|These|We|You|It|If|When|No|Never|Always|Do|Use|Only|All|Any|Every|Each|Our|My|Your|Der|Die|Das|Le|La|Les|El|Los|Une?|Eine?)\b)\p{Lu}[\p{L}\p{N}.-]{1,30}|(?<=[„“"«])[^„“”"»]{2,60}(?=[“”"»])|\b[\w-]+[/_][\w/_-]*/gu,
     ),
   ].map(([name]) => plain(name.replace(/\.$/, "")).trim())
 
