@@ -206,6 +206,6 @@ test("progress of a builder, and labels of a long query, are nobody's values", (
 })
 
 test("a command that looks once its folder is made is told whole", () => {
-  const command = `mkdir -p /work/pb/ev && cd /work/pb && date -u && ls -la # ${"x".repeat(200)}`
-  expect(lines(used("Bash", { command }, "total 20\n."), "act").join("\n")).toContain("mkdir -p /work/pb/ev")
+  const command = `mkdir -p /srv/audit/ev && cd /srv/audit && date -u && ls -la # ${"x".repeat(200)}`
+  expect(lines(used("Bash", { command }, "total 20\n."), "act").join("\n")).toContain("mkdir -p /srv/audit/ev")
 })
