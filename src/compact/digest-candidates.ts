@@ -4,7 +4,7 @@ import { tellsUser } from "./state/assistant-notes.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { behindMark, excerptOf, isExcerpt } from "./state/value-statements.ts"
-import { lineText } from "./summary/digest-text.ts"
+import { lineText, toldLine } from "./summary/digest-text.ts"
 import {
   factsSection,
   isUsersSection,
@@ -91,7 +91,7 @@ export const isUsersWords = ({ tier, line }: Candidate): boolean =>
   line.channel === "user" && (tier === "stop" || tier === "words")
 
 const costOf = (section: string, line: SummaryLine, meter: DigestMeter): number =>
-  meter.text(lineText(line, isUsersSection(section) && line.channel === "user")) + 1
+  meter.text(isUsersSection(section) && line.channel === "user" ? lineText(line, true) : toldLine(section, line)) + 1
 
 /** Exponent of a line's cost in its rank: 0 ignores its length, 1 ranks by worth per token. */
 const costExponent = 0.4

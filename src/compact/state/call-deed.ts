@@ -153,11 +153,13 @@ const comment = /^\s*(?:#|\/\/)\s*(?!!|-\*-)(\S.{8,})$/
 const idleLine =
   /^\s*(?:import\b|from\b|using\b|require\(|const .{1,60}= require|["'`]{3}|[)\]}]|$|\w+\s*=\s*(?:\[|\{|None|""|''|\d)|print\((?:f?["'][^"']*["'])?\)\s*$|def |class |for |if |else|try|except|with )/
 
-/** What a program says of itself: its first comment, or the first line that calls something. */
+/** What a program says of itself: its first comment, or the line that changes something outside it, or the first that calls something. */
 function programLine(program: string): string {
   const lines = program.split("\n")
   const said = lines.map((line) => comment.exec(line)?.[1]).find((line) => line !== undefined)
-  const told = said ?? lines.find((line) => !idleLine.test(line) && line.includes("("))?.trim() ?? ""
+  const calling = lines.filter((line) => !idleLine.test(line) && line.includes("("))
+  const main = lines.find((line) => programWrites.test(line)) ?? calling.find((line) => !/^\s/.test(line)) ?? calling[0]
+  const told = said ?? main?.trim() ?? ""
   const named = [...new Set([...program.slice(0, maxProgram).matchAll(namedInProgram)].map(([, name = ""]) => name))]
   const others = named.filter((name) => !told.includes(name)).slice(-maxNamed)
   return others.length === 0 ? told : `${oneLine(told, maxCommandLength / 2)} (${others.join(", ")})`

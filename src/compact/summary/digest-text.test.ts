@@ -26,9 +26,10 @@ const printed = ({ covered, summary }: Digest) => {
   return { covered, schema: summary.schema, users: block(true), work: block(false) }
 }
 
-/** The user's words always have a state, and rules have none. */
+/** The user's words always have a state, and rules have none; what has none stands as the title of its section says. */
 const stateIn = (name: string, { state, channel }: SummaryLine): LineState | undefined => {
-  if (!isUsersSection(name) || channel !== "user") return state
+  if (!isUsersSection(name) || channel !== "user")
+    return state ?? schemas.handoff.find((one) => one.name === name)?.state
   return name === rulesSection ? undefined : (state ?? "said")
 }
 
@@ -181,9 +182,29 @@ ${digestHeading}
 ## Files
 - \`src/login.ts\`: edited
 ## Next steps
-- [Next] Run the tests.
+- Run the tests.
 </work_record>
 </summary>`)
+})
+
+test("a line that is as its title says has no label, and is read back as that", () => {
+  const lines = [
+    { text: "`make`: no rule", state: "failed", sources: [], channel: "memory", worth: 6 },
+    {
+      text: "`npm test`: TypeError; went well when run again",
+      state: "done",
+      sources: [],
+      channel: "memory",
+      worth: 6,
+    },
+  ] as const
+  const digest: Digest = {
+    covered: 3,
+    summary: { schema: "handoff", sections: [{ name: "errors_and_fixes", lines }] },
+  }
+  const text = renderDigest(digest)
+  expect(text).toContain("## What failed\n- `make`: no rule\n- [Done] `npm test`")
+  expect(parseDigest(text)?.summary.sections[0]?.lines).toEqual(lines)
 })
 
 test("what a model wrote under the user's requests does not stand among the user's words", () => {

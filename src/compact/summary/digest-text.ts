@@ -3,6 +3,7 @@ import { present } from "../../message/present.ts"
 import {
   type Digest,
   isUsersSection,
+  type LineState,
   lineStart,
   plainWords,
   type SchemaName,
@@ -92,12 +93,13 @@ function sectionsIn(body: string, block: string, schema: SchemaName): readonly S
   if (fenced === undefined) return []
   const inner = unescapeTag(otherTag(block), fenced)
   const isUsers = block === userTag
-  const sections: { name: string; worth: number; items: string[][] }[] = []
+  const sections: { name: string; worth: number; usual: LineState | undefined; items: string[][] }[] = []
   for (const line of inner.split("\n")) {
     const section = sections.at(-1)
     if (line.startsWith("## ") && (!isUsers || titles.has(line))) {
       const known = schemas[schema].find(({ title, short }) => `## ${title}` === line || `## ${short}` === line)
-      sections.push({ name: known?.name ?? line.slice(3), worth: known?.worth ?? unknownWorth, items: [] })
+      const { name, worth, state: usual } = known ?? { name: line.slice(3), worth: unknownWorth, state: undefined }
+      sections.push({ name, worth, usual, items: [] })
     } else if (
       isUsers &&
       section !== undefined &&
@@ -107,9 +109,9 @@ function sectionsIn(body: string, block: string, schema: SchemaName): readonly S
       section.items.at(-1)?.push(line.startsWith("\\") ? line.slice(1) : line)
     else section?.items.push([line])
   }
-  return sections.map(({ name, worth, items }) => ({
+  return sections.map(({ name, worth, usual, items }) => ({
     name,
-    lines: items.map((item) => readLine(item.join("\n"), worth, isUsers)),
+    lines: items.map((item) => ({ ...present({ state: usual }), ...readLine(item.join("\n"), worth, isUsers) })),
   }))
 }
 
@@ -163,11 +165,20 @@ export function headingText(name: string, schema: SchemaName, brief: boolean): s
   return `## ${section === undefined ? name.replace(breaking, " ") : brief ? section.short : section.title}`
 }
 
+/** What a title says already is not said again before each line. */
+const usualStates: ReadonlyMap<string, LineState | undefined> = new Map(
+  Object.values(schemas).flatMap((sections) => sections.map(({ name, state }) => [name, state] as const)),
+)
+
+/** A line as it stands in a section that is not in the user's words. */
+export const toldLine = (section: string, { text, state }: Pick<SummaryLine, "text" | "state">): string =>
+  lineText(state === usualStates.get(section) ? { text } : { text, ...present({ state }) })
+
 /** A section as it stands in a digest. The user's words have a state each, so that their beginning can be told. */
 function sectionText({ name, lines }: SummarySection, schema: SchemaName, brief: boolean): string {
   const isRules = name === schemas[schema][0]?.name
   const shown = lines.map((line) => {
-    if (!isUsersLine(name, line)) return lineText(line)
+    if (!isUsersLine(name, line)) return toldLine(name, line)
     return isRules
       ? lineText({ text: line.text.replace(/\s+/g, " ") })
       : lineText({ ...line, state: line.state ?? "said" }, true)

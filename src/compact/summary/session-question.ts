@@ -2,7 +2,7 @@ import { fence } from "../../message/fence.ts"
 import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { judgeCustom } from "./custom-write.ts"
-import { headingText, lineText } from "./digest-text.ts"
+import { headingText, toldLine } from "./digest-text.ts"
 import { objectsIn, type SummaryEvent } from "./model-write.ts"
 import { type SchemaName, type Summary, shortenLine } from "./summary.ts"
 
@@ -55,7 +55,7 @@ function recordText({ sections }: Summary, schema: SchemaName): string {
   const lines = sections.flatMap((section) => [
     headingText(section.name, schema, false),
     ...section.lines.map(({ text, state }) =>
-      lineText({ text: shortenLine(text.replace(/\s+/g, " "), maxRecordLine), ...present({ state }) }),
+      toldLine(section.name, { text: shortenLine(text.replace(/\s+/g, " "), maxRecordLine), ...present({ state }) }),
     ),
   ])
   let room = maxRecord

@@ -35,6 +35,8 @@ type SchemaSection = {
   readonly title: string
   readonly short: string
   readonly worth: number
+  /** What its lines tell of if they have no label: its title says so. */
+  readonly state?: LineState
 }
 
 /** What the user wants whatever is asked next. It stands first in every schema, and no one but the user's own words writes it. */
@@ -57,11 +59,11 @@ const handoff: readonly SchemaSection[] = [
   { name: "primary_requests", title: "What the user wants now", short: "Wanted", worth: 8 },
   { name: "user_messages", title: "What the user said, in order", short: "Said", worth: 6 },
   { name: "acts", title: "What was done", short: "Done", worth: 8 },
-  { name: "errors_and_fixes", title: "What failed", short: "Failed", worth: 6 },
+  { name: "errors_and_fixes", title: "What failed", short: "Failed", worth: 6, state: "failed" },
   { name: "files_and_code", title: "Files", short: "Files", worth: 5 },
   { name: "pending_tasks", title: "Tasks", short: "Tasks", worth: 7 },
   { name: "current_work", title: "Where it stopped", short: "Stopped", worth: 7 },
-  { name: "next_steps", title: "Next steps", short: "Next", worth: 7 },
+  { name: "next_steps", title: "Next steps", short: "Next", worth: 7, state: "next" },
   { name: "key_concepts", title: "Decisions and findings", short: "Found", worth: 5 },
   { name: "status", title: "Checks and lookups", short: "Checked", worth: 4.5 },
   seen,
