@@ -330,7 +330,7 @@ type ToolVerb = "lookup" | "change" | "service" | "gesture" | "think" | "finish"
 
 const verbs: Readonly<Record<ToolVerb, string>> = {
   lookup:
-    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall output ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch",
+    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall output ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch diagnose diagnostic diagnostics test tests probe ping trace measure audit preview simulate",
   change:
     "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
   // Further words of services, in which something is made, moved or given.

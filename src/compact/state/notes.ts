@@ -55,9 +55,15 @@ const notices =
 /** A file of instructions that a client puts before the user's words, between two lines of its own. */
 const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm
 
+/** What a client says before the text of a command or skill that it expands. */
+const caption = /^\s*<command-message>[^<]{0,400}<\/command-message>\s*(?!<command-)/
+
 /** What the user wrote in a text: a command that was called by its name, and nothing that the client put around it. */
 function spokenBy(given: string): string {
-  const text = given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given
+  const text = (given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given).replace(
+    caption,
+    "",
+  )
   if (text.startsWith(ownDigest) || notices.test(text)) return ""
   const called = calledCommand.exec(text)?.[1]?.trim()
   if (called !== undefined) return `${called} ${commandArguments.exec(text)?.[1] ?? ""}`.trim()
@@ -312,8 +318,10 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.calledSince = doing.at
   reading.isLastWord = false
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
-  // What a record says need not be said of the call that asked for it.
-  const isQuoted = !(isRecorded && isLookup(open.deed)) && (quotedOf(read) === undefined || !holdsSteering(result))
+  // What a record says need not be said of the call that asked for it; what a call made is said of it.
+  const isQuoted =
+    !(isRecorded && isLookup(open.deed) && read.isDone !== true) &&
+    (quotedOf(read) === undefined || !holdsSteering(result))
   const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure, isDone: read.isDone }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
   if (quotedOf(outcome) !== undefined) citeResult(reading.work, open.deed, doing.source)

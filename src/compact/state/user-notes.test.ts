@@ -110,6 +110,13 @@ describe("a request has a state", () => {
     expect(statesOf(talk)).toEqual(states)
   })
 
+  test("is not told as done when the user comes back to the same ticket", () => {
+    const talk: readonly Said[] = [["Fix the upload of LP-812."], ["Find the cause of LP-847.", true]]
+    const about = (last: string): string | undefined => statesOf([...talk, [last, true]])[0]
+    expect(about("Now change the colours of the chart.")).toMatch(/^done: /)
+    expect(about("Use the scheduler for LP-812.")).toMatch(/^said: /)
+  })
+
   test("waits for the user's answer, or is done, by how the conversation ended", () => {
     expect(statesOf([["Please book the room"]], { asked: true, ended: true })).toEqual([
       "pending: Please book the room",

@@ -122,8 +122,25 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
     if (asks) next = { ...own, state, isCorrection }
     isWithdrawn = own.words.withdraws || (isWithdrawn && !asks)
   }
-  return states
+  return withoutNamedAgain(states, read)
 }
+
+/** Who names a ticket or an order again has more to say of it: nobody knows that what was asked about it before is done. */
+function withoutNamedAgain(states: readonly LineState[], read: readonly Read[]): readonly LineState[] {
+  const named = new Set<string>()
+  return states
+    .toReversed()
+    .map((state, back) => {
+      const ids = read[states.length - 1 - back]?.said.text.match(identifier) ?? []
+      const isAgain = state === "done" && ids.some((id) => named.has(id))
+      if (state !== "done") for (const id of ids) named.add(id)
+      return isAgain ? "said" : state
+    })
+    .toReversed()
+}
+
+/** What a ticket or an order is called by. */
+const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{1,9}-\d{1,9}|#[A-Z]{0,3}\d{2,12})(?![\w-])/g
 
 type Next = Read & { readonly state: LineState; readonly isCorrection: boolean }
 
