@@ -244,6 +244,11 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
   }
   if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
+  const statement = textUnder(input, ["query", "sql", "statement", "stmt", "q"])
+  if (statement !== undefined && (asksData.test(statement) || changesData.test(statement.slice(0, 4_000)))) {
+    const changes = changesData.test(statement.slice(0, 4_000)) ? "yes" : "no"
+    return { type: "call", tool, text: statementText(tool, input, statement), input, changes }
+  }
   const does = verb ?? toolVerb(textUnder(input, ["action", "method", "operation", "command", "op", "verb"]) ?? "")
   const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), input, changes }
@@ -255,6 +260,21 @@ const asksOnly = (input: unknown): boolean =>
   /^(?:GET|HEAD|OPTIONS) \S{1,2000} HTTP\/\d/.test(
     textUnder(input, ["content", "request", "raw", "data", "body"]) ?? "",
   )
+
+/** A statement in a language of databases that only asks. */
+const asksData = /^\s{0,20}(?:select\s|with\s+\w+\s+as\s|explain\s|show\s+\w+\s*;?$|describe\s+\w)/i
+
+/** One that changes what it names, at its beginning or behind others. */
+const changesData =
+  /(?:^|;)\s{0,20}(?:--[^\n]{0,200}\n\s{0,20}){0,8}(?:insert\s+(?:or\s+\w+\s+)?into|update\s+\S+\s+(?:\w+\s+)?set|delete\s+from|create\s+(?:or\s+replace\s+)?(?:\w+\s+){0,2}(?:table|view|index|schema|database|function|sequence|type|user|role|trigger|extension)|drop\s+\w+|alter\s+\w+|truncate\s+\w|merge\s+(?:into|\()|replace\s+into|refresh\s+materialized|grant\s+\w|revoke\s+\w|mutation\b)/i
+
+/** A call with the statement that it runs before what else it was given. */
+function statementText(tool: string, input: unknown, statement: string): string {
+  const others = isRecord(input) ? Object.entries(input).filter(([, value]) => value !== statement) : []
+  const said = [oneLine(statement, maxStatement), ...entriesOf(Object.fromEntries(others), maxCallLength, 0)]
+  return `${oneLine(tool, maxValueLength)}(${joinWithin(said, maxCallLength)})`
+}
+const maxStatement = 140
 
 /** Tools that keep the agent's own list item by item (`TaskCreate`, `todo_update`); a task of a service has the service's name before it. */
 const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|finish|delete|remove|get|list|read)s?$/i
@@ -335,7 +355,7 @@ const verbs: Readonly<Record<ToolVerb, string>> = {
     "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
   // Further words of services, in which something is made, moved or given.
   service:
-    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick acknowledge ack undo revert terminate kill trigger dispatch ship release void silence snooze",
+    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick acknowledge ack undo revert terminate kill trigger dispatch ship release void silence snooze append prepend upsert comment annotate clone fork duplicate copy draft compose refill recharge",
   gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",
   think: "think thought reason reflect ponder",
   finish: "finish submit complete completion done final answer exit terminate",

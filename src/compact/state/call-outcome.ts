@@ -1,31 +1,37 @@
 import type { ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
+import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
 import {
-  doneAsNamed,
-  madeBy,
+  isValue,
+  maxQuoted,
   type Outcome,
   outcomeOf,
+  parseJson,
   printedByCommand,
   type ResultText,
   resultText,
+  textEnds,
 } from "./outcome-of.ts"
 import { screenText } from "./page-elements.ts"
 
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
   const told = resultText(result)
-  const text = deed.type === "command" ? printedByCommand(told) : told
+  const text = deed.type === "command" ? printedByCommand(told) : deed.type === "call" ? answerIn(told) : told
   const prints = deed.type === "command" && isPrinting(deed.command)
   const found = outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text), prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
   if (deed.type === "command" && !outcome.failed) return withCommit(deed, outcome, text)
-  const isDone = deed.type === "call" && !outcome.failed && doneAsNamed(deed.tool, text)
+  const isDone =
+    deed.type === "call" &&
+    !outcome.failed &&
+    (doneAsNamed(deed.tool, told) || (deed.changes === "maybe" && acknowledges(deed.tool, told, deed.input)))
   if (deed.type !== "call" || (deed.changes === "no" && !isDone) || outcome.failed) return outcome
   const { sure, says, did, line } = outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
@@ -52,10 +58,120 @@ export function withMade(
   const value =
     known?.deed === deed
       ? known.value
-      : madeBy(resultText(result), deed.input, (id) => results.some((one) => screenText(one).includes(id)))
+      : madeBy(answerIn(resultText(result)), deed.input, (id) => results.some((one) => screenText(one).includes(id)))
   madeBefore.set(result, { deed, value })
   return { ...read, ...present({ value }) }
 }
+
+/** Does the status of an answer say that what the tool is named after was done: `verify_contact` and "verified"? */
+function doneAsNamed(tool: string, { head }: ResultText): boolean {
+  const [verb = ""] = (tool.split(/__|[.:/]/).at(-1) ?? "").split(/[_-]|(?<=[a-z])(?=[A-Z])/)
+  const status = /"(?:status|state)"\s{0,3}:\s{0,3}"([a-z_-]{4,30}ed)"/i.exec(head.slice(0, 600))?.[1]?.toLowerCase()
+  return verb.length > 3 && status?.startsWith(verb.toLowerCase().replace(/(?:e|y)$/, "")) === true
+}
+
+/**
+ * Does an answer only say that something was done, with the names of what was made: `{"ok": true, "blocks": ["bl_03"]}`? Or does it name
+ * something after the tool's own first word, which the call did not know: `refuel_data` and `refuel_id`?
+ */
+function acknowledges(tool: string, { whole }: ResultText, given: unknown): boolean {
+  const parsed = whole === undefined ? undefined : parseJson(whole)
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return false
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(parsed)
+  const named = JSON.stringify(given) ?? ""
+  const isGiven = (value: unknown): boolean => typeof value !== "object" && named.includes(String(value))
+  const [first = "", ...rest] = (tool.split(/__|[.:/]/).at(-1) ?? "").split(/[_-]|(?<=[a-z])(?=[A-Z])/)
+  if (rest.length > 0 && first.length > 3)
+    if (entries.some(([key, value]) => key.toLowerCase() === `${first.toLowerCase()}_id` && !isGiven(value)))
+      return true
+  const isName = (value: unknown): boolean =>
+    Array.isArray(value) ? value.every(isName) : typeof value !== "object" && /^\S{1,80}$/.test(String(value))
+  return (
+    entries.some(([key, value]) => /^(?:ok|success|succeeded|acknowledged|accepted)$/i.test(key) && value === true) &&
+    entries.length <= 4 &&
+    entries.every(([key, value]) => typeof value === "boolean" || isGiven(value) || (key !== "result" && isName(value)))
+  )
+}
+
+/** What a tool answers where it stands between nothing but flags, ids and times of the call: the answer itself. */
+function answerIn(text: ResultText): ResultText {
+  if (text.whole === undefined || !text.whole.startsWith("{")) return text
+  const parsed = parseJson(text.whole)
+  if (typeof parsed !== "object" || parsed === null) return text
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(parsed)
+  const said = entries.filter(([key, value]) => answerKeys.test(key) && typeof value === "string" && value !== "")
+  const rest = entries.filter((entry) => !said.includes(entry))
+  const [[, answer] = []] = said
+  if (said.length !== 1 || typeof answer !== "string" || rest.length === 0) return text
+  if (!rest.every(([key, value]) => value === true || envelopeKeys.test(key))) return text
+  return rest.some(([, value]) => value === true) ? { ...textEnds(answer), exitedWell: true } : textEnds(answer)
+}
+const answerKeys = /^(?:result|output|content|text|response|answer|data|stdout)$/
+const envelopeKeys =
+  /^(?:(?:query|request|trace|execution|call|run|statement)_?id|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
+
+/** Keys under which a change gives back the name of what it made, and how that stands. */
+const nameKey = /(?:^|_)(?:id|ids|number|code|reference|confirmation|key|url|ts)$|(?:Id|Number|Code|Key|Url)$/
+const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
+const maxMade = 4
+/** Answers inside one another that are looked into, and members of each. */
+const maxMadeDepth = 3
+const maxMadeMembers = 64
+
+/**
+ * Of the answer to a change only what it made up: ids, a status, a sum that the call was not given. `isSeen`: did an earlier result name
+ * it?
+ */
+function madeBy(
+  { whole }: ResultText,
+  given: unknown,
+  isSeen: (value: string) => boolean = () => false,
+): string | undefined {
+  const parsed = whole === undefined ? undefined : parseJson(whole)
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    return parsed === undefined && isValue(whole ?? "") && whole !== "" ? oneLine(whole ?? "", maxQuoted) : undefined
+  }
+  const named = JSON.stringify(given) ?? ""
+  const isNew = (value: unknown): boolean =>
+    typeof value !== "object" && isValue(String(value)) && !named.includes(String(value))
+  const all = leavesIn(parsed, 0)
+  // Inside the answer only a word with a figure in it is the name of something new.
+  const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
+  const names = all.filter(
+    ({ key, value, depth }) =>
+      nameKey.test(key) && isNew(value) && (depth === 0 || isId.test(String(value))) && !isSeen(String(value)),
+  )
+  const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
+  const told = Map.groupBy([...names, ...stands], ({ key }) => key)
+  return told.size === 0
+    ? undefined
+    : [...told]
+        .slice(0, maxMade)
+        .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
+        .join(", ")
+}
+
+/** Several values of one key; numbers that follow one another as a range. */
+function listed(values: readonly string[]): string {
+  const [first = ""] = values
+  const isRange =
+    values.length > 2 && values.every((value, n) => /^\d{1,15}$/.test(value) && Number(value) === Number(first) + n)
+  if (isRange) return `${first}..${values.at(-1) ?? ""}`
+  return values.length > maxSame ? `${values.slice(0, maxSame).join(", ")}, …` : values.join(", ")
+}
+const maxSame = 6
+
+type Leaf = { readonly key: string; readonly value: unknown; readonly depth: number }
+
+function leavesIn(answer: object, depth: number): readonly Leaf[] {
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(answer).slice(0, maxMadeMembers)
+  const own = entries.filter(([, value]) => typeof value !== "object").map(([key, value]) => ({ key, value, depth }))
+  if (depth >= maxMadeDepth || Array.isArray(answer)) return depth >= maxMadeDepth ? own : insideOf(entries, depth)
+  return [...own, ...insideOf(entries, depth)]
+}
+
+const insideOf = (entries: readonly (readonly [string, unknown])[], depth: number): readonly Leaf[] =>
+  entries.flatMap(([, value]) => (typeof value === "object" && value !== null ? leavesIn(value, depth + 1) : []))
 
 /** A search that found nothing did not fail. */
 const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>

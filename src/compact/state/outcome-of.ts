@@ -25,7 +25,7 @@ export type Outcome = {
 }
 
 /** Longest line of a tool's output that a note may quote. */
-const maxQuoted = 160
+export const maxQuoted = 160
 
 /** An output no longer than this is a message about the call rather than content. */
 const brief = 600
@@ -103,7 +103,7 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
   const told = runs && !prints ? lastLine(text.tail, accomplished) : undefined
   if (told !== undefined) return { failed, sure: true, ...quoted(told) }
-  const value = runs ? shortOutput(text) : valueIn(text)
+  const value = tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text))
   // One line or two say how it went; more is content.
   const isSaid = value === undefined && text.length <= brief && !noOutput.test(text.head.slice(0, 60))
   const lines = isSaid ? text.head.split("\n").filter((each) => /[\p{L}\p{N}]/u.test(each)) : []
@@ -112,6 +112,23 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
+
+/** A small table as a client of a database prints it: of one row with the names of its columns, of a few rows their cells. */
+function tableIn({ whole = "" }: ResultText): string | undefined {
+  if (whole.length > maxTable) return undefined
+  const [head = "", rule = "", ...rows] = whole
+    .trim()
+    .split("\n")
+    .filter((line) => !/^\(\d[^()]{0,80}\)$/.test(line.trim()))
+  if (!/^\s{0,8}-{2,}[-+\s]*$/.test(rule) || rows.length === 0) return undefined
+  const cells = (row: string): readonly string[] => row.split("|").map((cell) => cell.trim())
+  const names = cells(head)
+  const told = rows.map((row) =>
+    rows.length > 1 ? cells(row).join(" ") : names.map((name, at) => `${name}=${cells(row)[at] ?? ""}`).join(", "),
+  )
+  return oneLine(told.join("; "), maxQuoted)
+}
+const maxTable = 1_500
 
 /** Does a line or two say that something is another now: "rolled back (revision 90)", "image_format: avif -> webp"? */
 const saysChanged = ({ whole = "" }: ResultText): boolean =>
@@ -233,7 +250,7 @@ function shortOutput({ whole }: ResultText): string | undefined {
 }
 
 /** Few words and no sentence: a name, a number, an id, a date. */
-const isValue = (text: string): boolean => {
+export const isValue = (text: string): boolean => {
   const line = text.trim()
   const words = line.length <= 60 ? line.split(/\s+/).length : 0
   return (
@@ -248,76 +265,6 @@ const isValue = (text: string): boolean => {
 /** Characters that the values of a JSON answer may take. */
 const maxRoom = 150
 
-/** Does the status of an answer say that what the tool is named after was done: `verify_contact` and "verified"? */
-export function doneAsNamed(tool: string, { head }: ResultText): boolean {
-  const [verb = ""] = (tool.split(/__|[.:/]/).at(-1) ?? "").split(/[_-]|(?<=[a-z])(?=[A-Z])/)
-  const status = /"(?:status|state)"\s{0,3}:\s{0,3}"([a-z_-]{4,30}ed)"/i.exec(head.slice(0, 600))?.[1]?.toLowerCase()
-  return verb.length > 3 && status?.startsWith(verb.toLowerCase().replace(/(?:e|y)$/, "")) === true
-}
-
-/** Keys under which a change gives back the name of what it made, and how that stands. */
-const nameKey = /(?:^|_)(?:id|ids|number|code|reference|confirmation|key|url|ts)$|(?:Id|Number|Code|Key|Url)$/
-const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
-const maxMade = 4
-/** Answers inside one another that are looked into, and members of each. */
-const maxMadeDepth = 3
-const maxMadeMembers = 64
-
-/**
- * Of the answer to a change only what it made up: ids, a status, a sum that the call was not given. `isSeen`: did an earlier result name
- * it?
- */
-export function madeBy(
-  { whole }: ResultText,
-  given: unknown,
-  isSeen: (value: string) => boolean = () => false,
-): string | undefined {
-  const parsed = whole === undefined ? undefined : parseJson(whole)
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
-    return parsed === undefined && isValue(whole ?? "") && whole !== "" ? oneLine(whole ?? "", maxQuoted) : undefined
-  }
-  const named = JSON.stringify(given) ?? ""
-  const isNew = (value: unknown): boolean =>
-    typeof value !== "object" && isValue(String(value)) && !named.includes(String(value))
-  const all = leavesIn(parsed, 0)
-  // Inside the answer only a word with a figure in it is the name of something new.
-  const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
-  const names = all.filter(
-    ({ key, value, depth }) =>
-      nameKey.test(key) && isNew(value) && (depth === 0 || isId.test(String(value))) && !isSeen(String(value)),
-  )
-  const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
-  const told = Map.groupBy([...names, ...stands], ({ key }) => key)
-  return told.size === 0
-    ? undefined
-    : [...told]
-        .slice(0, maxMade)
-        .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
-        .join(", ")
-}
-
-/** Several values of one key; numbers that follow one another as a range. */
-function listed(values: readonly string[]): string {
-  const [first = ""] = values
-  const isRange =
-    values.length > 2 && values.every((value, n) => /^\d{1,15}$/.test(value) && Number(value) === Number(first) + n)
-  if (isRange) return `${first}..${values.at(-1) ?? ""}`
-  return values.length > maxSame ? `${values.slice(0, maxSame).join(", ")}, …` : values.join(", ")
-}
-const maxSame = 6
-
-type Leaf = { readonly key: string; readonly value: unknown; readonly depth: number }
-
-function leavesIn(answer: object, depth: number): readonly Leaf[] {
-  const entries: readonly (readonly [string, unknown])[] = Object.entries(answer).slice(0, maxMadeMembers)
-  const own = entries.filter(([, value]) => typeof value !== "object").map(([key, value]) => ({ key, value, depth }))
-  if (depth >= maxMadeDepth || Array.isArray(answer)) return depth >= maxMadeDepth ? own : insideOf(entries, depth)
-  return [...own, ...insideOf(entries, depth)]
-}
-
-const insideOf = (entries: readonly (readonly [string, unknown])[], depth: number): readonly Leaf[] =>
-  entries.flatMap(([, value]) => (typeof value === "object" && value !== null ? leavesIn(value, depth + 1) : []))
-
 function valueIn({ whole }: ResultText): string | undefined {
   if (whole === undefined) return undefined
   const parsed = parseJson(whole)
@@ -328,7 +275,7 @@ function valueIn({ whole }: ResultText): string | undefined {
   return typeof kept === "object" ? text.slice(1, -1) : text
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   if (!/^\s{0,20}[[{"\d]/.test(text)) return undefined
   try {
     return JSON.parse(text)

@@ -43,9 +43,41 @@ describe("what a service did", () => {
     expect(lines(posted, "record")).toEqual([])
   })
 
+  test("a diagnosis looks and changes nothing", () => {
+    const call = used("run_line_diagnostic", { line: "L-2", test: "network" }, '{"registered":true}')
+    expect(lines(call, "act")).toEqual([])
+  })
+
+  test("what a booking gave back stands with it, also where a record holds it", () => {
+    const call = used("book_visit", { account: "HI-7" }, '{"visit_id":"TV-60933","status":"booked","slot":"SL-19"}')
+    expect(lines(call, "act")).toEqual(["`book_visit(account=HI-7)`: visit_id=TV-60933, status=booked"])
+  })
+
+  test("a statement that changes data is an act, by its own words; one that asks is told with what it found", () => {
+    const asked = (query: string, result: string) =>
+      used("sql_query", { database: "dwh", query }, JSON.stringify({ query_id: "q_7f", ok: true, result }))
+    const made = asked(
+      "set timeout='600s'; create table box.totals as select * from core.sales",
+      "CREATE TABLE AS (7 rows)",
+    )
+    expect(lines(made, "act")).toEqual([
+      "`sql_query(set timeout='600s'; create table box.totals as select * from core.sales, database=dwh)`",
+    ])
+    const found = asked(
+      "select sum(net), count(*) from box.totals",
+      "sum     | count\n--------+------\n4182.55 | 12\n(1 row)",
+    )
+    expect(lines(found, "act")).toEqual([])
+    expect(lines(found, "lookup")).toEqual([
+      "`sql_query(select sum(net), count(*) from box.totals, database=dwh)`: sum=4182.55, count=12",
+    ])
+  })
+
   test.each([
     ["its status names the verb of the tool", "verify_contact", '{"user":"u1","status":"verified"}'],
     ["it says of a thing what became of it", "rollout_undo", "deployment.apps/shop rolled back (revision 90 = 88)"],
+    ["it answers with nothing but a nod and names", "board__shelve_cards", '{"ok":true,"cards":["cd_03"]}'],
+    ["it names something after itself", "refuel_tank", '{"tank":"T1","refuel_id":"RFL-41207","litres":40,"level":71}'],
     [
       "it names the verb after a server's prefix",
       "mcp__pager__acknowledge_incident",
