@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { covers, runsOf, triedRun } from "./command-runs.ts"
+import { covers, mainSteps, runsOf, triedRun } from "./command-runs.ts"
 
 const isResolved = (failed: string, well: string): boolean => runsOf(well).some((run) => covers(run, triedRun(failed)))
 
@@ -24,4 +24,10 @@ test.each([
   ["a program whose name begins alike", "make test", "make te"],
 ])("what went well covers nothing else: %s", (_why, failed, well) => {
   expect(isResolved(failed, well)).toBe(false)
+})
+
+test("steps that only look are left out, the others keep what joins them, and a loop stays whole", () => {
+  expect(mainSteps("cd app && npm ci; ls && git push")).toBe("npm ci; git push")
+  expect(mainSteps("for r in a b; do git clone $r; done")).toBe("for r in a b; do git clone $r; done")
+  expect(mainSteps("submit(script=run.sh 500; 600, nodes=1)")).toBe("submit(script=run.sh 500; 600, nodes=1)")
 })

@@ -68,12 +68,12 @@ export function triedRun(command: string): string {
 export const covers = (well: string, failed: string): boolean =>
   well !== "" && failed.startsWith(well) && /^(?:$|[\s:/])/.test(failed.slice(well.length))
 
-/** A command without the steps that only prepare or look, where others are left. */
+/** A command without the steps that only prepare or look, where others are left. A loop or a branch is one step, and a call is no command. */
 export function mainSteps(command: string): string {
-  if (!/&&|;/.test(command)) return command
-  const steps = command.match(/(?:"(?:\\.|[^"\\]){0,400}"|'[^']{0,400}'|(?<!&)&(?!&)|[^&;"']|["'])+/g) ?? []
-  const main = steps.map((step) => step.trim()).filter((step) => step !== "" && !preparing.test(step))
-  return main.length === 0 ? command : main.join(" && ")
+  if (!/&&|;/.test(command) || /(?:^|[;\s])(?:do|then|esac)\s|^[\w.:-]{1,80}\(/.test(command)) return command
+  const steps = command.match(/(?:"(?:\\.|[^"\\]){0,400}"|'[^']{0,400}'|(?<!&)&(?!&)|[^&;"']|["'])+(?:&&|;)?/g) ?? []
+  const main = steps.map((step) => step.trim()).filter((step) => /[^&;]/.test(step) && !preparing.test(step))
+  return main.length === 0 ? command : main.join(" ").replace(/\s{0,3}(?:&&|;)$/, "")
 }
 const preparing =
   /^(?:git (?:add|fetch|status|log|diff|show|rev-parse)|cd|export|set|source|\.|sleep|echo|printf|pwd|ls|cat|head|tail|wc|jq|which|true|date|whoami|id|uname|hostname|mkdir -p|cargo (?:fmt|check|clippy|build)|(?:npm|pnpm|yarn|bun) (?:run )?(?:lint|format|build|typecheck|test)|go (?:vet|build|fmt|test)|ruff|black|prettier|pytest)(?![\w-])/
