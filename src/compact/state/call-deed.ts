@@ -351,12 +351,12 @@ type ToolVerb = "lookup" | "change" | "service" | "gesture" | "think" | "finish"
 
 const verbs: Readonly<Record<ToolVerb, string>> = {
   lookup:
-    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall output ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch diagnose diagnostic diagnostics test tests probe ping trace measure audit preview simulate",
+    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall output ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch diagnose diagnostic diagnostics test tests probe ping trace measure audit preview simulate chercher rechercher lire lister consulter obtenir afficher comparer calculer verifier suchen lesen holen zeigen auflisten anzeigen pruefen abfragen berechnen buscar leer listar consultar obtener mostrar comparar calcular verificar comprobar pesquisar ler obter cercare leggere elencare",
   change:
     "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
   // Further words of services, in which something is made, moved or given.
   service:
-    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick acknowledge ack undo revert terminate kill trigger dispatch ship release void silence snooze append prepend upsert comment annotate clone fork duplicate copy draft compose refill recharge",
+    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick acknowledge ack undo revert terminate kill trigger dispatch ship release void silence snooze append prepend upsert comment annotate clone fork duplicate copy draft compose refill recharge ecrire creer modifier supprimer envoyer dupliquer remplacer rappeler annuler ajouter deplacer schreiben erstellen anlegen aendern loeschen senden verschieben hinzufuegen buchen stornieren crear enviar modificar eliminar borrar agregar anadir reservar cancelar escribir actualizar mover criar apagar inviare creare scrivere",
   gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",
   think: "think thought reason reflect ponder",
   finish: "finish submit complete completion done final answer exit terminate",
@@ -386,6 +386,8 @@ function toolVerb(tool: string): ToolVerb | undefined {
     .slice(0, maxNameLength)
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{Mn}/gu, "")
     .split(/[^a-z\d]+/)
   const known = words.flatMap((word) => verbOf.get(word) ?? [])
   const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbOf.get(word) ?? [])

@@ -113,6 +113,7 @@ describe("what the user said", () => {
     "<local-command-stdout>Set model to opus</local-command-stdout>",
     "Base directory for this skill: /skills/pdf\n\n# PDF processing\n\nRead every page.",
     "<command-message>pdf is running…</command-message>\nBase directory for this skill: /skills/pdf\n\n# PDF\n\nRead every page.",
+    "This is the Gemini CLI. We are setting up the context for our chat.\nToday's date is Tuesday.\nFolder Structure:\n- src/",
     "This session is being continued from a previous conversation that ran out of context.",
   ]
   test.each(notices)("a notice of the harness is nobody's word: %s", (notice) => {

@@ -50,7 +50,7 @@ const commandArguments = /<command-args>([\s\S]{0,4000}?)<\/command-args>/
 
 /** Words that a client puts into the user's mouth, whole messages of them: notices, captions of what a command brought along. */
 const notices =
-  /^\s*(?:caveat: the messages below|\[request interrupted by user|<(?:local-command|bash-)|this session is being continued from|base directory for this skill|\[image:?\s|contents of (?:the )?(?:file|directory)|called the \w+ tool|result of calling)/i
+  /^\s*(?:caveat: the messages below|\[request interrupted by user|<(?:local-command|bash-)|this session is being continued from|base directory for this skill|this is the [\w ]{2,20}(?:cli|code)\. we are setting up the context|\[image:?\s|contents of (?:the )?(?:file|directory)|called the \w+ tool|result of calling)/i
 
 /** A file of instructions that a client puts before the user's words, between two lines of its own. */
 const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm

@@ -48,6 +48,11 @@ describe("what a service did", () => {
     expect(lines(call, "act")).toEqual([])
   })
 
+  test("a tool that is named in another language looks or changes as its verb says", () => {
+    const turns = [...used("mail_lire", { id: "m1" }, "Bonjour"), ...used("mail_envoyer", { a: "b@c.example" }, "{}")]
+    expect(lines(turns, "act")).toEqual(["`mail_envoyer(a=b@c.example)`"])
+  })
+
   test("what a booking gave back stands with it, also where a record holds it", () => {
     const call = used("book_visit", { account: "HI-7" }, '{"visit_id":"TV-60933","status":"booked","slot":"SL-19"}')
     expect(lines(call, "act")).toEqual(["`book_visit(account=HI-7)`: visit_id=TV-60933, status=booked"])

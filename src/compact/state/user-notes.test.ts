@@ -110,6 +110,14 @@ describe("a request has a state", () => {
     expect(statesOf(talk)).toEqual(states)
   })
 
+  test("begins in an answer that goes on to something else", () => {
+    const answer = "The second one is fine with me, and I agree with what you said about the names of the columns."
+    const more = "Then prepare the release of version nine with notes and a page on how to migrate to it."
+    const talk = (said: string): readonly Said[] => [["Fix the upload."], [said, false, "Which one do you want?"]]
+    expect(statesOf(talk(`${answer} ${more}`)).at(-1)).toMatch(/^open: /)
+    expect(statesOf(talk(`${answer} ${answer}`)).at(-1)).toMatch(/^said: /)
+  })
+
   test("is not told as done when the user comes back to the same ticket", () => {
     const talk: readonly Said[] = [["Fix the upload of LP-812."], ["Find the cause of LP-847.", true]]
     const about = (last: string): string | undefined => statesOf([...talk, [last, true]])[0]

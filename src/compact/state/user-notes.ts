@@ -82,12 +82,13 @@ const further =
  */
 function kindAmong(
   { text, asked, answers = asked !== undefined }: UserStatement,
-  { kind, directs: orders }: Words,
+  { kind, directs: orders, asksMore }: Words,
 ): NoteKind {
   if (kind === "wish") return kind
   const isVerdict = verdict.test(text) && !further.test(text)
   if (!answers) return kind === "reply" && !isVerdict && !idle.test(text) && asksSomething(text) ? "request" : kind
   if (isVerdict) return "reply"
+  if (kind === "reply" && asksMore) return "request"
   return kind === "request" && text.length <= bareAnswer && !orders ? "reply" : kind
 }
 
@@ -202,6 +203,8 @@ type Words = {
   readonly kind: NoteKind
   readonly lasting: readonly string[]
   readonly withdraws: boolean
+  /** Does it tell the assistant to do something, behind an answer? */
+  readonly asksMore: boolean
   readonly goesOn: boolean
   /** Names of the files that are to be changed. */
   readonly files: readonly string[]
@@ -222,7 +225,8 @@ const readWords = createRecent((text): Words => {
   const kind = isRule && told !== "correction" ? "wish" : told
   const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
   return {
-    directs: sentences.slice(0, 1).some((sentence) => directs(sentence) && sentence.split(/\s+/, 4).length > 3),
+    directs: sentences.slice(0, 1).some(orders),
+    asksMore: text.length > longAnswer && sentences.slice(1).some(orders),
     kind,
     lasting: lasting.map((rule) => rule.text),
     files: filesWanted(sentences),
@@ -233,6 +237,12 @@ const readWords = createRecent((text): Words => {
     ...(shorter === undefined ? {} : { own: shorter }),
   }
 }, 1000)
+
+/** A command of more than a few words. */
+const orders = (sentence: string): boolean => directs(sentence) && sentence.split(/\s+/, 4).length > 3
+
+/** An answer of more characters may go on to something else. */
+const longAnswer = 160
 
 /** A message with fewer letters beside its rules is nothing but rules. */
 const fewBeside = 24
