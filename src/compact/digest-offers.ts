@@ -103,17 +103,28 @@ export function takeOffers(
       const mayCut = candidate.tier === "acts" || cost > wholeWords
       const cut = mayCut && saved === 0 ? fitted(candidate, left - beside, meter) : candidate
       if (cut.cost + beside <= left && cut.cost > (before?.cost ?? 0)) chosen.set(key, cut)
-      return { chosen: [...chosen.values()], isWhole: false }
+      return { chosen: withExcerpts(chosen), isWhole: false }
     }
     opened.add(section)
     chosen.set(isPart ? `${excerptKey}${key}` : key, candidate)
     if (saved > 0) chosen.delete(`${excerptKey}${key}`)
     left -= cost + beside
   }
-  return { chosen: [...chosen.values()], isWhole: true }
+  return { chosen: withExcerpts(chosen), isWhole: true }
 }
 
 const excerptKey = "excerpt "
+
+/** A message that is told by its ends and by an excerpt is one line. */
+function withExcerpts(chosen: ReadonlyMap<string, Candidate>): readonly Candidate[] {
+  return [...chosen].flatMap(([key, candidate]): readonly Candidate[] => {
+    if (key.startsWith(excerptKey)) return chosen.has(key.slice(excerptKey.length)) ? [] : [candidate]
+    const excerpt = chosen.get(`${excerptKey}${key}`)
+    if (excerpt === undefined) return [candidate]
+    const { short: _, ...line } = candidate.line
+    return [{ ...candidate, line: { ...line, text: `${line.text} ${excerpt.line.text}` } }]
+  })
+}
 
 /** Does a form of a message say what an excerpt of it says? */
 const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>

@@ -110,6 +110,12 @@ describe("a request has a state", () => {
     expect(statesOf(talk)).toEqual(states)
   })
 
+  test("is done when the next thing is asked for, also where its name sounds like going on", () => {
+    const first = (last: string): string | undefined => statesOf([["Fix the upload."], [last, true]])[0]
+    expect(first("Add a pause/resume feature.")).toMatch(/^done: /)
+    expect(first("Now resume, please.")).toMatch(/^open: /)
+  })
+
   test("begins in an answer that goes on to something else", () => {
     const answer = "The second one is fine with me, and I agree with what you said about the names of the columns."
     const more = "Then prepare the release of version nine with notes and a page on how to migrate to it."
