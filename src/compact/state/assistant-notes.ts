@@ -73,7 +73,7 @@ const hollow =
 
 /** It only says what it will look at now, or what the user said. */
 const passing =
-  /(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:let me|let['’]s|let us|i['’]ll|i will|i need to|i should|we should|we can|we['’]ll|we need to) (?:\w{2,10} )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect|try|compute|calculate|count|measure|compare|query|fetch|reproduce|debug)\b|^the user (?:is|wants?|said|asks?|asked|suggest)/i
+  /(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:let me|let['’]s|let us|i['’]ll|i will|i need to|i should|we should|we can|we['’]ll|we need to) (?:\w{2,10} )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect|try|compute|calculate|count|measure|compare|query|fetch|reproduce|debug)\b|^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\s*$|(?:てみます|ましょう|ていきます)[。!！]?\s*$|^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)/i
 
 /** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
 const announcing =
