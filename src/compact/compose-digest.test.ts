@@ -44,6 +44,20 @@ const records = (count: number): readonly SummaryLine[] =>
     ),
   )
 
+test("what was done behind the user's latest words stands apart from what was done before them", () => {
+  const acts = [line("`pay(order=7)`: paid", 10), line("`send(mail=3)`: sent", 10)]
+  const source = { stands: () => false, meter, arguments: new Set<string>() }
+  const needs = {
+    budgetTokens: 400,
+    covered: 9,
+    shown: new Set<string>(),
+    behind: new Set(["of `send(mail=3)`: sent"]),
+  }
+  const composed = composeDigest({ notes: [], summary: handoff({ acts }), covered: 0 }, { ...source, ...needs })
+  expect(linesIn(composed, "acts")).toEqual(["`pay(order=7)`: paid"])
+  expect(linesIn(composed, "acts_since")).toEqual(["`send(mail=3)`: sent"])
+})
+
 describe("what gives way first", () => {
   const acts = Array.from({ length: 12 }, (_, n) =>
     line(`\`cancel_order(order_id=W${n}000)\`: cancelled`, 10, "assistant", "done"),

@@ -1,6 +1,7 @@
 import { tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { allCandidates, type Candidate, type DigestMeter, isUsersWords, rankedIn } from "./digest-candidates.ts"
+import { createPerObject } from "../message/recall.ts"
+import { allCandidates, type Candidate, type DigestMeter, isActs, isUsersWords, rankedIn } from "./digest-candidates.ts"
 import { type OfferOptions, offersOf, takeOffers, valueTokens } from "./digest-offers.ts"
 import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
@@ -17,6 +18,7 @@ import {
   type SummaryLine,
   type SummarySection,
   schemas,
+  sinceSection,
 } from "./summary/summary.ts"
 
 /** What every digest of one conversation is made from. */
@@ -33,6 +35,8 @@ type DigestNeeds = {
   readonly covered: number
   /** Ids of the messages that stay in sight: what rests on them alone need not be said. */
   readonly shown: ReadonlySet<string>
+  /** Ids of the messages behind the user's latest words that are left out: what they did is told apart. */
+  readonly behind?: ReadonlySet<string>
   /** Does a value stand verbatim in what stays in sight? */
   readonly stands: (value: string) => boolean
   /** The handle of what it stands for, where there is a way to fetch it. */
@@ -95,7 +99,10 @@ export function digestComposer(
     // The longer frame comes when it takes no line's room.
     const longRoom = budgetTokens - long.tokens - fenceTokens(false)
     const brief = longRoom < briefTokens - base.tokens - fenceTokens(true)
-    const candidates = all.filter(({ line }) => !isSeen(line, needs.shown))
+    const { behind = new Set() } = needs
+    const candidates = all
+      .filter(({ line }) => !isSeen(line, needs.shown))
+      .map((one) => (isActs(one.section) && isBehind(one.line, behind) ? asSince(one) : one))
     const { meter } = source
     const headCost = (section: string): number => meter.text(`${headingText(section, schema, brief)}\n`)
     const filling = fillingFor(candidates, values, { schema, brief, meter, stands: needs.stands, headCost })
@@ -143,13 +150,18 @@ const leastStopShare = 0.25
 /** What the two fences inside a digest take. */
 const fenceTokens = (brief: boolean): number => (brief ? 16 : 48)
 
+const isBehind = ({ sources }: SummaryLine, behind: ReadonlySet<string>): boolean =>
+  behind.size > 0 && sources.length > 0 && sources.every((source) => behind.has(source))
+
+const asSince = createPerObject((one: Candidate): Candidate => ({ ...one, section: sinceSection }))
+
 /** Does a line rest on nothing but what stays in sight? */
 const isSeen = (line: SummaryLine, shown: ReadonlySet<string>): boolean =>
   line.sources.length > 0 && (line.sources.every((source) => shown.has(source)) || saysAll(line, shown))
 
 /** An answer of the user with a figure in it says enough where it still stands, without the question before it. */
 const saysAll = ({ channel, sources, text }: SummaryLine, shown: ReadonlySet<string>): boolean =>
-  channel === "user" && shown.has(sources.at(-1) ?? "") && /\d/.test(text.replace(/ \(asked: .*\)$/s, ""))
+  channel === "user" && shown.has(sources.at(-1) ?? "") && /\d\d|\p{L}\d/u.test(text.replace(/ \(asked: .*\)$/s, ""))
 
 type Filled = { readonly sections: Summary["sections"]; readonly isWhole: boolean }
 

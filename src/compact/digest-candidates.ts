@@ -30,6 +30,8 @@ export type Candidate = {
   readonly at: number
 }
 
+export const isActs = (section: string): boolean => section === "acts" || section === "recent_actions"
+
 function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === rulesSection) return "rules"
   if (section === factsSection) return "facts"
@@ -40,7 +42,7 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === "current_work" || section === "next_steps") return "stop"
   if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
   if (state === "failed") return "work"
-  if (section === "acts" || section === "recent_actions") return "acts"
+  if (isActs(section)) return "acts"
   if (isPages(text)) return "work"
   if (section === "files_and_code" || section === "file_system_state") return "work"
   return "rest"

@@ -1,3 +1,4 @@
+import { latestSpoken } from "../message/fence.ts"
 import { type Format, type Message, messageId, type Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createPerObject } from "../message/recall.ts"
@@ -125,6 +126,7 @@ function* draftSteps(
   const reserve =
     plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
   const composer = digestComposer(knowledge, { meter, arguments: taken, rules })
+  const later = scene.conversation.slice((latestSpoken(scene.conversation) ?? scene.conversation.length) + 1)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const kept = new Set(shown.map(({ id }) => id))
     const stands = standingInMessages(shown)
@@ -133,6 +135,7 @@ function* draftSteps(
       budgetTokens: Math.min(mostTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
       shown: kept,
+      behind: new Set(later.flatMap(({ id }) => (kept.has(id) ? [] : [id]))),
       stands,
       ...present({ recall: task.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
     })

@@ -1,6 +1,12 @@
 import { composeDigest } from "../compact/compose-digest.ts"
 import { readConversation } from "../compact/knowledge.ts"
-import { isUsersSection, rulesSection, type Summary, type SummaryLine } from "../compact/summary/summary.ts"
+import {
+  isUsersSection,
+  rulesSection,
+  type Summary,
+  type SummaryLine,
+  sinceSection,
+} from "../compact/summary/summary.ts"
 import { isSpoken } from "../message/fence.ts"
 import { type Message, messageId, type Transcript, textOf } from "../message/message.ts"
 import { entryId } from "./log/entry.ts"
@@ -97,7 +103,7 @@ const contextText = (messages: Transcript): string =>
 
 /** Sections of what was done, and of what is open at the end. */
 const workSections: ReadonlySet<string> = new Set([
-  ...["acts", "recent_actions", "errors_and_fixes", "files_and_code", "file_system_state"],
+  ...["acts", sinceSection, "recent_actions", "errors_and_fixes", "files_and_code", "file_system_state"],
   ...["pending_tasks", "current_plan", "current_work", "next_steps"],
 ])
 

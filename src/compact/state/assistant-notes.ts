@@ -272,7 +272,7 @@ const asksFor =
   /\bplease (?:(?:let me know|tell me|advise|confirm) (?:which|what|how|whether|your|the|that)|(?:provide|share|specify|choose|select|pick)\b)/i
 
 /** Characters of a question with what is said around it. */
-const maxQuestion = 200
+const maxQuestion = 320
 /** A question of so few letters leans on what was said before it. */
 const fewWords = 20
 

@@ -95,6 +95,13 @@ function programIn(tool: string, input: unknown): string | undefined {
 }
 const runsCode = /python|code|exec|run|eval|repl|interpret|script|node|js|jupyter|notebook|cell/i
 
+/** What is asked in a list of questions with their options. */
+function questionsIn(input: unknown): string | undefined {
+  const list: unknown = isRecord(input) ? Reflect.get(input, "questions") : undefined
+  const asked = Array.isArray(list) ? list.flatMap((one) => textUnder(one, ["question", "text", "title"]) ?? []) : []
+  return asked.length === 0 ? undefined : asked.join(" ")
+}
+
 /** What an agent says at the end stands under any key. */
 function longestText(input: unknown): string | undefined {
   if (typeof input === "string") return input
@@ -182,7 +189,7 @@ const programActs =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl (?![^|;]{0,400}\s(?:-G|--get)\s).{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl (?![^|;]{0,400}\s(?:-G|--get)\s).{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d |\s-F |--form|\s-T |--upload-file)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
 
 function commandNature(
   tool: string,
@@ -241,7 +248,7 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     return { type: "files", files: [{ path: "", deed, ...told }] }
   }
   if (verb === "finish" || verb === "ask") {
-    const text = textUnder(input, sayKeys) ?? longestText(input)
+    const text = textUnder(input, sayKeys) ?? questionsIn(input) ?? longestText(input)
     if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
   }
   if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), input, changes: "no" }

@@ -11,6 +11,7 @@ import {
   type Summary,
   type SummaryLine,
   schemas,
+  sinceSection,
 } from "../summary/summary.ts"
 import { announces } from "./cues.ts"
 import { eachRead, withSeries } from "./line-series.ts"
@@ -232,7 +233,7 @@ function mergeCarried(fresh: readonly Placed[], carried: Summary, focus: Focus, 
   const kept: Placed[] = []
   const updated = new Map<string, SummaryLine>()
   const seen = new Set<string>()
-  for (const placed of carriedLines(carried)) {
+  for (const placed of carriedLines(carried, schema)) {
     const subject = keyOf(placed)
     const key = `${placed.section}\n${subject}`
     if (seen.has(key) || isPast(placed, past)) continue
@@ -261,13 +262,15 @@ function aged(placed: Placed, { asked }: Past, focus: Focus, schema: SchemaName)
 }
 
 /** Lines of a section stand in the order of their age. */
-const carriedLines = ({ sections }: Summary): readonly Placed[] =>
+const carriedLines = ({ sections }: Summary, schema: SchemaName): readonly Placed[] =>
   sections
     .flatMap(({ name, lines }) =>
       lines.map((line, n): Placed => {
         const left = oldest + ((newest - oldest) * (n + 1)) / lines.length
         const share = name === rulesSection ? 1 : isUsersSection(name) ? Math.sqrt(left) : left
-        return { section: name, line: { ...line, worth: line.worth * share } }
+        // What was done since words that were the latest then was done before what is said now.
+        const section = name === sinceSection ? sectionOf(schema, "act") : name
+        return { section, line: { ...line, worth: line.worth * share } }
       }),
     )
     .flatMap((placed) =>

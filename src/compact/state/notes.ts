@@ -24,7 +24,7 @@ import { callOutcome, withMade } from "./call-outcome.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { isRunning, type Outcome, outcomeOf, resultText, runningIn, textEnds } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
-import { createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
+import { agrees, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -272,6 +272,7 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
     reading.answer = answerOf(deed.text, doing)
     reading.isNoted = false
     reading.isLastWord = true
+    if (deed.asks) reading.open.set(pairKey(call), { call, deed, doing })
   } else {
     noteThoughts(reading)
     reading.open.set(pairKey(call), fetched(reading, call) ?? { call, deed, doing })
@@ -310,6 +311,10 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
     if (result.failed !== true) recordTask(reading.work, open.deed.change, taskId(result), doing)
     return
   }
+  if (open.deed.type === "said") {
+    readUsersAnswer(reading, open, open.deed.text, result)
+    return
+  }
   if (goesOn(reading, open, result)) return
   const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
@@ -326,6 +331,30 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   recordCall(reading.work, open.deed, outcome, open.doing)
   if (quotedOf(outcome) !== undefined) citeResult(reading.work, open.deed, doing.source)
 }
+
+/** What the user answered to a question that a tool asked, if the tool brought the answer. */
+function readUsersAnswer({ work }: Reading, { call, doing }: OpenCall, question: string, result: ToolResultPart): void {
+  const text = screenText(result)
+    .replace(/^User has answered your questions?:\s*/i, "")
+    .replace(/\s*You can now continue[^.]{0,80}\.?\s*$/i, "")
+    .replaceAll(`"${question}"=`, "")
+    .replace(/<\/?\w{1,20}>/g, "")
+  if (weightOf(text) < leastAnswer || onlyShown.test(text)) return
+  const { tool, input } = call
+  const deed: CallDeed = {
+    type: "call",
+    tool,
+    text: `asked the user: ${oneLine(question, maxAsked)}`,
+    input,
+    changes: "yes",
+  }
+  recordCall(work, deed, { failed: result.failed === true, sure: true, value: oneLine(text, maxLineLength) }, doing)
+}
+/** An answer has so many letters at least, and is more than the word of a tool that it has shown the question. */
+const leastAnswer = 2
+const onlyShown =
+  /^\W*(?:ok(?:ay)?|done|sent|shown|displayed|message (?:sent|displayed|shown)|question (?:sent|asked)|waiting\b.{0,60}|null|true)\W*$/i
+const maxAsked = 200
 
 /** The id that a result gives an item of the agent's list: "Task #7 created successfully". */
 const taskId = (result: ToolResultPart): string | undefined =>
@@ -379,10 +408,10 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     return
   }
   mention(reading.values, text, doing.at, "other")
-  const question = answer === undefined ? undefined : questionIn(answer)
+  const question = answer === undefined ? undefined : (questionIn(answer) ?? agreedTo(text, answer))
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
-  const waits = answer !== undefined && (question !== undefined || waitsForUser(answer))
+  const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
   const isServed = reading.worked && reading.isLastWord && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
   settle(reading)
@@ -393,6 +422,11 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   reading.worked = false
   reading.failedAct = undefined
 }
+
+/** What the user nods to without having been asked. */
+const agreedTo = (text: string, { sentences }: AssistantStatement): string | undefined =>
+  needsQuestion(text) && agrees(text) && weightOf(sentences.at(-1) ?? "") >= leastTold ? sentences.at(-1) : undefined
+const leastTold = 30
 
 /** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
 function settle({ before, drafts }: Reading): void {

@@ -11,6 +11,27 @@ const lines = (turns: readonly Turn[], ...kinds: readonly NoteKind[]): readonly 
     kinds.includes(kind) ? [line] : [],
   )
 
+test("what the user answered to a question that a tool asked is told with it", () => {
+  const asked = used(
+    "AskUserQuestion",
+    { questions: [{ question: "Where should the badge go?", options: [{ label: "Tab bar" }, { label: "Header" }] }] },
+    'User has answered your questions: "Where should the badge go?"="Header" user notes: red if any failed. You can now continue with the user\'s answers in mind.',
+  )
+  expect(lines(asked, "act")).toEqual([
+    '`asked the user: Where should the badge go?`: "Header" user notes: red if any failed.',
+  ])
+  const shown = used("ask_user", { question: "Which one do you want?" }, "ok")
+  expect(lines(shown, "act")).toEqual([])
+})
+
+test("who nods to something keeps what it was", () => {
+  const turns = [
+    assistant("I would say so in a footnote below the table, with the exact share."),
+    user("footnote, agreed."),
+  ]
+  expect(lines(turns, "reply", "request").join()).toContain("(asked: I would say so in a footnote")
+})
+
 describe("what a service did", () => {
   test("the numbers that it gave are told before its status, also from inside its answer", () => {
     const answer = {

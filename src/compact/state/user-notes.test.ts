@@ -110,6 +110,15 @@ describe("a request has a state", () => {
     expect(statesOf(talk)).toEqual(states)
   })
 
+  test("is not told as done where it holds a lasting rule or puts something off", () => {
+    const first = (said: string): string | undefined => statesOf([[said], ["Now change the chart.", true]])[0]
+    expect(first("Book the room for Friday.")).toMatch(/^done: /)
+    expect(first("Book the room for Friday. From now on always ask me before you book anything.")).toMatch(/^said: /)
+    expect(first("The family plan sounds great, but not before I have talked with my wife. Remind me later.")).toMatch(
+      /^said: /,
+    )
+  })
+
   test("is done when the next thing is asked for, also where its name sounds like going on", () => {
     const first = (last: string): string | undefined => statesOf([["Fix the upload."], [last, true]])[0]
     expect(first("Add a pause/resume feature.")).toMatch(/^done: /)

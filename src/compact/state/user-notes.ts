@@ -66,6 +66,12 @@ export const newestRequest = (talk: UserTalk): number =>
 const verdict =
   /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu
 
+/** Does it say yes to something, first or last? */
+export const agrees = (text: string): boolean => agreed.test(text) || (verdict.test(text) && !refuses.test(text))
+const refuses = /^\W*(?:no|nope|nein|non|нет|不|いいえ|아니)/iu
+const agreed =
+  /(?<![\p{L}])(?:agreed|i agree|fine|deal|accepted|approved|einverstanden|passt|abgemacht|d['’]accord|entendu|de acuerdo|vale|combinado|va bene)\W*$/iu
+
 /** Words that stand for something said before, and a verdict on it. */
 export const leansOn = new RegExp(
   `${verdict.source}|(?<![\\p{L}])(?:it|that|this|them|those|these|both|either|neither|the (?:first|second|third|last|other|same|one)|das|dies\\p{L}*|beide|ihn|ça|cela|ceux|eso|esto|ambos|это|оба)(?![\\p{L}])|那个|这个|それ|これ|그거|이거|그걸`,
@@ -133,12 +139,18 @@ function withoutNamedAgain(states: readonly LineState[], read: readonly Read[]):
     .toReversed()
     .map((state, back) => {
       const ids = read[states.length - 1 - back]?.said.text.match(identifier) ?? []
-      const isAgain = state === "done" && ids.some((id) => named.has(id))
+      const own = read[states.length - 1 - back]
+      const isAgain = ids.some((id) => named.has(id)) || (own !== undefined && staysOpen(own))
       if (state !== "done") for (const id of ids) named.add(id)
-      return isAgain ? "said" : state
+      return state === "done" && isAgain ? "said" : state
     })
     .toReversed()
 }
+
+/** A message that holds a lasting rule, or puts something off, is not over with what was done about the rest of it. */
+const staysOpen = ({ words, said }: Read): boolean => words.lasting.length > 0 || putsOff.test(said.text)
+const putsOff =
+  /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani)(?![\p{L}])|明天|以后再|之后再|明日|あとで|내일|나중에/iu
 
 /** What a ticket or an order is called by. */
 const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{1,9}-\d{1,9}|#[A-Z]{0,3}\d{2,12})(?![\w-])/g

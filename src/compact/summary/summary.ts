@@ -54,11 +54,22 @@ export const seenSection = "seen_in_tool_output"
 
 const seen: SchemaSection = { name: seenSection, title: "Seen in tool output", short: "Seen", worth: 3 }
 
+/** Acts that answer the user's latest words: these stand below the digest, and a reader would do all of it again. */
+export const sinceSection = "acts_since"
+
+const since: SchemaSection = {
+  name: sinceSection,
+  title: "Done since the user's latest words, which stand below",
+  short: "Done since the words below",
+  worth: 8,
+}
+
 const handoff: readonly SchemaSection[] = [
   rules,
   { name: "primary_requests", title: "What the user wants now", short: "Wanted", worth: 8 },
   { name: "user_messages", title: "What the user said, in order", short: "Said", worth: 6 },
   { name: "acts", title: "What was done", short: "Done", worth: 8 },
+  since,
   { name: "errors_and_fixes", title: "What failed", short: "Failed", worth: 6, state: "failed" },
   { name: "files_and_code", title: "Files", short: "Files", worth: 5 },
   { name: "pending_tasks", title: "Tasks", short: "Tasks", worth: 7 },
@@ -74,6 +85,7 @@ const snapshot: readonly SchemaSection[] = [
   rules,
   { name: "overall_goal", title: "What the user wants and said", short: "Wanted", worth: 8 },
   { name: "recent_actions", title: "What was done", short: "Done", worth: 8 },
+  since,
   { name: "file_system_state", title: "Files", short: "Files", worth: 5 },
   { name: "current_plan", title: "Plan and where it stopped", short: "Plan", worth: 7 },
   { name: "key_knowledge", title: "Key knowledge", short: "Known", worth: 6 },
@@ -85,7 +97,7 @@ const snapshot: readonly SchemaSection[] = [
 export const schemas: Readonly<Record<SchemaName, readonly SchemaSection[]>> = { handoff, snapshot }
 
 /** Sections that nobody but the log writes: rules, acts and values do not pass through a model. */
-const ofTheLog: ReadonlySet<string> = new Set([rulesSection, factsSection, "acts"])
+const ofTheLog: ReadonlySet<string> = new Set([rulesSection, factsSection, "acts", sinceSection])
 
 export const isOfTheLog = (section: string): boolean => ofTheLog.has(section)
 
