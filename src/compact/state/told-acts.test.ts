@@ -32,6 +32,27 @@ test("who nods to something keeps what it was", () => {
   expect(lines(turns, "reply", "request").join()).toContain("(asked: I would say so in a footnote")
 })
 
+test("a commit that was amended, taken back or put on another base is told as rewritten", () => {
+  const bash = (command: string, output: string) => used("bash", { command }, output)
+  const first = bash("git commit -qm one && git log --oneline -1", "a3d70c2 one")
+  const second = bash("git commit -qm two && git log --oneline -1", "b4e81d3 two")
+  const acts = (...turns: readonly Turn[]): string => lines(turns, "act").join("\n")
+  expect(acts(...first, ...second)).not.toContain("rewritten")
+  const amended = acts(
+    ...first,
+    ...second,
+    ...bash("git commit --amend -qm two && git log --oneline -1", "c5f92e4 two"),
+  )
+  expect(amended).toContain("b4e81d3 (rewritten since)")
+  expect(amended).not.toContain("a3d70c2 (rewritten")
+  const moved = acts(
+    ...first,
+    ...second,
+    ...bash("git rebase origin/main", "Successfully rebased and updated refs/heads/x."),
+  )
+  expect(moved.match(/rewritten since/g)).toHaveLength(2)
+})
+
 describe("what a service did", () => {
   test("the numbers that it gave are told before its status, also from inside its answer", () => {
     const answer = {

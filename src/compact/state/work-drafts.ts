@@ -24,7 +24,7 @@ const worths = {
  */
 export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
   const shorts = shortCalls([...work.runs.values()])
-  const runs = [...work.runs.values()].flatMap((run) =>
+  const runs = withRewrites([...work.runs.values()]).flatMap((run) =>
     runDraft(run).map((draft) => ({
       ...draft,
       ...present({ short: draft.kind === "act" ? shorts.get(run.text) : undefined }),
@@ -32,6 +32,27 @@ export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
   )
   const files = [...eachFile(work.files)].map(([path, state]) => fileDraft(path, state))
   return [...runs, ...files, ...taskDrafts(work, newest)]
+}
+
+const rewrites =
+  /\bgit (?:-\S+ \S+ )?(?:rebase(?! --abort)|reset (?:-\S+ )*(?:HEAD[~^]|[\da-f]{7})|commit\b.{0,200} --amend|filter-)/
+const ofBranch = /\bgit (?:-\S+ \S+ )?(?:rebase|filter-)/
+
+/** A commit has another name once the branch was put on another base, and is gone once it was amended or taken back: nobody finds it then. */
+function withRewrites(runs: readonly Run[]): readonly Run[] {
+  const later = runs.filter(({ text, outcome }) => outcome?.failed === false && rewrites.test(text))
+  if (later.length === 0) return runs
+  const isCommit = ({ outcome }: Run): boolean => outcome?.value?.startsWith("commit ") === true
+  const isGone = (run: Run): boolean =>
+    later.some((one) => {
+      const before = runs.filter((other) => isCommit(other) && other.at < one.at)
+      return ofBranch.test(one.text) ? before.includes(run) : before.toSorted((a, b) => b.at - a.at)[0] === run
+    })
+  return runs.map((run) =>
+    run.outcome?.value !== undefined && isCommit(run) && isGone(run)
+      ? { ...run, outcome: { ...run.outcome, value: `${run.outcome.value} (rewritten since)` } }
+      : run,
+  )
 }
 
 /** Calls of one tool that have an argument in common before it says nothing of each. */
