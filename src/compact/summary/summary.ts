@@ -60,7 +60,7 @@ export const sinceSection = "acts_since"
 const since: SchemaSection = {
   name: sinceSection,
   title: "Done since the user's latest words, which stand below",
-  short: "Done since the words below",
+  short: "Done since",
   worth: 8,
 }
 
