@@ -10,17 +10,27 @@ import type { Live } from "./live.ts"
 import { type EntryBody, entryId, freeze, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
-import { askFinder, isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
+import {
+  askFinder,
+  isRewind,
+  type News,
+  newRules,
+  noDocuments,
+  reportFound,
+  rewound,
+  takenBackIn,
+} from "./new-rules.ts"
 import {
   type ClientCompaction,
   conversationEnd,
   inheritance,
   lastBeforeSummaryCall,
+  noEnd,
   noRewrite,
   readRewrite,
   summarized,
 } from "./own-compaction.ts"
-import { foundRules, isInForce, type SessionPin } from "./pins.ts"
+import { isInForce, type SessionPin } from "./pins.ts"
 
 /** Messages as log entries, each with the previous one as parent. */
 function messageBodies(
@@ -72,7 +82,7 @@ export async function appendMessages(
   live.at = placed.at(-1) ?? live.at
   live.opened ||= placed.length > 0
   live.answered = newestAnswer(messages) ?? live.answered
-  reportFound(live, committed)
+  reportFound(live, committed.entries)
   askFinder(live, committed, added)
   return { ...committed, placed }
 }
@@ -145,14 +155,6 @@ export function newestAnswer(messages: Transcript): string | undefined {
   return answer === undefined ? undefined : messageKey(answer)
 }
 
-function reportFound(live: Live, { entries }: Committed): readonly LogEvent[] {
-  const rules = foundRules(entries)
-  if (rules.length === 0) return []
-  const event = { type: "rules-found" as const, pins: rules.map(({ pin }) => pin), rules }
-  live.emit(event)
-  return [event]
-}
-
 /** The rule-search input for appended messages. */
 function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): News {
   const before = [...live.messages.values()].slice(-maxBefore)
@@ -218,6 +220,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
+  let came: Transcript = []
   let replaced = false
   let rewrite: ClientCompaction = noRewrite
   const committed = await live.journal.commit((outline, next) => {
@@ -244,7 +247,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       { type: "history-matched", known: path.length, added: added.length },
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
-    const came = originalsOf(request, added)
+    came = originalsOf(request, added)
     const messages = added.map((message, n) => ({ message: came[n] ?? message, key: messageKey(message) }))
     const news: News = {
       messages: came,
@@ -259,8 +262,8 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
-  const found = reportFound(live, committed)
-  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)), rewrite.ignoredParts)
+  const found = reportFound(live, committed.entries)
+  askFinder(live, committed, came, rewrite.ignoredParts)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -269,7 +272,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   live.documents = new Set(stack.documents)
   const named = { ...request, messages: namedMessages(request, conversation, placed) }
   const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
-  const compacted = summarized(rewrite, conversation)
+  const compacted = rewrite.isCompacted ? summarized(rewrite.ignoredParts, conversation) : undefined
   return {
     request: named,
     separation: separateMade(separation, named),
@@ -283,6 +286,7 @@ async function replacedHistory(live: Live, conversation: Transcript) {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
   const left = path.length === conversation.length ? [] : leftBehind(outline, live.at, path)
+  if (left.length === 0) return { end: noEnd, inherited: "" }
   const end = await conversationEnd(live, conversation.slice(path.length), left)
   return { end, inherited: await inheritance(live, left, end) }
 }

@@ -46,11 +46,11 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
     refuseOption("format", `one of ${formats.join(", ")}`, found)
   }
   const { body, request: read } = options
-  const model = options.model ?? live.options.model
-  const { system, tools, maxOutputTokens, stream } = options
-  const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
   if (read === undefined && typeof body !== "string") {
     const own = body === undefined ? undefined : objectOf(body)
+    const model = options.model ?? live.options.model
+    const { system, tools, maxOutputTokens, stream } = options
+    const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
     if (own === undefined || !carriesMessages(format, own)) return logCall(live, options, frameFor(said, own), false)
   }
   const asText = typeof body !== "object"

@@ -9,8 +9,7 @@ import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
 import type { Journal } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
-import type { LogEvent } from "./log/event.ts"
+import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
 const scopes: readonly PinScope[] = ["session", "agent", "project"]
 
@@ -363,14 +362,6 @@ export function whyOf({
   const sure = confidence === undefined ? "" : `, confidence ${confidence}`
   return `${said}${where}${explicitness === undefined ? "" : `: ${plainness[explicitness]}`}${sure}`
 }
-
-/** The rules that entries pin, for the trace. */
-export const foundRules = (entries: readonly Entry[]): Extract<LogEvent, { type: "rules-found" }>["rules"] =>
-  entries.flatMap(({ seq, body }) => {
-    if (body.type !== "rule-pinned") return []
-    const pin = pinOf(seq, body)
-    return [{ pin: pin.id, text: pin.text, speaker: pin.channel, why: whyOf(pin) }]
-  })
 
 /**
  * The names by which a rule or policy can refer to a session: its id, and for a gateway session (`tenant.conversation~…`) also its

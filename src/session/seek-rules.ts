@@ -327,7 +327,7 @@ function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]
       const source = sourceOf(call) ?? piece.tool
       for (const [n, inner] of readsInstructions(call) ? piece.content.entries() : [])
         if (inner.type === "text") found.push(...instructionRules(inner.text, { part, piece: n }, source))
-    } else if (piece.type === "text" && !lifted.has(piece.text)) {
+    } else if (piece.type === "text" && !lifted.has(piece.text) && ownText(piece.text) === undefined) {
       const channel = channelOf(message.role, piece)
       // Some agents send tool results as user text, because their format has no place for results.
       const isResult = answers && message.role === "user" && channel === "user" && isOutput(piece.text)
@@ -360,7 +360,7 @@ function* spokenRules(
   part: Part & { readonly type: "text" },
   { at, channel: said }: { readonly at: number; readonly channel: Channel },
 ): Steps<readonly SaidRule[]> {
-  if (role === "assistant" || ownText(part.text) !== undefined) return []
+  if (role === "assistant") return []
   const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
   if (document !== undefined && !rulesFile.test(document)) return []
   const channel = document === undefined ? said : "document"

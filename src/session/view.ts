@@ -235,7 +235,10 @@ export function assemble({ frame, separation, view }: Framed, how: "as-shown" | 
     get known() {
       return known()
     },
-    separation: separateMade(separation, { ...frame, messages: repaired.messages }),
+    separation:
+      repaired.messages === separation.request.messages
+        ? separation
+        : separateMade(separation, { ...frame, messages: repaired.messages }),
     ...repaired,
   }
 }
