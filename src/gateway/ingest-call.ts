@@ -16,8 +16,15 @@ import { removeRejectedReasoning, type Sent } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
-import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
-import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
+import {
+  chooseUpstream,
+  isAnswerCounted,
+  sharedKeyRefusal,
+  sharesAccount,
+  type Upstream,
+  type WindowDeps,
+  windowOf,
+} from "./settings/upstream.ts"
 
 export type OutgoingDeps = LocateDeps &
   WindowDeps &

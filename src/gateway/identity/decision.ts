@@ -42,13 +42,6 @@ export type AnswerPlace =
 /** A conversation without an id, and its last request. */
 export type IdentitySubject = { readonly session: string; readonly frame: string; readonly mark: string }
 
-/** Claim for this session the anchors of a request that no session has yet. */
-export const unseenAnchors = ({ history, names, look }: IdentityQuestion, session: string): readonly Write[] =>
-  history.anchors
-    .map((anchor) => names.anchor(anchor))
-    .filter((name) => look(name) === undefined)
-    .map((name) => ({ name, session }))
-
 /**
  * Why a request was assigned to its session.
  *
