@@ -38,7 +38,7 @@ import {
 } from "./settings/upstream.ts"
 
 /** What is known about a call so far. For a call that was forwarded at once this is little until the session has stored it. */
-export type Known = {
+type Known = {
   readonly session?: string | undefined
   readonly model?: string | undefined
   readonly receipt?: Receipt | undefined
@@ -46,7 +46,7 @@ export type Known = {
 }
 
 /** Rounds of an answer that the client did not see: how many, and the texts that the model fetched in them. */
-export type HiddenRounds = { readonly rounds: number; readonly recalled: readonly string[] }
+type HiddenRounds = { readonly rounds: number; readonly recalled: readonly string[] }
 
 /** One model call, ready to be sent upstream. */
 export type OutgoingCall = {
@@ -82,7 +82,7 @@ export type OutgoingCall = {
 }
 
 /** Asks the same upstream with the client's own credential, beside the exchange; on Gemini the path names the model. */
-export type AskAside = (
+type AskAside = (
   body: string,
   model: string | undefined,
 ) => Promise<{ readonly status: number; readonly response?: ModelResponse }>
