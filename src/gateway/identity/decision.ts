@@ -1,4 +1,5 @@
 import type { ModelRequest } from "../../message/message.ts"
+import { setNewest } from "../../message/recall.ts"
 import type { Identity } from "./identity.ts"
 import type { History, Names } from "./names.ts"
 
@@ -130,20 +131,14 @@ export type AliasCache = {
 
 export function createAliasCache(limit: number): AliasCache {
   const bearers = new Map<string, Bearer>()
-  const set = (name: string, bearer: Bearer): void => {
-    bearers.delete(name)
-    bearers.set(name, bearer)
-    for (const oldest of bearers.keys()) {
-      if (bearers.size <= limit) break
-      bearers.delete(oldest)
-    }
-  }
   return {
     get: (name) => {
       const bearer = bearers.get(name)
-      if (bearer !== undefined) set(name, bearer)
+      if (bearer === undefined) return undefined
+      bearers.delete(name)
+      bearers.set(name, bearer)
       return bearer
     },
-    set,
+    set: (name, bearer) => setNewest(bearers, name, bearer, limit),
   }
 }

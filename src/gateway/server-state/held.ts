@@ -3,6 +3,7 @@ import { toolLists } from "../../compact/stack/separate.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Format, Message, ModelRequest, ModelResponse } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { setNewest } from "../../message/recall.ts"
 import { seqOf } from "../../session/log/entry.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
 import type { Session } from "../../session/session.ts"
@@ -86,12 +87,7 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
     ...createEndings(),
     rejectedReasoning: (session) => rejectedReasoning.get(session),
     noteRejectedReasoning: (session, how) => {
-      rejectedReasoning.delete(session)
-      rejectedReasoning.set(session, how)
-      for (const oldest of rejectedReasoning.keys()) {
-        if (rejectedReasoning.size <= maxRejections) break
-        rejectedReasoning.delete(oldest)
-      }
+      setNewest(rejectedReasoning, session, how, maxRejections)
     },
     begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
     settle: async (tenant, identity, { held, format }) => {
