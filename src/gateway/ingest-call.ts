@@ -81,8 +81,7 @@ export async function ingestCall(
     if (request.held === undefined) {
       // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
       // alone.
-      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
-      const head = whole === undefined || isStackAlone ? body : undefined
+      const isStackAlone = whole === undefined || (receipt.checkpoint === undefined && isWritten(located, sent, wire))
       const seen = {
         session: session.id,
         bytes: incomingCall.bytes,
@@ -92,7 +91,7 @@ export async function ingestCall(
         rules: prepared.rules,
         isNamed: namesItself(incomingCall),
         before: fastPath,
-        sent: head,
+        sent: isStackAlone ? body : undefined,
       }
       deps.fastPaths.put(incomingCall, fastPathOf(seen))
     }

@@ -37,7 +37,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
       requestBytes: packed.length,
       agent: incomingCall.own.agent,
       traceparent,
-      ...incomingCall.caller,
+      ...incomingCall.owner.caller,
     })
     await beginInTurn()
     const outgoing = await outgoingFor(exchange, incomingCall)
@@ -94,7 +94,8 @@ export async function readIncomingCall(
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, session, agent, focus }
   const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
-  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, caller, model }
+  const owner = { tenant, caller, ...present({ agent }) }
+  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, owner, model }
   return { packed, incomingCall }
 }
 

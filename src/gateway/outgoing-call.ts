@@ -12,7 +12,7 @@ import type { SessionGuarding } from "../session/record.ts"
 import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, continueFastPath, type FastPath, isSureOf, leavesSize } from "./fast-path/fast-path.ts"
-import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate } from "./locate.ts"
@@ -192,7 +192,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
     guarding: async () =>
-      noteWithheldCalls(await deps.holdfast.session(session, ownerOf(incomingCall)).guarding(), judged),
+      noteWithheldCalls(await deps.holdfast.session(session, incomingCall.owner).guarding(), judged),
     repeated: () => {
       judged.isOther = true
     },
@@ -216,7 +216,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
         }),
       )
     }),
-    summarize: (bytes, ask) => void summarize(deps, { session, owner: ownerOf(incomingCall), bytes, ask }),
+    summarize: (bytes, ask) => void summarize(deps, { session, owner: incomingCall.owner, bytes, ask }),
   }
 }
 
@@ -249,7 +249,7 @@ async function preparedCall(
         deps.lines.add(session.id, () => record(deps, ingested, end)),
       )
     }),
-    summarize: (bytes, ask) => void summarize(deps, { session: session.id, owner: ownerOf(incomingCall), bytes, ask }),
+    summarize: (bytes, ask) => void summarize(deps, { session: session.id, owner: incomingCall.owner, bytes, ask }),
   }
 }
 
@@ -402,7 +402,7 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
   try {
     // The session id may be new to the client while its log is not: a rule may have been pinned before the first request.
     const { seq } = await deps.store.head(session.id)
-    return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(incomingCall)))
+    return seq === 0 && !(await deps.holdfast.addsToRequests(incomingCall.owner))
   } catch (error) {
     if (error instanceof HoldfastError) return false
     throw error
@@ -414,7 +414,7 @@ const namesIn = (tenant: string, session: string | undefined): readonly string[]
 
 /** A call that is forwarded unchanged, outside any session. The operator's policies and the built-in policy still judge the response. */
 export function untouchedCall(
-  { bytes, own, tenant }: IncomingCall,
+  { bytes, own, tenant }: Pick<IncomingCall, "bytes" | "own" | "tenant">,
   how: How,
   { operator, guard: builtIn, spending }: Pick<OutgoingDeps, "operator" | "guard" | "spending">,
   stored?: string,

@@ -89,7 +89,7 @@ async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, othe
       return await deps.holdfast.session(found.session, { tenant, ...present({ agent }) }).guarding(decoded(other.id))
     }
   }
-  const call = { id: requestLog.id, tenant, headers, own, format: "openai-responses", bytes: Buffer.alloc(0) } as const
+  const call = { tenant, own, bytes: Buffer.alloc(0) }
   const stored = other.type === "stored" ? decoded(other.id) : undefined
   return await untouchedCall(call, "passed", deps, stored).guarding()
 }

@@ -32,20 +32,16 @@ import {
 } from "./own-compaction.ts"
 import { isInForce, type SessionPin } from "./pins.ts"
 
-/** Messages as log entries, each with the previous one as parent. */
-function messageBodies(
-  messages: readonly { readonly message: Message; readonly key: string; readonly recorded?: true }[],
-  parent: number,
-  next: number,
-): readonly EntryBody[] {
-  return messages.map(({ message, key, recorded }, n) => ({
+type MessageBody = Extract<EntryBody, { type: "message-appended" }>
+
+/** Messages as log entries, each with the previous one as parent; `came` are the same with their documents, which the log keeps. */
+const messageBodies = (messages: Transcript, parent: number, next: number, came = messages): readonly MessageBody[] =>
+  messages.map((message, n) => ({
     type: "message-appended",
     parent: n === 0 ? parent : next + n - 1,
-    key,
-    message: freeze(message),
-    ...(recorded === undefined ? {} : { recorded }),
+    key: messageKey(message),
+    message: freeze(came[n] ?? message),
   }))
-}
 
 /** Entries, followed by those of the rules that are found: at once, or in slices if the search takes long. */
 function withRules(
@@ -73,8 +69,7 @@ export async function appendMessages(
     const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const bodies = added.map((message) => ({ message, key: messageKey(message) }))
-    const written = [...messageBodies(bodies, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
+    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
     const places = { first: next, next: next + written.length }
     return withRules(written, newRules(live, pins, newsIn(live, added, opening), places))
   })
@@ -106,10 +101,9 @@ export async function appendAnswer(
       (isLeft ? knownOnPath(outline, tip, from, messages) : undefined) ?? knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const bodies = added.map((message) => ({ message, key: messageKey(message), recorded: true as const }))
     const back: EntryBody = { type: "branch-opened", from: tip, left: 0, ledger: "" }
     return [
-      ...messageBodies(bodies, known.at(-1) ?? from, next),
+      ...messageBodies(added, known.at(-1) ?? from, next).map((body) => ({ ...body, recorded: true as const })),
       ...extraEntries(from),
       // The conversation continued on another branch and stays there.
       ...(isLeft && added.length > 0 ? [back] : []),
@@ -149,11 +143,8 @@ function knownAfter(outline: Outline, from: number, messages: Transcript): reado
   return known
 }
 
-/** The key of the last assistant message. */
-export function newestAnswer(messages: Transcript): string | undefined {
-  const answer = messages.findLast(({ role }) => role === "assistant")
-  return answer === undefined ? undefined : messageKey(answer)
-}
+export const newestAnswer = (messages: Transcript): Message | undefined =>
+  messages.findLast(({ role }) => role === "assistant")
 
 /** The rule-search input for appended messages. */
 function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): News {
@@ -248,7 +239,6 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
     came = originalsOf(request, added)
-    const messages = added.map((message, n) => ({ message: came[n] ?? message, key: messageKey(message) }))
     const news: News = {
       messages: came,
       ignoredParts: rewrite.ignoredParts,
@@ -258,7 +248,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     }
     const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
     const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
-    const written = [...before, ...messageBodies(messages, from, first), ...taken]
+    const written = [...before, ...messageBodies(added, from, first, came), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)

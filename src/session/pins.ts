@@ -143,14 +143,17 @@ const operatorPin = ({ agent, session, ...rule }: ScopedRule): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
+/** The words of the operator's rules, each verbatim. */
+export const operatorTexts = (live: Live): readonly string[] => rulesInForce(live).map(({ text }) => text)
+
 /** The operator's rules as text for the end of the system part, each verbatim. The text is the same as long as the rules are. */
 export function operatorText(live: Live): string | undefined {
-  const rules = rulesInForce(live)
+  const rules = operatorTexts(live)
   if (rules.length === 0) return undefined
   return [
     '<operator-rules by="holdfast">',
     operatorHeading,
-    ...rules.map((rule) => `- ${rule.text}`),
+    ...rules.map((rule) => `- ${rule}`),
     "</operator-rules>",
   ].join("\n")
 }
@@ -162,7 +165,8 @@ export type SessionPin = Omit<StandingPin, "state"> & {
   readonly confidence?: number
 }
 
-const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
+/** Such a rule may still be in messages with pinned rules. */
+export const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
 
 export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
 
@@ -255,9 +259,6 @@ function messagesUpTo(live: Live): ReadonlySet<number> {
 export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
   return (await readPins(live).catch(ignoreProblem)) ?? ledgerOf(live, [...live.rules.values()])
 }
-
-/** Withdrawn and expired rules: they may still be in messages with pinned rules. */
-export const takenBack = (pins: readonly SessionPin[]): readonly SessionPin[] => pins.filter(wasWithdrawn)
 
 /** What is made of entries, each read only once, because entries never change; `made` keeps it. */
 export async function readEach<Type extends EntryBody["type"], Made>(

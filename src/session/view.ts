@@ -1,4 +1,5 @@
-import { rejoin, type Separation, separateMade } from "../compact/stack/separate.ts"
+import { rejoin } from "../compact/stack/rejoin.ts"
+import { type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
 import { type CheckOptions, checkTranscript } from "../message/group.ts"
