@@ -118,7 +118,7 @@ async function rewriteLog(
   const entries = await store.read(log)
   const kept = entries.flatMap(anewOf)
   if (kept.length === entries.length && kept.every((entry, at) => entry === entries[at])) return
-  const payloads = await store.payloads(log, [...new Set(kept.flatMap(({ body }) => payloadsIn(body)))])
+  const payloads = await store.payloads(log, [...new Set(kept.flatMap(({ body }) => payloadsOf(body)))])
   let before = ""
   const anew = kept.map(({ hash: _, ...entry }, at): StoredEntry => {
     const said = { ...entry, seq: at + 1 }
@@ -131,8 +131,11 @@ async function rewriteLog(
   if (written.type !== "appended") throw new HoldfastError({ code: "store-locked", store: store.kind, waitedMs: 0 })
 }
 
-const payloadsIn = (body: string): readonly string[] =>
-  [...body.matchAll(/\{"payload:sha256":"([0-9a-f]{64})"\}/g)].map(([, hash = ""]) => hash)
+const payloadMark = /\{"payload:sha256":"([0-9a-f]{64})"\}/g
+
+/** The payload hashes in a body. A foreign text that looks like one is escaped in the JSON, so it does not match. */
+export const payloadsOf = (body: string): readonly string[] =>
+  [...body.matchAll(payloadMark)].map(([, hash = ""]) => hash)
 
 /** Longer than the ids of clients and providers, and short enough for every index, even escaped. */
 const maxNameLength = 300
@@ -154,7 +157,9 @@ function checkAliases(aliases: readonly Alias[]): readonly Alias[] {
     checkText("name", name)
     if (entry !== undefined) checkText("entry", entry)
   }
-  return [...new Map(aliases.map(({ name, entry }) => [name, { name, entry }])).values()]
+  return [
+    ...new Map(aliases.map(({ name, entry }) => [name, entry === undefined ? { name } : { name, entry }])).values(),
+  ]
 }
 
 function checkCount({ length }: readonly unknown[]): void {

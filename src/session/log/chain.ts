@@ -2,7 +2,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { sha256HexInSteps } from "../../message/sha256.ts"
 import type { Steps } from "../../message/steps.ts"
 import { toStorable } from "../../store/packed-text.ts"
-import { brokenLink, hashEntry } from "../../store/reserved-log.ts"
+import { brokenLink, hashEntry, payloadsOf } from "../../store/reserved-log.ts"
 import type { Head, SessionId, Store, StoredEntry } from "../../store/store.ts"
 import type { EntryBody } from "./entry.ts"
 
@@ -104,12 +104,6 @@ function writeBody(body: EntryBody, names: ReadonlyMap<string, string>): string 
     return name === undefined ? value : { [mark]: name }
   })
 }
-
-const reference = /\{"payload:sha256":"([0-9a-f]{64})"\}/g
-
-/** The payload hashes in a body. A foreign text that looks like one is escaped in the JSON, so it does not match. */
-export const payloadsOf = (body: string): readonly string[] =>
-  [...body.matchAll(reference)].map(([, hash = ""]) => hash)
 
 /** Decode a stored body. The hash chain has verified it, so an invalid shape means damage. */
 export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, string>, session: string): EntryBody {
