@@ -75,7 +75,8 @@ export async function ingestCall(
     if (wire.length > longBody) await othersServed()
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), whole }
-    removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
+    const rejected = deps.held.rejectedReasoning(session.id)
+    if (rejected !== undefined) removeRejectedReasoning(sent, request, rejected)
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {

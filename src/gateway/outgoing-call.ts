@@ -308,7 +308,8 @@ async function smaller(
   if (form.type !== "send") return undefined
   sent.wire = again.wire
   sent.form = form
-  removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
+  const rejected = deps.held.rejectedReasoning(session.id)
+  if (rejected !== undefined) removeRejectedReasoning(sent, request, rejected)
   return Buffer.from(sent.form.body)
 }
 
