@@ -29,6 +29,7 @@ const sourceOf = (name: string): string => join(root, "src", `${name}.ts`)
 const mixedRooms: readonly string[] = ["model", "store", "guard", "session", "adapter"]
 /** Folders with a chunk of their own, so that a door does not open the rest of their room. */
 const apart: Readonly<Record<string, string>> = {
+  "compact/plan": "plan",
   "compact/stack": "prompt",
   "guard/operator": "operator",
   "guard/self": "self-protection",

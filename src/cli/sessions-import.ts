@@ -13,7 +13,7 @@ import { unreadable } from "./read-input.ts"
 import { count, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
-/** Far above any line of ours; a file without line ends must not be read into memory as one. */
+/** Far above any line of an export; a file without line ends must not be read into memory as one. */
 const maxLineBytes = 256_000_000
 
 const lineEnd = 0x0a
@@ -64,7 +64,7 @@ nothing behind. A store that is not there is made.
     const chunks = await openInput(args.positionals[0], world)
     if (isFailure(chunks)) return chunks
     const { signal, release } = stopSignal()
-    // Then reading fails, and what was written is taken out again.
+    // When interrupted, reading fails, and what was written is removed again.
     if (chunks instanceof Readable) addAbortSignal(signal, chunks)
     const ask = async ({ store, place }: OpenedStore): Promise<CommandAnswer | CommandFailure> => {
       const imported = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
@@ -94,7 +94,7 @@ async function openInput(path: string | undefined, world: World): Promise<AsyncI
   }
 }
 
-/** A log that does not hang together is taken out again. */
+/** Import a session, and remove it again if its log is damaged. */
 async function importChecked(store: Store, lines: AsyncIterable<string>, as: string | undefined) {
   const imported = await importSession(store, as === undefined ? withName(lines) : lines, present({ as }))
   try {

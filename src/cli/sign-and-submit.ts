@@ -51,7 +51,7 @@ export async function signAndSubmit(
 }
 
 function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last: number, nowMs: number): string {
-  // The date as a number: someone who signs far from the store still gives a number that was not used.
+  // The time as a number: a command that is signed without the store at hand still gets a number that was not used.
   const sequence = Math.max(last + 1, Math.trunc(nowMs))
   return signCommand(pem, {
     audience,
@@ -82,7 +82,7 @@ async function printSigned(
   return { json: { signed: text, audience, key: key.fingerprint }, text: () => [text] }
 }
 
-/** A text to be submitted, made once it is known for whom, and which number its key gave last. */
+/** A command to submit. It is signed once its audience and the last sequence number of its key are known. */
 export type Submission = {
   readonly key?: KeyFile
   readonly make: (audience: string, last: number) => string
@@ -127,7 +127,7 @@ export const usualKey = (env: World["env"]): string => join(usualFolders(env).co
 /** A private key as it is read to sign with, and never shown. */
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
-/** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. One that others may read is refused: it is theirs as well. */
+/** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. A file that others may read is refused. */
 async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile | CommandFailure> {
   const usual = usualKey(env)
   const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? (existsSync(usual) ? usual : "")

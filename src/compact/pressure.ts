@@ -9,13 +9,16 @@ import { shareOut } from "./stages/marker.ts"
 import { fitResults, type MicroOptions, microSteps, type ResultBudget, type Shortening } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
-/** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */
+/**
+ * How far tool results are shortened: to the budgets of their tools times `scale`; in the newest `keepRounds` rounds only results of more
+ * than `largest` tokens.
+ */
 type Pressure = { readonly scale: number; readonly keepRounds: number; readonly largest: number }
 
-/** The last resort: of every result that the model has read only what it was. */
+/** The last resort: of every result that the model has read, only a line stays that says what it was. */
 export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }
 
-/** May so much stay that shortening results may be enough? */
+/** Is so little over the limit that shortening results may be enough? */
 export const isEasy = ({ outsideTokens }: Scene, limitTokens: number): boolean =>
   limitTokens >= outsideTokens * defaultShares.easyShare
 
@@ -49,8 +52,8 @@ function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["
 }
 
 /**
- * May a message be among what stays, where the newest groups do as far as they fit? What is newer takes its tokens less what was left out
- * of it. Results that have to stay are reached in any case, and with them all that are newer.
+ * Whether a message may be kept if the newest groups are kept as far as they fit: the tokens of everything newer, less those saved by
+ * shortening it, have to be within the limit. Results that must stay always may, and so may everything newer than they are.
  */
 function reachOf({ meter }: CompactTask, scene: Scene, limitTokens: number): MicroOptions["isReached"] {
   const { groups, conversation, digests, duties, favored } = scene
@@ -67,11 +70,14 @@ function reachOf({ meter }: CompactTask, scene: Scene, limitTokens: number): Mic
   return (at, savedTokens) => at >= stays || (newerTokens[at] ?? 0) - savedTokens <= limitTokens
 }
 
-/** Nothing, one press for all that may stay, or a harder one for the older half of it. Results that the model has not read stay whole. */
+/**
+ * The edits that shorten results as the strategy says: none, the same for all groups that may stay, or the older half of them to the
+ * least. Results that the model has not read stay whole.
+ */
 export const microEdits = (...given: Parameters<typeof microEditSteps>): readonly Edit[] =>
   runSteps(microEditSteps(...given))
 
-/** The same, result by result. `shows`: are those looked at that cannot stay, because what is newer does not fit? */
+/** The same, one result at a time. With `newest`, results that cannot stay because newer ones take all the room are not looked at. */
 export function* microEditSteps(
   task: CompactTask,
   scene: Scene,
@@ -113,7 +119,7 @@ export function* microEditSteps(
 const isShortening = (edit: Edit): edit is Shortening =>
   edit.type === "result-shortened" || edit.type === "part-replaced"
 
-/** May a shortening be taken back? What a later result says again stays out. */
+/** May a shortening be undone? Not where a later result says the same or something newer, nor where there was no room. */
 export const mayRelax = (edit: Edit): edit is Shortening =>
   isShortening(edit) && edit.reason !== "superseded" && edit.reason !== "repeated" && edit.reason !== "no-room"
 
@@ -121,8 +127,8 @@ export const mayRelax = (edit: Edit): edit is Shortening =>
 const leastRestored = 100
 
 /**
- * Take back shortenings while there is room, those of the newest results first; the first that does not go back whole shows as much as
- * there is room for. What a later result says again stays out.
+ * Undo shortenings while there is room, those of the newest results first. The first result that does not fit whole shows as much as there
+ * is room for.
  */
 export function relaxEdits(
   task: CompactTask,
@@ -163,13 +169,13 @@ function showMore(
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
 }
 
-/** Of what could be shown in part, the least that is worth showing: much while something else could use the room, little where nothing else does. */
+/** Least share of a group that is worth showing in part: half while other groups could use the room, little where none can. */
 const leastPart = 0.5
 const leastOfUnused = 0.05
 
 /**
- * One group's results, and where asked for the long texts of its calls and of the assistant's words, made so short that the group takes no more than there
- * is room for. Nothing changes where that would show next to nothing.
+ * Shorten one group's results, and with `withTexts` the long texts of its calls and of the assistant, so that the group fits the room. The
+ * edits stay as they are if next to nothing would be shown.
  */
 export function showPart(
   task: CompactTask,
@@ -252,7 +258,7 @@ const fitting = ({ meter, choices }: CompactTask, { groups }: Scene) => ({
 
 const advice = "more than fits here, so read the rest in parts, by range or by pattern"
 
-/** A result of so many tokens makes no room for anything by being shortened. */
+/** Tokens. Shortening a result of this size or less frees no room worth having. */
 export const smallResult = 64
 
 /**
@@ -320,9 +326,7 @@ const budgetOf = ({ messageId, part }: PlacedResult, { meter }: CompactTask): Re
 const unreadResults = ({ conversation, unanswered, unread }: Scene): readonly PlacedResult[] =>
   resultsIn(conversation.slice(unanswered)).filter(({ part }) => unread.has(part.callId))
 
-/**
- * The shortenings of results that the model has read, tighter in the groups that have to stay, where these would leave less than so much.
- */
+/** Shorten the results in the groups that must stay further, by `missingTokens`. Results that the model has not read stay as they are. */
 export function fitMandatory(
   task: CompactTask,
   scene: Scene,

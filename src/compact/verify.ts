@@ -230,9 +230,8 @@ const tokensOf = (messages: Transcript, meter: Meter): number =>
   messages.reduce((total, message) => total + meter.message(message), 0)
 
 /** What a context takes beside the prompt stack. */
-export function tokensOutsideStack({ messages, infrastructure }: VerifiedContext, meter: Meter): number {
-  return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
-}
+export const tokensOutsideStack = (context: VerifiedContext, meter: Meter): number =>
+  tokensBeside(context, context, meter)
 
 /** What a context takes beside the stack that came in: system messages that join it because the first answer is gone still take room. */
 export function tokensBeside({ infrastructure }: VerifiedContext, { messages }: VerifiedContext, meter: Meter): number {

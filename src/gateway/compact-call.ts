@@ -15,8 +15,7 @@ import { noUpstream } from "./pass-through.ts"
 import { compactedResponse, compactWhole } from "./server-state/compaction-answer.ts"
 import { formOf } from "./server-state/form.ts"
 import { knowsNoCompaction, refusalKind } from "./server-state/instead.ts"
-import { chooseUpstream, isSharedCall, sharedKeyRefusal } from "./settings/upstream.ts"
-import { windowOf } from "./window-of.ts"
+import { chooseUpstream, isSharedCall, sharedKeyRefusal, windowOf } from "./settings/upstream.ts"
 
 type CompactRoute = Extract<Route, { type: "compact" }>
 

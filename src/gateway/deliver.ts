@@ -23,12 +23,12 @@ import {
 } from "./http/relay.ts"
 import { chunksOf, readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { packingOf } from "./http/upstream-answer.ts"
+import type { OutgoingCall } from "./outgoing-call.ts"
 import { answerRecall } from "./tool-rounds/answer-recall.ts"
 import { passPlainStart } from "./tool-rounds/pass-plain-start.ts"
 import type { RoundsOptions } from "./tool-rounds/round.ts"
 import { type FurtherStream, streamRounds } from "./tool-rounds/stream-rounds.ts"
 import { wholeRounds } from "./tool-rounds/whole-rounds.ts"
-import type { OutgoingCall } from "./window-of.ts"
 
 /** A response from the upstream, and the outgoing call that it belongs to. */
 export type Delivery = {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { lazy } from "../language/lazy.ts"
 import type { Problem } from "../message/errors.ts"
@@ -15,7 +15,6 @@ import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps, p
 import { createFastPaths } from "./fast-path/fast-path.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
 import { type EntryRequest, isLoopback, refuseEntry } from "./http/admission.ts"
-import { flatOf } from "./http/headers.ts"
 import { createInspectorFiles, type InspectorFiles } from "./http/inspector-files.ts"
 import { type Listening, listen } from "./http/listen.ts"
 import { createBodies } from "./http/read-body.ts"
@@ -234,6 +233,13 @@ async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | un
 const formatOf = (route: Route) => (route.type === "model-call" ? route.format : undefined)
 
 type IncomingExchange = Pick<Exchange, "incoming" | "response" | "arrived">
+
+/** Headers as single strings, by lower-case name. */
+function flatOf(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
+  const flat: Record<string, string | undefined> = {}
+  for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(", ") : value
+  return flat
+}
 
 function openExchange(runtime: Runtime, { incoming, response, arrived }: IncomingExchange, route: Route): Exchange {
   const { deps } = runtime

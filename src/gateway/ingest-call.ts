@@ -16,8 +16,15 @@ import { removeRejectedReasoning, type Sent } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
-import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
-import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
+import {
+  chooseUpstream,
+  isAnswerCounted,
+  sharedKeyRefusal,
+  sharesAccount,
+  type Upstream,
+  type WindowDeps,
+  windowOf,
+} from "./settings/upstream.ts"
 
 export type OutgoingDeps = LocateDeps &
   WindowDeps &
@@ -68,14 +75,14 @@ export async function ingestCall(
     if (wire.length > longBody) await othersServed()
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), whole }
-    removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
+    const rejected = deps.held.rejectedReasoning(session.id)
+    if (rejected !== undefined) removeRejectedReasoning(sent, request, rejected)
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
       // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
       // alone.
-      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
-      const head = whole === undefined || isStackAlone ? body : undefined
+      const isStackAlone = whole === undefined || (receipt.checkpoint === undefined && isWritten(located, sent, wire))
       const seen = {
         session: session.id,
         bytes: incomingCall.bytes,
@@ -85,7 +92,7 @@ export async function ingestCall(
         rules: prepared.rules,
         isNamed: namesItself(incomingCall),
         before: fastPath,
-        sent: head,
+        sent: isStackAlone ? body : undefined,
       }
       deps.fastPaths.put(incomingCall, fastPathOf(seen))
     }

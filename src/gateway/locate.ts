@@ -1,6 +1,7 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { messageKey } from "../message/lineage.ts"
 import type { ModelRequest } from "../message/message.ts"
+import { setNewest } from "../message/recall.ts"
 import { longBody } from "../session/compact-view.ts"
 import type { SessionOwner } from "../session/options.ts"
 import type { Session } from "../session/session.ts"
@@ -8,7 +9,7 @@ import { forEachInSlices, othersServed, runPaced } from "../store/pace.ts"
 import { decodeNext, decodeRequestSteps } from "../wire/decode.ts"
 import { hasMorePieces } from "../wire/json-tape.ts"
 import type { FastPath } from "./fast-path/fast-path.ts"
-import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import type { WorkLines } from "./fast-path/work-lines.ts"
 import type { Assignment } from "./identity/decision.ts"
 import { identityOf } from "./identity/identity.ts"
@@ -66,7 +67,7 @@ export async function locate(
   }
   // What asks for a title or a summary acts on nothing, and needs no rules.
   const within = request.tools.length > 0 ? conversationsOf(assignment.session) : []
-  const owner = { ...ownerOf(incomingCall), ...(within.length > 0 ? { within } : {}) }
+  const owner = within.length > 0 ? { ...incomingCall.owner, within } : incomingCall.owner
   const session = await sessionOf(deps, owner, assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
   return { tenant, assignment, session, request, whole }
@@ -146,13 +147,11 @@ const maxKept = 10_000
 /** Count the sessions that each tenant begins in an hour. */
 export function createNewSessions(limit: number, now: () => number): NewSessions {
   const counts = new Map<string, Count>()
-  const refused = new Set<string>()
+  const refused = new Map<string, true>()
   const countOf = (tenant: string): Count => {
     const known = counts.get(tenant)
     const count = known !== undefined && now() - known.sinceMs < hourMs ? known : { sinceMs: now(), begun: 0 }
-    counts.delete(tenant)
-    counts.set(tenant, count)
-    trim(counts)
+    setNewest(counts, tenant, count, maxKept)
     return count
   }
   return {
@@ -160,21 +159,13 @@ export function createNewSessions(limit: number, now: () => number): NewSessions
       if (!isNew && !refused.has(session)) return true
       const count = countOf(tenant)
       if (count.begun >= limit) {
-        refused.add(session)
-        trim(refused)
+        setNewest(refused, session, true, maxKept)
         return false
       }
       refused.delete(session)
       count.begun++
       return true
     },
-  }
-}
-
-function trim(kept: Pick<Map<string, unknown>, "size" | "delete"> & { keys: () => Iterable<string> }): void {
-  for (const oldest of kept.keys()) {
-    if (kept.size <= maxKept) return
-    kept.delete(oldest)
   }
 }
 

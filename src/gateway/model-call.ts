@@ -17,12 +17,11 @@ import { readWhole, type UpstreamAnswer, type UpstreamRequest } from "./http/tra
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
 import { contextError } from "./http/wire-error.ts"
 import { isRefused } from "./locate.ts"
-import { openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
+import { type OutgoingCall, openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { noUpstream } from "./pass-through.ts"
 import type { Instead } from "./server-state/instead.ts"
-import { chooseUpstream, isSharedCall, sharedKeyRefusal } from "./settings/upstream.ts"
+import { chooseUpstream, isSharedCall, leavesAnswer, sharedKeyRefusal } from "./settings/upstream.ts"
 import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
-import { leavesAnswer, type OutgoingCall } from "./window-of.ts"
 
 type ModelRoute = Extract<Route, { type: "model-call" }>
 
@@ -38,7 +37,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
       requestBytes: packed.length,
       agent: incomingCall.own.agent,
       traceparent,
-      ...incomingCall.caller,
+      ...incomingCall.owner.caller,
     })
     await beginInTurn()
     const outgoing = await outgoingFor(exchange, incomingCall)
@@ -95,7 +94,8 @@ export async function readIncomingCall(
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, session, agent, focus }
   const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
-  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, caller, model }
+  const owner = { tenant, caller, ...present({ agent }) }
+  const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, owner, model }
   return { packed, incomingCall }
 }
 
@@ -271,9 +271,8 @@ export async function send(
   { path, format }: Pick<ModelRoute, "path" | "format">,
   { upstream, body, changed }: Pick<UpstreamRequest, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
-  const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   requestLog.sent()
-  const answer = await post(deps, { upstream, path, headers, body, changed, signal: gone })
+  const answer = await post(deps, { upstream, path, format, raw: incoming.rawHeaders, body, changed, signal: gone })
   requestLog.noted.attempts = (requestLog.noted.attempts ?? 0) + answer.attempts
   requestLog.noted.sentBytes = body.length
   requestLog.noted.changed = changed
@@ -290,18 +289,22 @@ async function sendAside(
   upstream: UpstreamRequest["upstream"],
   body: Buffer,
 ): Promise<UpstreamAnswer> {
-  const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
-  return post(deps, { upstream, path, headers, body, changed: true, signal: AbortSignal.timeout(asideMs) })
+  const signal = AbortSignal.timeout(asideMs)
+  return post(deps, { upstream, path, format, raw: incoming.rawHeaders, body, changed: true, signal })
 }
 
-type Post = Pick<UpstreamRequest, "upstream" | "headers" | "signal"> & {
+type Post = Pick<UpstreamRequest, "upstream" | "signal"> & {
   readonly path: string
+  readonly format: Format
+  /** The client's headers. */
+  readonly raw: readonly string[]
   readonly body: Buffer
   readonly changed: boolean
 }
 
 /** The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed. */
-async function post({ transport }: ExchangeDeps, { upstream, path, headers, changed, ...rest }: Post) {
+async function post({ transport }: ExchangeDeps, { upstream, path, format, raw, changed, ...rest }: Post) {
+  const headers = forwardedHeaders(raw, upstream, familyOf[format])
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
   const sent = await transport.send({
     upstream,

@@ -1,36 +1,91 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { joinGuards } from "../guard/join-guards.ts"
 import { HoldfastError, ignoreProblem } from "../message/errors.ts"
-import type { ModelResponse } from "../message/message.ts"
+import type { ModelRequest, ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ContextRefusal } from "../model/too-long.ts"
+import type { Trace } from "../session/log/event.ts"
 import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
+import type { Receipt } from "../session/prepared.ts"
+import type { SessionGuarding } from "../session/record.ts"
 import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, continueFastPath, type FastPath, isSureOf, leavesSize } from "./fast-path/fast-path.ts"
-import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate } from "./locate.ts"
-import { threadUnsupported } from "./server-state/compaction-answer.ts"
+import { type OwnAnswer, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
-import { insteadOf, noteWithheldCalls, type RefusedCall, removeRejectedReasoning } from "./server-state/instead.ts"
+import {
+  type Instead,
+  insteadOf,
+  noteWithheldCalls,
+  type RefusedCall,
+  removeRejectedReasoning,
+} from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
-import { isSharedCall } from "./settings/upstream.ts"
 import {
-  type AskAside,
-  type HiddenRounds,
-  type Known,
+  isSharedCall,
   learnCountsAnswer,
   learnWindow,
-  type OutgoingCall,
   tighter,
   type WindowDeps,
   windowOf,
-} from "./window-of.ts"
+} from "./settings/upstream.ts"
+
+/** What is known about a call so far. For a call that was forwarded at once this is little until the session has stored it. */
+type Known = {
+  readonly session?: string | undefined
+  readonly model?: string | undefined
+  readonly receipt?: Receipt | undefined
+  readonly trace: Trace
+}
+
+/** Rounds of an answer that the client did not see: how many, and the texts that the model fetched in them. */
+type HiddenRounds = { readonly rounds: number; readonly recalled: readonly string[] }
+
+/** One model call, ready to be sent upstream. */
+export type OutgoingCall = {
+  readonly how: How
+  /** The body to send; the client's own bytes if nothing changed. */
+  readonly bytes: Buffer
+  readonly changed: boolean
+  /** The decoded request; undefined if it was forwarded at once or could not be read. */
+  readonly request?: ModelRequest
+  readonly known: () => Known
+  /** The guard that judges the tool calls of the response. */
+  readonly guarding: () => Promise<SessionGuarding | undefined>
+  /** A smaller body, after this one was refused as too long; undefined if there is none. */
+  readonly smaller: (refusal: ContextRefusal) => Promise<Buffer | undefined>
+  /** The full text that the model sees, if the body sent leaves out history that the provider holds. */
+  readonly seen?: () => string
+  /**
+   * Note that the model is asked again before the client has its response: what the provider stores under the first response's id is then
+   * incomplete.
+   */
+  readonly repeated?: () => void
+  /** A response to send to the client without asking the upstream. */
+  readonly answer?: OwnAnswer
+  /** How to proceed after a refusal that `smaller` does not fix; undefined if the client should see the refusal. */
+  readonly instead?: (refused: RefusedCall) => Promise<Instead | undefined>
+  /**
+   * Report the end of the call: the response as the client received it, the part that arrived, or undefined. It is recorded later; only the
+   * first report counts.
+   */
+  readonly ended: (answer: ModelResponse | undefined, isCut?: boolean, rounds?: HiddenRounds) => void
+  /** Once it is written down: ask the session's own model for a summary, if one is due. Nobody waits for it. */
+  readonly summarize?: (sent: Buffer, ask: AskAside) => void
+}
+
+/** Asks the same upstream with the client's own credential, beside the exchange; on Gemini the path names the model. */
+type AskAside = (
+  body: string,
+  model: string | undefined,
+) => Promise<{ readonly status: number; readonly response?: ModelResponse }>
 
 /** Limit on background work queued for one session. Above it, the next request waits for the queue instead of adding to it. */
 const maxWaiting = 32
@@ -137,7 +192,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
     guarding: async () =>
-      noteWithheldCalls(await deps.holdfast.session(session, ownerOf(incomingCall)).guarding(), judged),
+      noteWithheldCalls(await deps.holdfast.session(session, incomingCall.owner).guarding(), judged),
     repeated: () => {
       judged.isOther = true
     },
@@ -161,7 +216,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
         }),
       )
     }),
-    summarize: (bytes, ask) => void summarize(deps, { session, owner: ownerOf(incomingCall), bytes, ask }),
+    summarize: (bytes, ask) => void summarize(deps, { session, owner: incomingCall.owner, bytes, ask }),
   }
 }
 
@@ -194,7 +249,7 @@ async function preparedCall(
         deps.lines.add(session.id, () => record(deps, ingested, end)),
       )
     }),
-    summarize: (bytes, ask) => void summarize(deps, { session: session.id, owner: ownerOf(incomingCall), bytes, ask }),
+    summarize: (bytes, ask) => void summarize(deps, { session: session.id, owner: incomingCall.owner, bytes, ask }),
   }
 }
 
@@ -253,7 +308,8 @@ async function smaller(
   if (form.type !== "send") return undefined
   sent.wire = again.wire
   sent.form = form
-  removeRejectedReasoning(sent, request, deps.held.rejectedReasoning(session.id))
+  const rejected = deps.held.rejectedReasoning(session.id)
+  if (rejected !== undefined) removeRejectedReasoning(sent, request, rejected)
   return Buffer.from(sent.form.body)
 }
 
@@ -347,7 +403,7 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
   try {
     // The session id may be new to the client while its log is not: a rule may have been pinned before the first request.
     const { seq } = await deps.store.head(session.id)
-    return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(incomingCall)))
+    return seq === 0 && !(await deps.holdfast.addsToRequests(incomingCall.owner))
   } catch (error) {
     if (error instanceof HoldfastError) return false
     throw error
@@ -359,7 +415,7 @@ const namesIn = (tenant: string, session: string | undefined): readonly string[]
 
 /** A call that is forwarded unchanged, outside any session. The operator's policies and the built-in policy still judge the response. */
 export function untouchedCall(
-  { bytes, own, tenant }: IncomingCall,
+  { bytes, own, tenant }: Pick<IncomingCall, "bytes" | "own" | "tenant">,
   how: How,
   { operator, guard: builtIn, spending }: Pick<OutgoingDeps, "operator" | "guard" | "spending">,
   stored?: string,

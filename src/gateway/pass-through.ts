@@ -11,9 +11,8 @@ import { decoded, targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { maskedAnswer, unpackedAnswer } from "./http/upstream-answer.ts"
 import { namesFor } from "./identity/names.ts"
-import { untouchedCall } from "./outgoing-call.ts"
+import { type OutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
-import type { OutgoingCall } from "./window-of.ts"
 
 /**
  * Forward a request that is not a model call. Nothing of it is stored. While a guard is on, its response is judged if it is a stored one of
@@ -90,7 +89,7 @@ async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, othe
       return await deps.holdfast.session(found.session, { tenant, ...present({ agent }) }).guarding(decoded(other.id))
     }
   }
-  const call = { id: requestLog.id, tenant, headers, own, format: "openai-responses", bytes: Buffer.alloc(0) } as const
+  const call = { tenant, own, bytes: Buffer.alloc(0) }
   const stored = other.type === "stored" ? decoded(other.id) : undefined
   return await untouchedCall(call, "passed", deps, stored).guarding()
 }

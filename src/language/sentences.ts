@@ -108,3 +108,26 @@ function isBlank(text: string, at: number): boolean {
   return code === 0x20 || code === 0x0a || ((code < 0x21 || code > 0x7e) && /\s/.test(text.charAt(at)))
 }
 const letter = new RegExp(`[${letters}]`)
+
+type CutOptions = {
+  /** Is what stands at a place an end? `start` is where the stretch began. */
+  readonly isEnd?: (signs: string, at: number, start: number) => boolean
+  readonly maxLength?: number
+}
+
+/** A text cut behind each end: for what is no prose, such as a folded text or a line of a list. Longer stretches are cut again. */
+export function cutBehind(
+  text: string,
+  ends: RegExp,
+  { isEnd = () => true, maxLength = Number.POSITIVE_INFINITY }: CutOptions = {},
+): readonly Span[] {
+  const found: Span[] = []
+  let start = 0
+  const take = (end: number): void => {
+    for (; start < end; start += maxLength) found.push({ start, end: Math.min(end, start + maxLength) })
+    start = end
+  }
+  for (const { 0: signs, index } of text.matchAll(ends)) if (isEnd(signs, index, start)) take(index + signs.length)
+  take(text.length)
+  return found
+}

@@ -18,16 +18,15 @@ function parse(text: string): unknown {
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The `arguments` member of a call's or message's JSON, wherever the OpenAI formats have it. */
 function givenArguments(wire: string): unknown {
   const call = parse(wire)
-  if (!isObject(call)) return undefined
-  const inner = call.function ?? call.function_call
-  return isObject(inner) ? inner.arguments : call.arguments
+  const inner = memberOf(call, "function") ?? memberOf(call, "function_call")
+  return memberOf(typeof inner === "object" ? (inner ?? call) : call, "arguments")
 }
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
 /**
  * A call's arguments as the model reads them. In OpenAI's formats they travel as JSON text within JSON, and the model reads that text as

@@ -323,7 +323,7 @@ function partedResults(messages: Transcript, { pairs }: Pairing, adjacent: Adjac
 }
 
 export type CheckOptions = {
-  /** Also name results that come too late for the letter of an API; many accept them. */
+  /** Also report results that do not follow their call as the API requires; many providers accept them. */
   readonly adjacent?: Adjacency | undefined
   /** Nobody will answer any more: a request about to be sent, a finished recording. Otherwise the last calls may still run. */
   readonly ended?: boolean
@@ -338,14 +338,14 @@ type Good = {
   readonly seen: Seen
 }
 
-/** The ids of messages and of calls before that place. Handed on, not copied: they belong to the one whose `starts` they have. */
+/** The ids of messages and calls before that place. The next check extends the same sets; `starts` says which check they belong to. */
 type Seen = { readonly ids: Set<string>; readonly calls: Set<string>; starts: readonly number[] }
 
 const knownGood = createRecall<Good>()
 
 /**
- * Does a transcript go on from one without a fault, and has none in what is new? No call is open where the new begins and a group begins
- * there, so nothing before it can change what is wrong behind it; only an id may stand on both sides.
+ * Does a transcript continue one without a fault, without a fault in its new messages? They begin a group and no call before them is open,
+ * so nothing earlier can affect them, except an id that is used on both sides.
  */
 function isStillGood(messages: Transcript, options: CheckOptions): boolean {
   const known = knownGood.find(messages, ({ options: { adjacent, ended }, seen, starts }) => {

@@ -68,3 +68,13 @@ export function createRecent<Made>(make: (text: string) => Made, maxTexts: numbe
 
 /** Longer texts are not kept: a thousand texts of this length are 8 MB. */
 const maxUnits = 8_000
+
+/** Set an entry as the newest of a map, and drop the oldest above a limit. */
+export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit: number): void {
+  map.delete(key)
+  map.set(key, value)
+  for (const oldest of map.keys()) {
+    if (map.size <= limit) return
+    map.delete(oldest)
+  }
+}

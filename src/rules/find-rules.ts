@@ -14,7 +14,7 @@ import { among, type ClassSet, classSet, noReading, type Reading, readWords, sha
 export type FindOptions = {
   readonly channel: Channel
   /** The name of the file or tool that the text came from, if it has one: AGENTS.md holds rules. */
-  readonly source?: string
+  readonly source?: string | undefined
   /** The caller knows that the text was written to be followed, as a policy that the operator named. */
   readonly genre?: "rules"
 }

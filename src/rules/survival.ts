@@ -1,4 +1,5 @@
 import { type NormalizedText, normalize, originalSpan, rewrite } from "../language/normalize.ts"
+import { cutBehind } from "../language/sentences.ts"
 import { digestHeading } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./pin.ts"
@@ -91,7 +92,7 @@ function fold(prepared: string): NormalizedText {
 function readText(source: string): ReadText {
   const prepared = prepare(source)
   const view = fold(prepared)
-  const sentences = sentencesOf(view.text)
+  const sentences = cutBehind(view.text, sentenceEnd, { maxLength: maxSentence })
   const index = new Map<string, number[]>()
   sentences.forEach(({ start, end }, at) => {
     for (const word of topicWords(view.text.slice(start, end))) {
@@ -254,19 +255,6 @@ const stress =
 function isDoubtful(label: string): boolean {
   const bare = label.replace(/^[\s#>([]+|[\s:)\]*_]+$/g, "").replace(stress, "")
   return doubt.test(bare) && !saysAlways(bare)
-}
-
-/** The sentences of a folded text; what runs on without an end is cut. */
-function sentencesOf(text: string): readonly Span[] {
-  const sentences: Span[] = []
-  let start = 0
-  const take = (end: number): void => {
-    for (; start < end; start += maxSentence) sentences.push({ start, end: Math.min(end, start + maxSentence) })
-    start = end
-  }
-  for (const { 0: found, index } of text.matchAll(sentenceEnd)) take(index + found.length)
-  take(text.length)
-  return sentences
 }
 
 /** No rule is longer, and a longer passage has any word by chance. */

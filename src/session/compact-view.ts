@@ -29,7 +29,7 @@ import type { LogEvent, Trace } from "./log/event.ts"
 import { choicesOf, weighCompaction } from "./one-shot/plan-request.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { readInherited } from "./own-compaction.ts"
-import { operatorRules } from "./pins.ts"
+import { operatorTexts } from "./pins.ts"
 import { type Budgeted, carriedPins, type Preparing, pinOptions } from "./prepared.ts"
 import { readSecret } from "./recall.ts"
 import { favoredCalls, removedLookups } from "./rereads.ts"
@@ -235,7 +235,7 @@ async function choicesFor(
   const earlier = await readInherited(live)
   const recallable = live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : {}
   const favored = await favoredCalls(live, messages)
-  const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
+  const rules = [...operatorTexts(live), ...pins.map(({ text }) => text)]
   const { documents } = call.stack.inForce ?? {}
   return {
     ...choices,

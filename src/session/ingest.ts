@@ -10,32 +10,38 @@ import type { Live } from "./live.ts"
 import { type EntryBody, entryId, freeze, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
-import { askFinder, isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
+import {
+  askFinder,
+  isRewind,
+  type News,
+  newRules,
+  noDocuments,
+  reportFound,
+  rewound,
+  takenBackIn,
+} from "./new-rules.ts"
 import {
   type ClientCompaction,
   conversationEnd,
   inheritance,
   lastBeforeSummaryCall,
+  noEnd,
   noRewrite,
   readRewrite,
   summarized,
 } from "./own-compaction.ts"
-import { foundRules, isInForce, type SessionPin } from "./pins.ts"
+import { isInForce, type SessionPin } from "./pins.ts"
 
-/** Messages as log entries, each with the previous one as parent. */
-function messageBodies(
-  messages: readonly { readonly message: Message; readonly key: string; readonly recorded?: true }[],
-  parent: number,
-  next: number,
-): readonly EntryBody[] {
-  return messages.map(({ message, key, recorded }, n) => ({
+type MessageBody = Extract<EntryBody, { type: "message-appended" }>
+
+/** Messages as log entries, each with the previous one as parent; `came` are the same with their documents, which the log keeps. */
+const messageBodies = (messages: Transcript, parent: number, next: number, came = messages): readonly MessageBody[] =>
+  messages.map((message, n) => ({
     type: "message-appended",
     parent: n === 0 ? parent : next + n - 1,
-    key,
-    message: freeze(message),
-    ...(recorded === undefined ? {} : { recorded }),
+    key: messageKey(message),
+    message: freeze(came[n] ?? message),
   }))
-}
 
 /** Entries, followed by those of the rules that are found: at once, or in slices if the search takes long. */
 function withRules(
@@ -63,8 +69,7 @@ export async function appendMessages(
     const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const bodies = added.map((message) => ({ message, key: messageKey(message) }))
-    const written = [...messageBodies(bodies, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
+    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
     const places = { first: next, next: next + written.length }
     return withRules(written, newRules(live, pins, newsIn(live, added, opening), places))
   })
@@ -72,7 +77,7 @@ export async function appendMessages(
   live.at = placed.at(-1) ?? live.at
   live.opened ||= placed.length > 0
   live.answered = newestAnswer(messages) ?? live.answered
-  reportFound(live, committed)
+  reportFound(live, committed.entries)
   askFinder(live, committed, added)
   return { ...committed, placed }
 }
@@ -96,10 +101,9 @@ export async function appendAnswer(
       (isLeft ? knownOnPath(outline, tip, from, messages) : undefined) ?? knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const bodies = added.map((message) => ({ message, key: messageKey(message), recorded: true as const }))
     const back: EntryBody = { type: "branch-opened", from: tip, left: 0, ledger: "" }
     return [
-      ...messageBodies(bodies, known.at(-1) ?? from, next),
+      ...messageBodies(added, known.at(-1) ?? from, next).map((body) => ({ ...body, recorded: true as const })),
       ...extraEntries(from),
       // The conversation continued on another branch and stays there.
       ...(isLeft && added.length > 0 ? [back] : []),
@@ -139,19 +143,8 @@ function knownAfter(outline: Outline, from: number, messages: Transcript): reado
   return known
 }
 
-/** The key of the last assistant message. */
-export function newestAnswer(messages: Transcript): string | undefined {
-  const answer = messages.findLast(({ role }) => role === "assistant")
-  return answer === undefined ? undefined : messageKey(answer)
-}
-
-function reportFound(live: Live, { entries }: Committed): readonly LogEvent[] {
-  const rules = foundRules(entries)
-  if (rules.length === 0) return []
-  const event = { type: "rules-found" as const, pins: rules.map(({ pin }) => pin), rules }
-  live.emit(event)
-  return [event]
-}
+export const newestAnswer = (messages: Transcript): Message | undefined =>
+  messages.findLast(({ role }) => role === "assistant")
 
 /** The rule-search input for appended messages. */
 function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): News {
@@ -218,6 +211,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
+  let came: Transcript = []
   let replaced = false
   let rewrite: ClientCompaction = noRewrite
   const committed = await live.journal.commit((outline, next) => {
@@ -244,8 +238,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       { type: "history-matched", known: path.length, added: added.length },
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
-    const came = originalsOf(request, added)
-    const messages = added.map((message, n) => ({ message: came[n] ?? message, key: messageKey(message) }))
+    came = originalsOf(request, added)
     const news: News = {
       messages: came,
       ignoredParts: rewrite.ignoredParts,
@@ -255,12 +248,12 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     }
     const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
     const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
-    const written = [...before, ...messageBodies(messages, from, first), ...taken]
+    const written = [...before, ...messageBodies(added, from, first, came), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
-  const found = reportFound(live, committed)
-  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)), rewrite.ignoredParts)
+  const found = reportFound(live, committed.entries)
+  askFinder(live, committed, came, rewrite.ignoredParts)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -269,7 +262,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   live.documents = new Set(stack.documents)
   const named = { ...request, messages: namedMessages(request, conversation, placed) }
   const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
-  const compacted = summarized(rewrite, conversation)
+  const compacted = rewrite.isCompacted ? summarized(rewrite.ignoredParts, conversation) : undefined
   return {
     request: named,
     separation: separateMade(separation, named),
@@ -283,6 +276,7 @@ async function replacedHistory(live: Live, conversation: Transcript) {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
   const left = path.length === conversation.length ? [] : leftBehind(outline, live.at, path)
+  if (left.length === 0) return { end: noEnd, inherited: "" }
   const end = await conversationEnd(live, conversation.slice(path.length), left)
   return { end, inherited: await inheritance(live, left, end) }
 }

@@ -1,8 +1,9 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { runPaced } from "../store/pace.ts"
+import { payloadsOf } from "../store/reserved-log.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
-import { type ChainedEntries, chainEntries, payloadsOf, readBody } from "./log/chain.ts"
+import { type ChainedEntries, chainEntries, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline } from "./log/outline.ts"
@@ -227,15 +228,16 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
   for (let race = 0; race < maxRaces; race++) {
     const synced = await attempt(synchronize)
     if ("value" in synced) unsavedEntries = [...unsavedEntries, ...synced.value]
-    const { bodies: again, places } = rebase(unsavedEntries, outline(), options)
-    const rewritten = again.length === 0 ? undefined : await write(again, problemIn(synced))
-    if (again.length > 0 && rewritten === undefined) continue
+    let away = problemIn(synced)
     if (unsavedEntries.length > 0) {
+      const { bodies: again, places } = rebase(unsavedEntries, outline(), options)
+      const rewritten = again.length === 0 ? undefined : await write(again, away)
+      if (again.length > 0 && rewritten === undefined) continue
       options.onMoved(places)
       moved = true
+      unsavedEntries = []
+      away ??= rewritten?.problem
     }
-    unsavedEntries = []
-    const away = problemIn(synced) ?? rewritten?.problem
     const { seq: head, hash } = outline().head()
     const asking = ask(outline(), head + (head === 0 ? 2 : 1))
     const answer = asking instanceof Promise ? await asking : asking

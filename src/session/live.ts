@@ -103,8 +103,8 @@ export type Live = {
     readonly messages: Transcript
     readonly held: boolean
   }
-  /** The key of the newest response known to this process. */
-  answered: string | undefined
+  /** The newest response known to this process. */
+  answered: Message | undefined
   breaker: Breaker
   /** The usage of summaries by the session's own model, and the next summary request, if one is due. */
   summaries: SummarySpending

@@ -12,9 +12,10 @@ import { sameSubject } from "../rules/pin-ledger.ts"
 import { readPinCommand, readWithdrawals, replacementSteps, ruleNamed, withdrawnBy } from "../rules/read-withdrawals.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
+import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
+import type { LogEvent } from "./log/event.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
-import { foundRules, isInForce, knownPins, pinOf, type SessionPin } from "./pins.ts"
+import { isInForce, knownPins, pinOf, type SessionPin, whyOf } from "./pins.ts"
 import { documentRules, isRetelling, seekRules } from "./seek-rules.ts"
 
 /** New messages, the messages before them, and opening documents that were not seen before. */
@@ -138,10 +139,10 @@ export function takenBackIn(
   messages: Transcript,
   seqOf: (id: string) => number | undefined,
 ): readonly EntryBody[] {
-  const ids = messages.filter(isSpoken).flatMap(({ parts }) =>
-    parts.flatMap((part) => {
+  const ids = messages.flatMap((message) =>
+    message.parts.flatMap((part) => {
       const command = part.type === "text" ? readPinCommand(part.text) : undefined
-      return command?.type === "unpin" ? command.id : []
+      return command?.type === "unpin" && isSpoken(message) ? command.id : []
     }),
   )
   return ids.flatMap((id): readonly EntryBody[] => {
@@ -179,6 +180,19 @@ export function rewound(
     const isGone = place !== undefined && "entry" in place && gone.has(place.entry)
     return isGone && pin !== undefined ? [{ type: "rule-unpinned", pin, rewound: true }] : []
   })
+}
+
+/** Tell of the rules that new entries pin; the event is for the trace as well. */
+export function reportFound(live: Live, entries: readonly Entry[]): readonly LogEvent[] {
+  const rules = entries.flatMap(({ seq, body }) => {
+    if (body.type !== "rule-pinned") return []
+    const pin = pinOf(seq, body)
+    return [{ pin: pin.id, text: pin.text, speaker: pin.channel, why: whyOf(pin) }]
+  })
+  if (rules.length === 0) return []
+  const event: LogEvent = { type: "rules-found", pins: rules.map(({ pin }) => pin), rules }
+  live.emit(event)
+  return [event]
 }
 
 /** Limits on the texts of one call passed to a finder, because it may be a model and each text a question. */
@@ -277,6 +291,5 @@ async function pinFound(live: Live, bodies: readonly RuleBody[]): Promise<void> 
   if (fresh.length === 0) return
   const { entries, problem } = await live.journal.commit(() => fresh)
   if (problem !== undefined) throw new HoldfastError(problem)
-  const rules = foundRules(entries)
-  live.emit({ type: "rules-found", pins: rules.map(({ pin }) => pin), rules })
+  reportFound(live, entries)
 }

@@ -1,6 +1,7 @@
 import { isHeld } from "../compact/held.ts"
 import { separate, separateMade } from "../compact/stack/separate.ts"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
+import { messageKey } from "../message/lineage.ts"
 import { type Format, formats, type Message, type ModelRequest, messageId } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeNext, decodeRequest, resumeRequest } from "../wire/decode.ts"
@@ -46,11 +47,11 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
     refuseOption("format", `one of ${formats.join(", ")}`, found)
   }
   const { body, request: read } = options
-  const model = options.model ?? live.options.model
-  const { system, tools, maxOutputTokens, stream } = options
-  const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
   if (read === undefined && typeof body !== "string") {
     const own = body === undefined ? undefined : objectOf(body)
+    const model = options.model ?? live.options.model
+    const { system, tools, maxOutputTokens, stream } = options
+    const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
     if (own === undefined || !carriesMessages(format, own)) return logCall(live, options, frameFor(said, own), false)
   }
   const asText = typeof body !== "object"
@@ -234,17 +235,7 @@ export async function requireRules(live: Live): Promise<void> {
 function requireNewest({ journal, store, answered }: Live, request: ModelRequest): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return
-  const continues = request.held === undefined && answered !== undefined && newestAnswer(request.messages) === answered
-  if (!continues) throw new HoldfastError(problem)
-}
-
-/**
- * While a shared store is unavailable, a rule that only this process has would be lost with it: refuse the request until the store has the
- * rule.
- */
-export function requireSavedRules({ journal, store }: Live): void {
-  const problem = journal.problem()
-  if (problem === undefined || !store.isShared) return
-  const newest = journal.outline().ofType("rule-pinned").at(-1)
-  if (newest !== undefined && !journal.isSaved(newest)) throw new HoldfastError(problem)
+  const newest = newestAnswer(request.messages)
+  const isSame = newest !== undefined && answered !== undefined && messageKey(newest) === messageKey(answered)
+  if (request.held !== undefined || !isSame) throw new HoldfastError(problem)
 }

@@ -21,21 +21,20 @@ type ConversationEnd = {
   readonly isAnswered: boolean
 }
 
-const noEnd: ConversationEnd = { summaryCall: 0, isOpen: false, isAnswered: false }
+export const noEnd: ConversationEnd = { summaryCall: 0, isOpen: false, isAnswered: false }
 
 /** Limit on the messages examined at the end of a history. */
 const maxRead = 2000
 
 /**
  * The state of the conversation that a client's new history replaces: `added` is what that history adds to the log, `left` the entries that
- * it abandons. `noEnd` if it only continues.
+ * it abandons.
  */
 export async function conversationEnd(
   live: Live,
   added: Transcript,
   left: readonly number[],
 ): Promise<ConversationEnd> {
-  if (left.length === 0) return noEnd
   const messages = await readMessages(live, left.slice(0, maxRead))
   const summaryCall = isSummaryCall(messages, added) ? 2 : 0
   const newest = messages[summaryCall]
@@ -138,11 +137,11 @@ export function readRewrite({ kept, added, left, newest, end }: RewriteInput): C
 
 /** Did the client put a summary in the place of its history, and does the new one end with words of the user? A user who starts over writes no summary. */
 export function summarized(
-  { isCompacted, ignoredParts }: ClientCompaction,
+  ignoredParts: IgnoredParts,
   conversation: Transcript,
 ): { readonly asked: boolean } | undefined {
   const last = conversation.at(-1)
-  if (!isCompacted || ignoredParts.size === 0 || last === undefined) return undefined
+  if (ignoredParts.size === 0 || last === undefined) return undefined
   return { asked: isSpoken(last) && (ignoredParts.get(last.id) ?? 0) < last.parts.length }
 }
 

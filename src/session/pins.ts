@@ -9,8 +9,7 @@ import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
 import type { Journal } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
-import type { LogEvent } from "./log/event.ts"
+import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
 const scopes: readonly PinScope[] = ["session", "agent", "project"]
 
@@ -144,14 +143,17 @@ const operatorPin = ({ agent, session, ...rule }: ScopedRule): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
+/** The words of the operator's rules, each verbatim. */
+export const operatorTexts = (live: Live): readonly string[] => rulesInForce(live).map(({ text }) => text)
+
 /** The operator's rules as text for the end of the system part, each verbatim. The text is the same as long as the rules are. */
 export function operatorText(live: Live): string | undefined {
-  const rules = rulesInForce(live)
+  const rules = operatorTexts(live)
   if (rules.length === 0) return undefined
   return [
     '<operator-rules by="holdfast">',
     operatorHeading,
-    ...rules.map((rule) => `- ${rule.text}`),
+    ...rules.map((rule) => `- ${rule}`),
     "</operator-rules>",
   ].join("\n")
 }
@@ -163,7 +165,8 @@ export type SessionPin = Omit<StandingPin, "state"> & {
   readonly confidence?: number
 }
 
-const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
+/** Such a rule may still be in messages with pinned rules. */
+export const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
 
 export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
 
@@ -256,9 +259,6 @@ function messagesUpTo(live: Live): ReadonlySet<number> {
 export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
   return (await readPins(live).catch(ignoreProblem)) ?? ledgerOf(live, [...live.rules.values()])
 }
-
-/** Withdrawn and expired rules: they may still be in messages with pinned rules. */
-export const takenBack = (pins: readonly SessionPin[]): readonly SessionPin[] => pins.filter(wasWithdrawn)
 
 /** What is made of entries, each read only once, because entries never change; `made` keeps it. */
 export async function readEach<Type extends EntryBody["type"], Made>(
@@ -363,14 +363,6 @@ export function whyOf({
   const sure = confidence === undefined ? "" : `, confidence ${confidence}`
   return `${said}${where}${explicitness === undefined ? "" : `: ${plainness[explicitness]}`}${sure}`
 }
-
-/** The rules that entries pin, for the trace. */
-export const foundRules = (entries: readonly Entry[]): Extract<LogEvent, { type: "rules-found" }>["rules"] =>
-  entries.flatMap(({ seq, body }) => {
-    if (body.type !== "rule-pinned") return []
-    const pin = pinOf(seq, body)
-    return [{ pin: pin.id, text: pin.text, speaker: pin.channel, why: whyOf(pin) }]
-  })
 
 /**
  * The names by which a rule or policy can refer to a session: its id, and for a gateway session (`tenant.conversation~…`) also its

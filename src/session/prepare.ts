@@ -21,8 +21,8 @@ import { entryId } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
 import { retrieve } from "./memory/retrieve.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { type Call, openCall, requireRules, requireSavedRules, withNewView, withOtherStack } from "./open-call.ts"
-import { isInForce, knownPins, operatorRules, standingPins } from "./pins.ts"
+import { type Call, openCall, requireRules, withNewView, withOtherStack } from "./open-call.ts"
+import { isInForce, knownPins, operatorTexts, standingPins } from "./pins.ts"
 import {
   type Budgeted,
   budgetOf,
@@ -52,7 +52,7 @@ type Outcome = {
 
 /**
  * Prepare the next model call of a session: the log's view at the current message, with all rules in force, within the window. Earlier
- * decisions are checkpointEvents again unchanged; something new is decided only if the plan requires it.
+ * decisions are kept as they are; something new is decided only if the plan requires it.
  */
 export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
   await live.options.operator?.refresh()
@@ -64,7 +64,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const { call, events } = await retrieveFor(live, opened)
   if (call.frame.wire.length > longBody) await othersServed()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
-  const pins = [...operatorRules(live), ...(await standingPins(live))]
+  const pins = await standingPins(live)
   const rereads = await noteRereads(live, call.view, call.frame.messages)
   const preparing = await withHandoff({
     ...{ live, call, meter, pins, options, notes: [...rereads.events] },
@@ -80,6 +80,17 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })
+}
+
+/**
+ * While a shared store is unavailable, a rule that only this process has would be lost with it: refuse the request until the store has the
+ * rule.
+ */
+function requireSavedRules({ journal, store }: Live): void {
+  const problem = journal.problem()
+  if (problem === undefined || !store.isShared) return
+  const newest = journal.outline().ofType("rule-pinned").at(-1)
+  if (newest !== undefined && !journal.isSaved(newest)) throw new HoldfastError(problem)
 }
 
 function* countEach(meter: Meter, messages: Transcript): Steps<void> {
@@ -201,6 +212,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
   const { live, call, meter } = preparing
   const { frame, messages } = assembled
   const { format, system, tools } = frame
+  const stable = stableTokens(live, assembled, budgeted.overheadTokens, meter)
   const receipt: Receipt = {
     session: live.id,
     entry: entryId(live.at),
@@ -209,10 +221,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
     windowTokens: budgeted.windowTokens,
     compactAtTokens: budgeted.compactAtTokens,
     compactUnreadAtTokens: budgeted.compactUnreadAtTokens,
-    stableTokens: Math.min(
-      budgeted.contextTokens,
-      predict(budgeted.calibration, stableTokens(live, frame, messages, meter)),
-    ),
+    stableTokens: Math.min(budgeted.contextTokens, predict(budgeted.calibration, stable)),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
     ...present({
@@ -250,7 +259,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
     trace,
     receipt,
     allLogged: call.separation.conversation.length === call.separation.request.messages.length,
-    rules: preparing.pins.filter(isInForce).map(({ text }) => text),
+    rules: [...operatorTexts(live), ...preparing.pins.filter(isInForce).map(({ text }) => text)],
   }
 }
 
@@ -260,10 +269,10 @@ function checkpointOf({ journal, at }: Live): string | undefined {
 }
 
 /** Tokens at the beginning that are the same as in the previous request, by our own count. */
-function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript, meter: Meter): number {
+function stableTokens({ sent }: Live, { frame, messages }: Assembled, overheadTokens: number, meter: Meter): number {
   if (sent === undefined || sent.system.length !== frame.system.length) return 0
   if (!frame.system.every((part, n) => part === sent.system[n] || sameJson(part, sent.system[n]))) return 0
-  let stable: number = meter.overhead(frame)
+  let stable = overheadTokens
   for (const [n, message] of messages.entries()) {
     const before = sent.messages[n]
     const same =

@@ -11,7 +11,7 @@ import type { Live } from "./live.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
 import { type Planned, type PlanOptions, planRequest } from "./one-shot/plan-request.ts"
 import type { Call } from "./open-call.ts"
-import { isInForce, type SessionPin, takenBack } from "./pins.ts"
+import { isInForce, type SessionPin, wasWithdrawn } from "./pins.ts"
 import type { StackReceipt } from "./session-stack.ts"
 import type { SummarySpending } from "./session-summary.ts"
 import type { StackOption } from "./stack/stack-options.ts"
@@ -103,6 +103,7 @@ export type Preparing = {
   readonly live: Live
   readonly call: Call
   readonly meter: Meter
+  /** The session's own rules. Those of the operator are in the system part, which the session writes itself. */
   readonly pins: readonly SessionPin[]
   readonly options: PrepareOptions
   readonly notes: LogEvent[]
@@ -216,7 +217,7 @@ export function carriedPins(
   assembled: Assembled,
   { meter, budgetTokens }: PinCheckOptions,
 ): Carried {
-  const own = pins.filter((pin) => pin.by !== "operator" && isInForce(pin) && !isReplaced(pin, assembled))
+  const own = pins.filter((pin) => isInForce(pin) && !isReplaced(pin, assembled))
   return carryPins(own, { budgetTokens, count: meter.text })
 }
 
@@ -225,14 +226,15 @@ export function carriedPins(
  * message with pinned rules. The cost depends on the number of rules, not on the length of the history.
  */
 function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: PinCheckOptions): PinCheck {
-  const inForce = pins.filter((pin) => pin.by !== "operator" && isInForce(pin))
+  if (pins.length === 0) return { missing: [], stale: false }
+  const inForce = pins.filter(isInForce)
   const { isPlaced, isPut, isAnywhere } = standsIn(assembled, inForce)
   const absent = new Set(
     inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin) && !isPut(pin)).map(({ id }) => id),
   )
   const carried = absent.size === 0 ? [] : carriedPins(pins, assembled, options).carried
   const wanted = new Set(inForce.map(({ text }) => text))
-  const gone = takenBack(pins).filter(({ text }) => !wanted.has(text))
+  const gone = pins.filter((pin) => wasWithdrawn(pin) && !wanted.has(pin.text))
   const isPreface = (message: Message): boolean => ownMessage(message) === "pins"
   const prefaces = gone.length === 0 ? [] : assembled.messages.filter(isPreface).map(wordsOf)
   return {

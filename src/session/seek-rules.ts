@@ -1,6 +1,5 @@
 import { scan } from "../compact/gate/scan.ts"
-import { documentName } from "../compact/stack/document.ts"
-import type { InjectedDocument } from "../compact/stack/separate.ts"
+import { documentName, type InjectedDocument } from "../compact/stack/separate.ts"
 import { outputsIn } from "../compact/state/written-command.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Channel, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
@@ -140,7 +139,7 @@ function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: stri
   ]
   return pages
     .flatMap(({ start, text: page }) =>
-      findRules(page, { channel: "tool", genre: "rules", ...present({ source }) })
+      findRules(page, { channel: "tool", genre: "rules", source })
         .filter(isCarried)
         .map((rule) => bodyOf(rule, { ...at, start: start + rule.start }, source)),
     )
@@ -278,9 +277,10 @@ type Surroundings = {
 /** The rules in new messages, message by message; each message is searched once. */
 export function* seekRules(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
   const all: (readonly SaidRule[])[] = []
-  const nearby = [...around.before.slice(-maxLookBack), ...messages]
+  const before = around.before.slice(-maxLookBack)
+  const nearby = [...before, ...messages]
   const callOf = createCalls(nearby)
-  const outputs = outputsIn(nearby)
+  const outputs = outputsIn(nearby, before.length)
   let answers = around.before.some(({ role }) => role === "assistant")
   for (const message of messages) {
     const answersCommand = outputs.has(message)
@@ -327,7 +327,7 @@ function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]
       const source = sourceOf(call) ?? piece.tool
       for (const [n, inner] of readsInstructions(call) ? piece.content.entries() : [])
         if (inner.type === "text") found.push(...instructionRules(inner.text, { part, piece: n }, source))
-    } else if (piece.type === "text" && !lifted.has(piece.text)) {
+    } else if (piece.type === "text" && !lifted.has(piece.text) && ownText(piece.text) === undefined) {
       const channel = channelOf(message.role, piece)
       // Some agents send tool results as user text, because their format has no place for results.
       const isResult = answers && message.role === "user" && channel === "user" && isOutput(piece.text)
@@ -360,7 +360,7 @@ function* spokenRules(
   part: Part & { readonly type: "text" },
   { at, channel: said }: { readonly at: number; readonly channel: Channel },
 ): Steps<readonly SaidRule[]> {
-  if (role === "assistant" || ownText(part.text) !== undefined) return []
+  if (role === "assistant") return []
   const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
   if (document !== undefined && !rulesFile.test(document)) return []
   const channel = document === undefined ? said : "document"
@@ -369,7 +369,7 @@ function* spokenRules(
   if (asked !== undefined) return [asked]
   const asides = document === undefined ? asidesIn(part.text) : []
   if (document === undefined && isNotice(without(part.text, asides))) return []
-  const rules = yield* findRulesInSteps(part.text, { channel, ...present({ source: document }) })
+  const rules = yield* findRulesInSteps(part.text, { channel, source: document })
   const binding = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   const isTold = channel === "user" && isRetelling(part.text)
   return binding

@@ -38,20 +38,20 @@ export type StackInForce = {
   fits?: string
 }
 
-/** A changedStack stack, fitted to the window, that waits for the next compaction. */
+/** A changed stack, fitted to the window, that waits for the next compaction. */
 export type WaitingStack = FittedForWindow & { readonly source: Stack }
 
 /** The prompt stacks of one call: the one in force, the one that waits, and events about them. */
 export type CallStack = {
   readonly inForce?: StackInForce
   readonly waiting?: WaitingStack
-  /** A changedStack source takes effect with the next call. */
+  /** A changed source takes effect with the next call. */
   readonly isImmediate?: boolean
   readonly events: Trace
 }
 
 /**
- * The prompt stack of a call. The first one is installed at once. A changedStack source waits for the next compaction, which resets the
+ * The prompt stack of a call. The first one is installed at once. A changed source waits for the next compaction, which resets the
  * provider's cache anyway, unless `changes` is `now`. If the sources cannot be used, the stack in force stays; without one it is a Problem.
  */
 export async function stackForCall(live: Live, option: StackOption | undefined, room: StackRoom): Promise<CallStack> {

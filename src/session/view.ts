@@ -1,4 +1,5 @@
-import { rejoin, type Separation, separateMade } from "../compact/stack/separate.ts"
+import { rejoin } from "../compact/stack/rejoin.ts"
+import { type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
 import { type CheckOptions, checkTranscript } from "../message/group.ts"
@@ -235,7 +236,10 @@ export function assemble({ frame, separation, view }: Framed, how: "as-shown" | 
     get known() {
       return known()
     },
-    separation: separateMade(separation, { ...frame, messages: repaired.messages }),
+    separation:
+      repaired.messages === separation.request.messages
+        ? separation
+        : separateMade(separation, { ...frame, messages: repaired.messages }),
     ...repaired,
   }
 }

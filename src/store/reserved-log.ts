@@ -1,5 +1,4 @@
 import { HoldfastError, refuseOption } from "../message/errors.ts"
-import { present } from "../message/present.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
@@ -68,12 +67,12 @@ export function reserveLog(store: StoreOfLogs): Store {
 export type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
 
 /** Sessions listed at a time. */
-const BATCH_SESSIONS = 100
+const batchSessions = 100
 
 async function eraseTenant(store: StoreOfLogs, tenant: string): Promise<number> {
   let erased = 0
   for (;;) {
-    const all = await store.sessions({ tenant, limit: BATCH_SESSIONS })
+    const all = await store.sessions({ tenant, limit: batchSessions })
     const rows = all.filter(({ id }) => !reserved.has(id))
     for (const { id } of rows) if (await store.remove(id)) erased += 1
     if (rows.length === 0) break
@@ -119,7 +118,7 @@ async function rewriteLog(
   const entries = await store.read(log)
   const kept = entries.flatMap(anewOf)
   if (kept.length === entries.length && kept.every((entry, at) => entry === entries[at])) return
-  const payloads = await store.payloads(log, [...new Set(kept.flatMap(({ body }) => payloadsIn(body)))])
+  const payloads = await store.payloads(log, [...new Set(kept.flatMap(({ body }) => payloadsOf(body)))])
   let before = ""
   const anew = kept.map(({ hash: _, ...entry }, at): StoredEntry => {
     const said = { ...entry, seq: at + 1 }
@@ -132,14 +131,17 @@ async function rewriteLog(
   if (written.type !== "appended") throw new HoldfastError({ code: "store-locked", store: store.kind, waitedMs: 0 })
 }
 
-const payloadsIn = (body: string): readonly string[] =>
-  [...body.matchAll(/\{"payload:sha256":"([0-9a-f]{64})"\}/g)].map(([, hash = ""]) => hash)
+const payloadMark = /\{"payload:sha256":"([0-9a-f]{64})"\}/g
+
+/** The payload hashes in a body. A foreign text that looks like one is escaped in the JSON, so it does not match. */
+export const payloadsOf = (body: string): readonly string[] =>
+  [...body.matchAll(payloadMark)].map(([, hash = ""]) => hash)
 
 /** Longer than the ids of clients and providers, and short enough for every index, even escaped. */
-const NAME_CHARACTERS = 300
+const maxNameLength = 300
 
 /** More than a transcript has messages. SQLite writes this many in half a second (measured), which blocks the process. */
-const MOST_NAMES = 20_000
+const maxNames = 20_000
 
 /** Valid names, each once; throws an `option-invalid` Problem for others. */
 function checkNames(names: readonly string[]): readonly string[] {
@@ -155,17 +157,19 @@ function checkAliases(aliases: readonly Alias[]): readonly Alias[] {
     checkText("name", name)
     if (entry !== undefined) checkText("entry", entry)
   }
-  return [...new Map(aliases.map(({ name, entry }) => [name, { name, ...present({ entry }) }])).values()]
+  return [
+    ...new Map(aliases.map(({ name, entry }) => [name, entry === undefined ? { name } : { name, entry }])).values(),
+  ]
 }
 
 function checkCount({ length }: readonly unknown[]): void {
-  if (length > MOST_NAMES) refuseOption("aliases", `at most ${MOST_NAMES} at once`, String(length))
+  if (length > maxNames) refuseOption("aliases", `at most ${maxNames} at once`, String(length))
 }
 
 function checkText(option: string, text: unknown): void {
-  const expected = `a text of 1 to ${NAME_CHARACTERS} characters`
+  const expected = `a text of 1 to ${maxNameLength} characters`
   if (typeof text !== "string") refuseOption(option, expected, typeof text)
-  else if (text.length < 1 || text.length > NAME_CHARACTERS) refuseOption(option, expected, `${text.length} characters`)
+  else if (text.length < 1 || text.length > maxNameLength) refuseOption(option, expected, `${text.length} characters`)
 }
 
 /** The hash of an entry: over the previous hash and all its stored fields. */

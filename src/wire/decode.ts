@@ -116,8 +116,7 @@ export function resumeRequest(previous: ModelRequest | undefined, request: Model
   while (kept < request.messages.length && isSameWire(earlier[kept], request.messages[kept])) kept++
   const messages = request.messages.map((message, n): Message => {
     const known = n < kept ? earlier[n] : undefined
-    const id = messageId(`m${n}`)
-    return known ?? (message.id === id ? message : { ...message, id })
+    return known ?? (message.id === `m${n}` ? message : { ...message, id: messageId(`m${n}`) })
   })
   return messages.every((message, n) => message === request.messages[n]) ? request : { ...request, messages }
 }

@@ -29,7 +29,7 @@ const usualUpstreams: readonly UpstreamConfig[] = [
 
 type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
 
-/** What is resolved: where it was said what. The file counts least. */
+/** Where settings come from. */
 type Sources = { readonly file?: ConfigFile; readonly flags: Flags; readonly env: Env }
 
 type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
@@ -72,7 +72,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
 
 type Below = (path: string) => string
 
-/** A file's path is as seen from the configuration; a variable's name stays. */
+/** The path of a file is relative to the configuration; the name of a variable stays as it is. */
 function secretBelow(ref: Config["data"], below: Below): SecretRef | undefined {
   if (!isSecretRef(ref)) return undefined
   return "file" in ref ? { file: below(ref.file) } : { env: ref.env }
@@ -224,7 +224,7 @@ function telemetryOf({ telemetry }: Config, below: Below): ResolvedConfig["telem
   return { endpoint, headers: headersBelow(headers, below), service }
 }
 
-/** What only the whole can be found wrong with. */
+/** Faults that show only when all settings are taken together. */
 function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   if (!isLoopback(listen.host) && listen.token === undefined)

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { CompactionPolicy } from "./policy.ts"
 
@@ -192,4 +193,51 @@ export function reserveFor(question: ReserveQuestion): number {
       ? most
       : Math.max(least / 2, windowTokens * knownReserveShare, longestAnswerTokens * answerMargin)
   return Math.floor(Math.min(wantedTokens, most, known))
+}
+
+/** What every call must carry, whatever is left out of the history. */
+export type FloorSizes = {
+  readonly stack: number
+  readonly pins: number
+  readonly tools: number
+  readonly latestUserMessage: number
+  readonly outputReserve: number
+}
+
+export type FloorPiece = { readonly name: string; readonly tokens: number }
+
+/** The pieces in the order of the call, and the largest of them. */
+export type Floor = {
+  readonly floorTokens: number
+  readonly pieces: readonly FloorPiece[]
+  readonly largest: FloorPiece
+}
+
+/** Add up what can never be left out. `stack` is its `stackFloor` where sections may shrink. */
+export function irreducibleFloor(sizes: FloorSizes): Floor {
+  const stack: FloorPiece = { name: "the prompt stack", tokens: sizes.stack }
+  const pieces: readonly FloorPiece[] = [
+    stack,
+    { name: "the pinned rules", tokens: sizes.pins },
+    { name: "the tool definitions", tokens: sizes.tools },
+    { name: "the latest user message", tokens: sizes.latestUserMessage },
+    { name: "the output reserve", tokens: sizes.outputReserve },
+  ]
+  return {
+    floorTokens: pieces.reduce((sum, piece) => sum + piece.tokens, 0),
+    pieces,
+    largest: pieces.reduce((most, piece) => (piece.tokens > most.tokens ? piece : most), stack),
+  }
+}
+
+/** The tokens left for the history, or the Problem that no compaction could ever solve: raise it before the first call. */
+export function requireFloor({ floorTokens, largest, pieces }: Floor, windowTokens: number): number {
+  if (floorTokens <= windowTokens) return windowTokens - floorTokens
+  throw new HoldfastError({
+    code: "floor-exceeds-window",
+    floorTokens,
+    windowTokens,
+    largest: `${largest.name} (${largest.tokens} tokens)`,
+    pieces: pieces.filter(({ tokens: size }) => size > 0),
+  })
 }

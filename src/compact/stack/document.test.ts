@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { documentName } from "./document.ts"
+import { documentName } from "./separate.ts"
 
 const documents: [text: string, name: string][] = [
   ["<system-reminder>\nToday is Sunday.\n</system-reminder>\n", "system-reminder"],

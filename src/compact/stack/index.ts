@@ -1,3 +1,5 @@
+export type { Floor, FloorPiece, FloorSizes } from "../plan/plan.ts"
+export { irreducibleFloor, requireFloor } from "../plan/plan.ts"
 export type {
   BreakpointOptions,
   BreakpointPlan,
@@ -11,11 +13,11 @@ export type {
 export { applyBreakpoints, markersIn, placeBreakpoints } from "./breakpoints.ts"
 export type { StackChange, Version } from "./diff.ts"
 export { diffStacks } from "./diff.ts"
-export { documentName } from "./document.ts"
-export type { Count, FittedStack, Floor, FloorPiece, FloorSizes, StackEvent, Truncate } from "./fit.ts"
-export { fitStack, irreducibleFloor, requireFloor, stackFloor, stackTokens } from "./fit.ts"
+export type { Count, FittedStack, StackEvent, Truncate } from "./fit.ts"
+export { fitStack, stackFloor, stackTokens } from "./fit.ts"
+export { rejoin } from "./rejoin.ts"
 export type { Infrastructure, InjectedDocument, Separation } from "./separate.ts"
-export { rejoin, separate, stackFingerprint } from "./separate.ts"
+export { documentName, separate, stackFingerprint } from "./separate.ts"
 export type {
   FilesSource,
   Layer,

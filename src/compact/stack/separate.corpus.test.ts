@@ -5,8 +5,8 @@ import type { ModelRequest } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { applyBreakpoints, markersIn, placeBreakpoints } from "./breakpoints.ts"
-import { documentName } from "./document.ts"
-import { rejoin, separate, stackFingerprint } from "./separate.ts"
+import { rejoin } from "./rejoin.ts"
+import { documentName, separate, stackFingerprint } from "./separate.ts"
 
 describe.skipIf(corpus === undefined)(`recorded requests of real clients${withoutCorpus}`, () => {
   const requests = recordedRequests()

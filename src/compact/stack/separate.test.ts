@@ -12,7 +12,8 @@ import {
   wireText,
 } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { rejoin, separate, stackFingerprint } from "./separate.ts"
+import { rejoin } from "./rejoin.ts"
+import { separate, stackFingerprint } from "./separate.ts"
 
 const request = (messages: Transcript, system: readonly Part[] = []): ModelRequest => ({
   format: "anthropic-messages",

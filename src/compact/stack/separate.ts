@@ -1,8 +1,7 @@
-import type { Message, MessageId, Part, Tool, Transcript, Wire } from "../../message/message.ts"
+import type { Message, Part, Tool, Transcript, Wire } from "../../message/message.ts"
 import { createRecall } from "../../message/recall.ts"
 import { hashData, hashText } from "../../message/sha256.ts"
 import { type Marker, markersIn, type RequestPieces } from "./breakpoints.ts"
-import { documentName } from "./document.ts"
 
 /** A document that the client's harness put among the user's words; `part` is marked as one, and so instructs no one. */
 export type InjectedDocument = {
@@ -256,95 +255,6 @@ function withoutDocuments(
 }
 
 /**
- * Put infrastructure and conversation together again. An unchanged conversation gives the very pieces of the request; in a changed
- * one every lifted piece stands, unaltered, before the first thing that came after it, and so before any summary of what it led.
- */
-export function rejoin(separation: Separation, conversation: Transcript = separation.conversation): RequestPieces {
-  const { request, infrastructure } = separation
-  if (conversation === separation.conversation) return request
-  const origins = originsOf(separation)
-  const places = conversation.map(({ id }) => origins.get(id)?.at)
-  const kept = new Set(conversation.map(({ id }) => id))
-  const whole = new Set(infrastructure.messages)
-  const alone = request.messages.flatMap((message, at): readonly Lifted<Message>[] => {
-    const lifted = origins.get(message.id)?.lifted ?? []
-    if (whole.has(message)) return [{ at, item: message }]
-    if (lifted.length === 0 || kept.has(message.id)) return []
-    const parts = lifted.map(({ item }) => item)
-    return [{ at, item: parts.length === message.parts.length ? message : { ...message, parts } }]
-  })
-  const restored = conversation.map((message) => restore(message, origins.get(message.id)))
-  return { system: request.system, tools: request.tools, messages: weave(alone, restored, places) }
-}
-
-/** A message as the client sent it: where it stood, what was lifted out of it, and what it is in the conversation. */
-type Origin = {
-  readonly at: number
-  readonly sent: Message
-  readonly lifted: readonly Lifted<Part>[]
-  readonly separated?: Message
-}
-
-function originsOf({ request, infrastructure, conversation }: Separation): ReadonlyMap<MessageId, Origin> {
-  const documents = Map.groupBy(infrastructure.documents, ({ place }) => place.message)
-  const separated = new Map(conversation.map((message) => [message.id, message]))
-  return new Map(
-    request.messages.map((sent, at): [MessageId, Origin] => {
-      const lifted = (documents.get(at) ?? []).flatMap(({ place }): readonly Lifted<Part>[] => {
-        const item = sent.parts[place.part]
-        return item === undefined ? [] : [{ at: place.part, item }]
-      })
-      const left = separated.get(sent.id)
-      return [sent.id, { at, sent, lifted, ...(left === undefined ? {} : { separated: left }) }]
-    }),
-  )
-}
-
-/** The message that was sent, or, if a stage changed it, the changed one with its documents back among its parts. */
-function restore(message: Message, origin: Origin | undefined): Message {
-  if (origin === undefined) return message
-  const { sent, lifted, separated } = origin
-  if (message === separated) return sent
-  if (lifted.length === 0) return message
-  const gone = new Set(lifted.map(({ at }) => at))
-  const left = [...sent.parts.keys()].filter((at) => !gone.has(at))
-  const known = new Map(separated?.parts.map((part, n) => [part, left[n]]))
-  const inPlace = message.parts.length === left.length
-  const places = message.parts.map((part, n) => known.get(part) ?? (inPlace ? left[n] : undefined))
-  return { ...message, parts: weave(lifted, message.parts, places) }
-}
-
-/** Something that was lifted out of a list, and where it stood. */
-type Lifted<Item> = { readonly at: number; readonly item: Item }
-
-/**
- * Put each lifted item before the first kept one that stood after it. A kept item without a place is new: it stands for what led
- * to the next one that has a place.
- */
-function weave<Item>(
-  lifted: readonly Lifted<Item>[],
-  kept: readonly Item[],
-  placesOfKept: readonly (number | undefined)[],
-): readonly Item[] {
-  const places = [...placesOfKept]
-  let next = Number.POSITIVE_INFINITY
-  for (let n = places.length - 1; n >= 0; n--) {
-    next = places[n] ?? next
-    places[n] = next
-  }
-  const woven: Item[] = []
-  let done = 0
-  for (const [n, item] of kept.entries()) {
-    const before = places[n] ?? next
-    for (let piece = lifted[done]; piece !== undefined && piece.at < before; piece = lifted[++done]) {
-      woven.push(piece.item)
-    }
-    woven.push(item)
-  }
-  return [...woven, ...lifted.slice(done).map(({ item }) => item)]
-}
-
-/**
  * What a request's infrastructure says, as one hash: equal over all requests of a conversation until its instructions, tools or
  * documents change. Cache markers, text or list form, and volatile lines are left out.
  */
@@ -370,4 +280,97 @@ function withoutMarker(wire: Wire | undefined): unknown {
   const block: unknown = JSON.parse(wire)
   if (typeof block !== "object" || block === null || Array.isArray(block)) return block
   return Object.entries(block).filter(([name]) => name !== "cache_control")
+}
+
+/** Words in the names of what a harness puts beside a person's words: where the agent is, what it may do, what it should know. */
+const setting: ReadonlySet<string> = new Set(
+  (
+    "additional agents attached attachments background config configuration context details docs document documents editor env " +
+    "environment ephemeral files guidelines hook ide info information instruction instructions knowledge layout memories memory " +
+    "metadata mode permission permissions policies policy preferences project reminder reminders repo repository rule rules " +
+    "runtime session settings skill skills system workspace"
+  ).split(" "),
+)
+
+/** Those of them that say it alone; the others are common in a person's own markup. */
+const settingAlone: ReadonlySet<string> = new Set(
+  "context document documents env environment instructions memories memory reminder rules skills workspace".split(" "),
+)
+
+/** Words in the names of what a person asks, or of what happened since: with one of these it is conversation. */
+const spoken: ReadonlySet<string> = new Set(
+  (
+    "analysis answer ask code command commands conversation description diff error example examples feedback goal history input " +
+    "issue message messages notification objective output plan problem prompt query question request response result results " +
+    "review snapshot stderr stdout story summary task tasks transcript"
+  ).split(" "),
+)
+
+function isSetting(name: string): boolean {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== "")
+  if (words.some((word) => spoken.has(word))) return false
+  return words.some((word) => (words.length === 1 ? settingAlone : setting).has(word))
+}
+
+/** An opening tag with its attributes: `<system-reminder>`, `<context source="a.md">`, `<permissions instructions>`. */
+const openingTag = /^<([A-Za-z][\w.:-]*(?: [\w-]+)?)(?:\s+[\w.:-]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*>/
+/** No opening tag is longer; the rest of a text is not searched for its end. */
+const maxTagLength = 512
+const headingOfFile = /^#{1,6} [^\n]{0,400}?([\w.-]+\.mdc?)\b[^\n]*\n/
+/** `[MEMORY START]`, `--- Context from: a.md ---`. */
+const ruledLine = /^(?:\[.{1,400}\]|[-=*]{3,80} .{1,400} [-=*]{3,80})$/
+
+/**
+ * The name of the document that a text is, if it is nothing but documents that a harness wrapped: tagged blocks and white space
+ * between them, such blocks under a heading that names a file, or lines between a ruled pair. A text that only mentions such a tag,
+ * or has a word of its own beside it, is conversation.
+ */
+export function documentName(text: string): string | undefined {
+  const start = skipBlank(text, 0)
+  if (text[start] === "<") return taggedName(text, start)
+  if (text[start] === "#") {
+    const heading = headingOfFile.exec(text.slice(start, start + 1000))
+    const body = heading === null ? text.length : skipBlank(text, start + heading[0].length)
+    return heading === null || taggedName(text, body) === undefined ? undefined : heading[1]
+  }
+  return "[-=*".includes(text.charAt(start)) ? ruledName(text.slice(start).trimEnd()) : undefined
+}
+
+function taggedName(text: string, start: number): string | undefined {
+  let first: string | undefined
+  for (let at = start; at < text.length; ) {
+    const tag = openingTag.exec(text.slice(at, at + maxTagLength))
+    const name = tag?.[1]
+    if (tag === null || name === undefined || !isSetting(name)) return undefined
+    const closing = `</${name}>`
+    const end = text.indexOf(closing, at + tag[0].length)
+    if (end < 0) return undefined
+    first ??= name
+    at = skipBlank(text, end + closing.length)
+  }
+  return first
+}
+
+function ruledName(text: string): string | undefined {
+  const opening = text.slice(0, Math.max(0, text.indexOf("\n"))).trimEnd()
+  const closing = text.slice(text.lastIndexOf("\n") + 1)
+  if (!ruledLine.test(opening) || !ruledLine.test(closing)) return undefined
+  if (text.indexOf(closing) !== text.length - closing.length) return undefined
+  const label = labelOf(opening).replace(/^begin (?:of )?| (?:start|begin)$/g, "")
+  const end = labelOf(closing).replace(/^end (?:of )?| end$/g, "")
+  const marked = labelOf(closing) !== end
+  const [name] = label.split(":")
+  return marked && label === end && name !== undefined && isSetting(name) ? label : undefined
+}
+
+const labelOf = (line: string): string => line.replace(/^[[\-=*\s]+|[\]\-=*\s]+$/g, "").toLowerCase()
+
+const skipBlank = (text: string, from: number): number => {
+  let at = from
+  while (at < text.length && /\s/.test(text.charAt(at))) at++
+  return at
 }

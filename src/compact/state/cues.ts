@@ -1,4 +1,5 @@
 import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
+import { cutBehind } from "../../language/sentences.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxReadPerEnd } from "../summary/summary.ts"
 
@@ -129,20 +130,12 @@ export const sentencesOf = createRecent(
 )
 
 function sentencesOfLine(line: string): readonly string[] {
-  const found: string[] = []
-  let start = 0
-  const take = (end: number): void => {
-    const sentence = line.slice(start, end).replace(dress, "").replaceAll("**", "").trim()
-    if (sentence !== "") found.push(sentence)
-    start = end
+  const isEnd = (signs: string, at: number, start: number): boolean => {
+    const next = line.charAt(at + signs.length)
+    if (!fullWidthStop.test(signs) && next !== "" && next.trim() !== "") return false
+    return signs !== "." || !noEnd.test(line.slice(Math.max(start, at - 8), at))
   }
-  for (const { 0: signs, index } of line.matchAll(stops)) {
-    const end = index + signs.length
-    const next = line.charAt(end)
-    if (!fullWidthStop.test(signs) && next !== "" && next.trim() !== "") continue
-    if (signs === "." && noEnd.test(line.slice(Math.max(start, index - 8), index))) continue
-    take(end)
-  }
-  take(line.length)
-  return found
+  return cutBehind(line, stops, { isEnd })
+    .map(({ start, end }) => line.slice(start, end).replace(dress, "").replaceAll("**", "").trim())
+    .filter((sentence) => sentence !== "")
 }

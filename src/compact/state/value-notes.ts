@@ -31,7 +31,7 @@ import {
 } from "./value-statements.ts"
 import type { Doing } from "./work.ts"
 
-/** Exact values with their owner, as the transcript is read: records of what tools said, how tools are called here, what was written, and sentences that state one. */
+/** The exact values read so far, each with its owner: records in tool results, settings in written files, and sentences that state a value. */
 export type Values = {
   readonly records: Map<string, RecordState>
   /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
@@ -58,7 +58,7 @@ type RecordState = {
   readonly record: FactRecord
   readonly at: number
   readonly sources: readonly string[]
-  /** It came only as one of many. */
+  /** It was seen only as one row of a longer list. */
   readonly listed: boolean
   /** What was done to it since it was read, in order. */
   readonly changedBy?: readonly string[]
@@ -295,7 +295,7 @@ type StatementState = {
 
 /** Statements that are remembered: the newest ones. */
 const maxStated = 240
-/** A longer sentence of somebody who does not instruct is not quoted. */
+/** Longer sentences of the assistant or of a tool are not quoted. */
 const longestStated = 150
 const statedWorth = { assistant: 3, tool: 2.5 } as const
 

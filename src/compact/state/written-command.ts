@@ -55,15 +55,15 @@ export function actsInText(messages: Transcript): boolean {
 }
 
 /**
- * The user messages that are output by where they stand: each answers a message that ends with a shell command, in a transcript of such
+ * The user messages from a place on that are output by where they stand: each answers a message that ends with a shell command, in a transcript of such
  * messages. An answer that shows code in another language, or goes on behind its block, is for a person.
  */
-export function outputsIn(messages: Transcript): ReadonlySet<Message> {
+export function outputsIn(messages: Transcript, from: number): ReadonlySet<Message> {
   const found = new Set<Message>()
   let inText: boolean | undefined
   for (const [n, message] of messages.entries()) {
     const before = messages[n - 1]
-    if (message.role !== "user" || before?.role !== "assistant" || !endsWithShell(saidBy(before))) continue
+    if (n < from || message.role !== "user" || before?.role !== "assistant" || !endsWithShell(saidBy(before))) continue
     inText ??= actsInText(messages)
     if (!inText) break
     found.add(message)

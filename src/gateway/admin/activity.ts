@@ -1,5 +1,6 @@
 import type { Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import { setNewest } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import type { StatusAnswer, ToldProblem } from "./answers.ts"
@@ -48,27 +49,27 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
   const elsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
   const unsaved = new Map<string, Problem>()
   const hearCaller = (session: string, client: unknown, project: unknown): void => {
-    if (typeof client === "string") keep(clients, session, client)
-    if (typeof project === "string" && !projects.has(session)) keep(projects, session, project)
+    if (typeof client === "string") setNewest(clients, session, client, maxSessions)
+    if (typeof project === "string" && !projects.has(session)) setNewest(projects, session, project, maxSessions)
   }
   const hearWindow = (session: string, receipt: unknown): void => {
     const { windowTokens, compactAtTokens, compactUnreadAtTokens } = isObject(receipt) ? receipt : {}
     if (typeof windowTokens !== "number" || typeof compactAtTokens !== "number") return
     const unread = typeof compactUnreadAtTokens === "number" ? { compactUnreadAtTokens } : {}
-    keep(windows, session, { windowTokens, compactAtTokens, ...unread })
+    setNewest(windows, session, { windowTokens, compactAtTokens, ...unread }, maxSessions)
   }
   replicas.subscribe(({ atMs, name, session, value }) => {
     const { id, type, client, project, receipt } = value
     if (typeof id === "string" && name === exchangeName) elsewhere.delete(id)
     if (session === undefined || typeof id !== "string") return
-    if (type === "exchange-begun") keep(elsewhere, id, { session, atMs })
+    if (type === "exchange-begun") setNewest(elsewhere, id, { session, atMs }, maxSessions)
     if (type === "exchange-begun" || name === exchangeName) hearCaller(session, client, project)
     if (receipt !== undefined) hearWindow(session, receipt)
   })
   const stops = [
     recentExchanges.subscribeBegun(({ id, session, client, project }) => {
       if (session === undefined) return
-      keep(begun, id, session)
+      setNewest(begun, id, session, maxSessions)
       hearCaller(session, client, project)
     }),
     recentExchanges.subscribe(({ id, session, client, project, receipt }) => {
@@ -79,7 +80,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
     }),
     holdfast.subscribe((event) => {
       if (event.type === "durability-restored") unsaved.delete(event.session)
-      if (event.type === "durability-degraded") keep(unsaved, event.session, event.problem)
+      if (event.type === "durability-degraded") setNewest(unsaved, event.session, event.problem, maxSessions)
     }),
   ]
   return {
@@ -107,12 +108,4 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
       for (const stop of stops) stop()
     },
   }
-}
-
-/** Add an entry as the newest; the oldest is removed if there are too many. */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key)
-  map.set(key, value)
-  const [first] = map.keys()
-  if (map.size > maxSessions && first !== undefined) map.delete(first)
 }

@@ -3,14 +3,13 @@ import { Hono, type MiddlewareHandler } from "hono"
 import { secureHeaders } from "hono/secure-headers"
 import type { GuardPolicy } from "../../guard/policy/condition.ts"
 import { present } from "../../message/present.ts"
-import { isObject } from "../../wire/json.ts"
 import { type Admission, refuseOrigin, refuseToken } from "../http/admission.ts"
 import { type Activity, watchActivity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import type { StatusAnswer } from "./answers.ts"
 import { type ApprovalDesk, openApprovalDesk } from "./approval-desk.ts"
-import { boundValue } from "./bound-value.ts"
+import { boundObject } from "./bound-value.ts"
 import { addChangeRoutes, cookieIn, proofHeader } from "./change-routes.ts"
 import { createEventStreams, createFeed, type EventStreams, type Feed } from "./event-streams.ts"
 import { addExchangeRoutes, exchangeLine, exchangeName, sharedExchange } from "./exchange-routes.ts"
@@ -226,8 +225,8 @@ function publishEvents(
   feed: Feed,
 ): () => void {
   const publish = (name: string, session: string | undefined, value: object): Readonly<Record<string, unknown>> => {
-    const { value: bounded, cut } = boundValue(value, eventBounds)
-    const told = { ...(isObject(bounded) ? bounded : {}), ...(cut ? { cut } : {}) }
+    const { value: bounded, cut } = boundObject(value, eventBounds)
+    const told = cut ? { ...bounded, cut } : bounded
     feed.publish(name, session, told)
     return told
   }

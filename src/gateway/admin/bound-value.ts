@@ -1,4 +1,5 @@
 import { startOfText } from "../../language/cut-text.ts"
+
 /** Limits on the copy of a value. */
 export type Bounds = {
   /** Characters of one text. */
@@ -21,6 +22,14 @@ export function boundValue(value: unknown, bounds: Bounds): Bounded {
   const reader = { bounds, left: bounds.total, cut: false }
   return { value: copyOf(value, reader, 0), cut: reader.cut }
 }
+
+/** The same for an object that is no list. */
+export function boundObject(value: object, bounds: Bounds): Bounded & { readonly value: BoundedObject } {
+  const reader = { bounds, left: bounds.total, cut: false }
+  return { value: copyMembers(value, reader, 0), cut: reader.cut }
+}
+
+type BoundedObject = Readonly<Record<string, unknown>>
 
 type Reader = { readonly bounds: Bounds; left: number; cut: boolean }
 
@@ -57,7 +66,10 @@ function copyText(text: string, reader: Reader): string {
 
 function copyObject(value: object, reader: Reader, depth: number): unknown {
   const list = Array.isArray(value) ? value : value instanceof Set ? [...value] : undefined
-  if (list !== undefined) return copyList(list, reader, depth)
+  return list === undefined ? copyMembers(value, reader, depth) : copyList(list, reader, depth)
+}
+
+function copyMembers(value: object, reader: Reader, depth: number): BoundedObject {
   const members: [string, unknown][] = []
   for (const [name, member] of Object.entries(value)) {
     if (members.length >= reader.bounds.items || reader.left <= name.length || name.length > reader.bounds.text) {

@@ -1,6 +1,7 @@
 import type { Hono } from "hono"
 import type { JudgedCall } from "../../guard/judge-call.ts"
 import { present } from "../../message/present.ts"
+import { setNewest } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
@@ -47,9 +48,7 @@ function keepRemote(replicas: Replicas): ReadonlyMap<string, Fields> {
   const kept = new Map<string, Fields>()
   replicas.subscribe(({ name, value }: RemoteEvent) => {
     if (name !== exchangeName || typeof value.id !== "string") return
-    kept.set(value.id, value)
-    const [oldest] = kept.keys()
-    if (kept.size > maxRemote && oldest !== undefined) kept.delete(oldest)
+    setNewest(kept, value.id, value, maxRemote)
   })
   return kept
 }

@@ -21,6 +21,7 @@ const asking = (messages: readonly object[], headers: IncomingCall["headers"] = 
   tenant: "t",
   headers,
   own: { bypass: false },
+  owner: { tenant: "t" },
   format: "openai-chat",
   bytes: Buffer.from(JSON.stringify({ model: "m", messages: [system, ...messages] })),
 })

@@ -1,6 +1,4 @@
 import type { Format } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
-import type { Caller } from "../../session/log/entry.ts"
 import type { SessionOwner } from "../../session/options.ts"
 
 /** A model call as a client sent it. */
@@ -21,11 +19,6 @@ export type IncomingCall = {
   readonly model?: string | undefined
   /** The uncompressed body. */
   readonly bytes: Buffer
-  readonly caller?: Caller
+  /** The owner of its session: the tenant comes from the credential, the agent from the client's header. */
+  readonly owner: SessionOwner
 }
-
-/** The owner of a call's session: the tenant comes from the credential, the agent from the client's header. */
-export const ownerOf = ({ tenant, own, caller }: Pick<IncomingCall, "tenant" | "own" | "caller">): SessionOwner => ({
-  tenant,
-  ...present({ agent: own.agent, caller }),
-})

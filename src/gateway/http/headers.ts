@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http"
 import { HoldfastError } from "../../message/errors.ts"
 import type { ApiFamily } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -239,13 +238,6 @@ const safe = (text: string, foreign: RegExp): string =>
             .join(""),
         )
     : text
-
-/** Headers as single strings, by lower-case name. */
-export function flatOf(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
-  const flat: Record<string, string | undefined> = {}
-  for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(", ") : value
-  return flat
-}
 
 /** A flat header list without the headers of these names. */
 export function bare(list: readonly string[], names: readonly string[]): string[] {

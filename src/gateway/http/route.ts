@@ -245,8 +245,9 @@ export function targetUrl(
   const base = readBaseUrl(upstream.baseUrl)
   const at = target.indexOf("?")
   const path = at < 0 ? target : target.slice(0, at)
-  const incomingCall = at < 0 ? "" : target.slice(at + 1)
-  const query = upstream.families.includes("gemini") && hasOwnKey(upstream) ? withoutKey(incomingCall) : incomingCall
+  const given = at < 0 ? "" : target.slice(at + 1)
+  const mayHaveKey = given !== "" && upstream.families.includes("gemini")
+  const query = mayHaveKey && hasOwnKey(upstream) ? withoutKey(given) : given
   const queries = [base.search.slice(1), query].filter((one) => one !== "")
   const segments = joined(
     base.pathname.split("/").filter(Boolean),

@@ -7,7 +7,6 @@ import {
   type IdentityQuestion,
   type IdentitySubject,
   lookFirst,
-  unseenAnchors,
   type Why,
   type Write,
 } from "./decision.ts"
@@ -20,7 +19,10 @@ import {
   type History,
   hasTellingWords,
   holds,
+  type Tip,
+  tipOf,
   toolsMark,
+  unseenAnchors,
   unshown,
 } from "./names.ts"
 
@@ -229,15 +231,6 @@ function subjectOf(line: Line): IdentitySubject | undefined {
 
 /** A question about a session without an id: the request's frame, and the mark of the whole request. */
 type Line = IdentityQuestion & { readonly frame: string; readonly mark: string }
-
-/** The last request of a session: the marks of its history, its frame, and its tools (absent in stores of older versions). */
-type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string | undefined }
-
-/** The last request of a session; undefined for sessions of a client's id. */
-function tipOf({ look, names }: Line, session: string): Tip | undefined {
-  const [mark, frame, tools] = look(names.tip(session))?.entry?.split(".") ?? []
-  return mark === undefined || frame === undefined ? undefined : { mark, frame, tools }
-}
 
 const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line.request)
 

@@ -5,7 +5,6 @@ import {
   type IdentityDecision,
   type IdentityQuestion,
   lookFirst,
-  unseenAnchors,
   type Why,
   type Write,
 } from "./decision.ts"
@@ -23,6 +22,7 @@ import {
   sideSession,
   toolNames,
   toolsSession,
+  unseenAnchors,
 } from "./names.ts"
 
 type Group = IdentityQuestion & {

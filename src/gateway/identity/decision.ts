@@ -1,4 +1,5 @@
 import type { ModelRequest } from "../../message/message.ts"
+import { setNewest } from "../../message/recall.ts"
 import type { Identity } from "./identity.ts"
 import type { History, Names } from "./names.ts"
 
@@ -41,13 +42,6 @@ export type AnswerPlace =
 
 /** A conversation without an id, and its last request. */
 export type IdentitySubject = { readonly session: string; readonly frame: string; readonly mark: string }
-
-/** Claim for this session the anchors of a request that no session has yet. */
-export const unseenAnchors = ({ history, names, look }: IdentityQuestion, session: string): readonly Write[] =>
-  history.anchors
-    .map((anchor) => names.anchor(anchor))
-    .filter((name) => look(name) === undefined)
-    .map((name) => ({ name, session }))
 
 /**
  * Why a request was assigned to its session.
@@ -137,20 +131,14 @@ export type AliasCache = {
 
 export function createAliasCache(limit: number): AliasCache {
   const bearers = new Map<string, Bearer>()
-  const set = (name: string, bearer: Bearer): void => {
-    bearers.delete(name)
-    bearers.set(name, bearer)
-    for (const oldest of bearers.keys()) {
-      if (bearers.size <= limit) break
-      bearers.delete(oldest)
-    }
-  }
   return {
     get: (name) => {
       const bearer = bearers.get(name)
-      if (bearer !== undefined) set(name, bearer)
+      if (bearer === undefined) return undefined
+      bearers.delete(name)
+      bearers.set(name, bearer)
       return bearer
     },
-    set,
+    set: (name, bearer) => setNewest(bearers, name, bearer, limit),
   }
 }

@@ -1,4 +1,5 @@
 import type { Message, ModelRequest } from "../../message/message.ts"
+import { setNewest } from "../../message/recall.ts"
 import { createRetry } from "../../session/limit-store.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
@@ -240,7 +241,7 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
         if (missing.size > 0 && round < maxRounds) failed = (await fetch([...missing], fetched)) ?? failed
         else {
           if (failed !== undefined && !isSure(answer)) throw failed.error
-          for (const one of answer.writes) keepUnsaved(cache, unsaved, one)
+          keepUnsaved(cache, unsaved, answer.writes)
           settle(answer)
           return answer
         }
@@ -250,13 +251,10 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
   }
 }
 
-function keepUnsaved(cache: AliasCache, unsaved: Map<string, Bearer>, { name, session, entry }: Write): void {
-  const bearer = { session, entry }
-  cache.set(name, bearer)
-  unsaved.delete(name)
-  unsaved.set(name, bearer)
-  for (const oldest of unsaved.keys()) {
-    if (unsaved.size <= maxUnsaved) break
-    unsaved.delete(oldest)
+function keepUnsaved(cache: AliasCache, unsaved: Map<string, Bearer>, writes: readonly Write[]): void {
+  for (const { name, session, entry } of writes) {
+    const bearer = { session, entry }
+    cache.set(name, bearer)
+    setNewest(unsaved, name, bearer, maxUnsaved)
   }
 }

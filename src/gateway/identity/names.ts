@@ -3,6 +3,7 @@ import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
 import { messageKey } from "../../message/lineage.ts"
 import type { Message, ModelRequest, Part, Transcript } from "../../message/message.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { Look, Write } from "./decision.ts"
 import { type BodyFields, type Headers, type Identity, objectIn, textField } from "./identity.ts"
 
 /** A hash of plain data: the first 128 bits of the SHA-256 of its JSON, in hex. JSON keeps different lists distinct. */
@@ -79,6 +80,27 @@ const namesOf = (tenant: string): Names => ({
   response: (id) => `r:${digest(tenant, id)}`,
   responseTo: (id) => `q:${digest(tenant, id)}`,
 })
+
+type Lookup = { readonly look: Look; readonly names: Names }
+
+/** The last request of a session: the marks of its history, its frame, and its tools (absent in stores of older versions). */
+export type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string | undefined }
+
+/** The last request of a session; undefined for sessions of a client's id. */
+export function tipOf({ look, names }: Lookup, session: string): Tip | undefined {
+  const [mark, frame, tools] = look(names.tip(session))?.entry?.split(".") ?? []
+  return mark === undefined || frame === undefined ? undefined : { mark, frame, tools }
+}
+
+/** Claim for this session the anchors of a request that no session has yet. */
+export const unseenAnchors = (
+  { history, names, look }: Lookup & { readonly history: History },
+  session: string,
+): readonly Write[] =>
+  history.anchors
+    .map((anchor) => names.anchor(anchor))
+    .filter((name) => look(name) === undefined)
+    .map((name) => ({ name, session }))
 
 /** Client ids that are used verbatim in a session's name. `~` is reserved: it separates a conversation from its side sessions. */
 const plain = /^[A-Za-z0-9_.:@-]{1,64}$/

@@ -3,14 +3,15 @@ import { toolLists } from "../../compact/stack/separate.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Format, Message, ModelRequest, ModelResponse } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { setNewest } from "../../message/recall.ts"
 import { seqOf } from "../../session/log/entry.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
 import type { Session } from "../../session/session.ts"
 import type { Store } from "../../store/store.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
 import type { Assignment } from "../identity/decision.ts"
 import type { Identity } from "../identity/identity.ts"
 import { digest, namesFor } from "../identity/names.ts"
+import { createResponseCache, type ResponseCache } from "./response-cache.ts"
 import {
   compactionContent,
   elementTexts,
@@ -86,12 +87,7 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
     ...createEndings(),
     rejectedReasoning: (session) => rejectedReasoning.get(session),
     noteRejectedReasoning: (session, how) => {
-      rejectedReasoning.delete(session)
-      rejectedReasoning.set(session, how)
-      for (const oldest of rejectedReasoning.keys()) {
-        if (rejectedReasoning.size <= maxRejections) break
-        rejectedReasoning.delete(oldest)
-      }
+      setNewest(rejectedReasoning, session, how, maxRejections)
     },
     begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
     settle: async (tenant, identity, { held, format }) => {
@@ -370,109 +366,4 @@ export function createArrivals(): Arrivals {
       waiters.delete(waiter)
     },
   }
-}
-
-/** In-memory cache of the conversations that providers store, by session. Everything important in it is in the log as well. */
-type ResponseCache = {
-  readonly chain: (session: string, id: string) => ResponseChain | undefined
-  readonly putChain: (session: string, id: string, chain: ResponseChain) => void
-  readonly item: (session: string, id: string) => string | undefined
-  readonly putItems: (session: string, elements: readonly string[]) => void
-  /** Whether the provider has lost this item. */
-  readonly isLost: (session: string, id: string) => boolean
-  readonly noteLost: (session: string, ids: readonly string[]) => void
-  /** How often the provider did not have a response that it should have stored. */
-  readonly losses: (session: string) => number
-  readonly noteLoss: (session: string) => void
-  /** Whether the items of the session's log were loaded. */
-  readonly isRead: (session: string) => boolean
-  readonly noteRead: (session: string) => void
-}
-
-/** Size limit of the cache; the least recently used session is dropped first. */
-const maxBytes = 128 * 1024 * 1024
-/** Responses cached for each session: clients continue from the last one, and sometimes from one before it. */
-const maxChains = 8
-
-type CachedSession = {
-  readonly chains: Map<string, ResponseChain>
-  readonly items: Map<string, string>
-  readonly lost: Set<string>
-  bytes: number
-  losses: number
-  isRead: boolean
-}
-
-const emptySession = (): CachedSession => ({
-  chains: new Map(),
-  items: new Map(),
-  lost: new Set(),
-  bytes: 0,
-  losses: 0,
-  isRead: false,
-})
-
-export function createResponseCache(): ResponseCache {
-  const sessions = new Map<string, CachedSession>()
-  let total = 0
-  const use = (session: string): CachedSession => {
-    const held = sessions.get(session) ?? emptySession()
-    sessions.delete(session)
-    sessions.set(session, held)
-    return held
-  }
-  const grow = (held: CachedSession, bytes: number): void => {
-    held.bytes += bytes
-    total += bytes
-    for (const [name, oldest] of sessions) {
-      if (total <= maxBytes || oldest === held) break
-      sessions.delete(name)
-      total -= oldest.bytes
-    }
-  }
-  return {
-    chain: (session, id) => sessions.get(session)?.chains.get(id),
-    putChain: (session, id, chain) => {
-      const held = use(session)
-      const before = held.chains.get(id)
-      held.chains.set(id, chain)
-      grow(held, sizeOf(chain) - (before === undefined ? 0 : sizeOf(before)))
-      for (const [oldest, gone] of held.chains) {
-        if (held.chains.size <= maxChains) break
-        held.chains.delete(oldest)
-        grow(held, -sizeOf(gone))
-      }
-    },
-    item: (session, id) => sessions.get(session)?.items.get(id),
-    putItems: (session, elements) => {
-      const held = use(session)
-      for (const text of elements) {
-        const id = itemId(text)
-        if (id === undefined || held.items.has(id)) continue
-        held.items.set(id, text)
-        grow(held, text.length)
-      }
-    },
-    isLost: (session, id) => sessions.get(session)?.lost.has(id) === true,
-    noteLost: (session, ids) => {
-      const { lost } = use(session)
-      for (const id of ids) lost.add(id)
-    },
-    losses: (session) => sessions.get(session)?.losses ?? 0,
-    noteLoss: (session) => {
-      use(session).losses++
-    },
-    isRead: (session) => sessions.get(session)?.isRead === true,
-    noteRead: (session) => {
-      use(session).isRead = true
-    },
-  }
-}
-
-/** Upper bound: chains of one session share most texts. */
-const sizeOf = ({ elements }: ResponseChain): number => elements.reduce((sum, text) => sum + text.length, 0)
-
-function itemId(text: string): string | undefined {
-  const item = tryParse(text)
-  return isObject(item) && typeof item.id === "string" && item.type !== "item_reference" ? item.id : undefined
 }

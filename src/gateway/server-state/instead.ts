@@ -150,10 +150,10 @@ export type Sent = {
 export function removeRejectedReasoning(
   sent: Sent,
   { format, wire }: ModelRequest,
-  rejectedReasoning: RejectedReasoning | undefined,
+  rejectedReasoning: RejectedReasoning,
 ): void {
   const { form, tried } = sent
-  if (rejectedReasoning === undefined || form.type !== "send" || form.body === wire) return
+  if (form.type !== "send" || form.body === wire) return
   tried.add("without-old-reasoning")
   if (rejectedReasoning === "all") tried.add("without-reasoning")
   const body = withoutReasoning(format, form.body, rejectedReasoning === "old")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createResponseCache } from "./held.ts"
+import { createResponseCache } from "./response-cache.ts"
 import type { ResponseChain } from "./whole.ts"
 
 const chain = (text: string): ResponseChain => ({ elements: [text], upstream: "unstored", logged: true })

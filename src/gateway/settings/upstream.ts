@@ -1,5 +1,6 @@
-import type { Format } from "../../message/message.ts"
-import { type ApiFamily, familyOf } from "../../message/message.ts"
+import { type ApiFamily, type Format, familyOf } from "../../message/message.ts"
+import type { ContextRefusal } from "../../model/too-long.ts"
+import type { Prepared } from "../../session/prepared.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 
 /** A model API behind the gateway. Upstreams come only from the configuration: no request can name another one. */
@@ -59,6 +60,67 @@ export function fitsPattern(name: string, pattern: string): boolean {
     at = found + piece.length
   }
   return at <= name.length - last.length
+}
+
+export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
+  /** Window sizes that upstreams stated when they refused a request, by tenant and model, because accounts have different limits. */
+  readonly windows: Map<string, number>
+  /** Tenants' models whose upstream refuses a request unless the request and its `max_tokens` together fit the window. */
+  readonly countsAnswer: Set<string>
+}
+
+/** The configured window of a model, or the one its upstream stated when it refused a request, whichever is smaller. */
+export function windowOf(
+  { upstreams, windowTokens, windows }: WindowDeps,
+  { tenant, format }: { readonly tenant: string; readonly format: Format },
+  model: string | undefined,
+): number | undefined {
+  const configured = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
+  const learned = windows.get(keyOf(tenant, model))
+  return configured === undefined || learned === undefined ? (configured ?? learned) : Math.min(configured, learned)
+}
+
+const keyOf = (tenant: string, model: string | undefined): string => JSON.stringify([tenant, model ?? ""])
+
+/** Limit on remembered windows (one per tenant and model). */
+const maxWindows = 1000
+/** No model has a smaller window: a refusal that states less was about something else. */
+const leastWindow = 4000
+
+/** Remember the window that an upstream stated. If it stated none, the size of the refused request is the upper bound. */
+export function learnWindow({ windows }: WindowDeps, tenant: string, model: string, tokens: number): void {
+  if (tokens < leastWindow) return
+  if (windows.size >= maxWindows) windows.clear()
+  const key = keyOf(tenant, model)
+  windows.set(key, Math.min(tokens, windows.get(key) ?? tokens))
+}
+
+/** Largest share of the window that is reserved for the response, whatever `max_tokens` the request allows. */
+const mostAnswerShare = 0.5
+
+/** Can the request be made small enough that the response it allows fits as well? */
+export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: ContextRefusal): boolean =>
+  answerTokens > 0 && answerTokens <= windowTokens * mostAnswerShare
+
+export const isAnswerCounted = ({ countsAnswer }: WindowDeps, tenant: string, model: string | undefined): boolean =>
+  countsAnswer.has(keyOf(tenant, model))
+
+export function learnCountsAnswer({ countsAnswer }: WindowDeps, tenant: string, model: string): void {
+  if (countsAnswer.size >= maxWindows) countsAnswer.clear()
+  countsAnswer.add(keyOf(tenant, model))
+}
+
+/** If a refusal states no size, the next request gets this share of the refused request's tokens. */
+const lessShare = 0.75
+
+/** The window that the upstream stated, converted to our token counts: the upstream may count more tokens in the same text. */
+export function tighter(
+  { windowTokens, neededTokens, answerTokens = 0 }: ContextRefusal,
+  { receipt: { contextTokens } }: Prepared,
+): number {
+  if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
+  const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / Math.max(1, neededTokens - answerTokens))
+  return Math.max(1, Math.floor(windowTokens * ratio))
 }
 
 /** Does the upstream have a credential of its own, so that the client's must not reach it? */

@@ -1,3 +1,4 @@
+import { setNewest } from "../../message/recall.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 
 type ExchangeListener = (record: ExchangeRecord) => void
@@ -28,11 +29,7 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
   return {
     begin: begun.tell,
     add: (record) => {
-      records.set(record.id, record)
-      for (const oldest of records.keys()) {
-        if (records.size <= limit) break
-        records.delete(oldest)
-      }
+      setNewest(records, record.id, record, limit)
       ended.tell(record)
     },
     find: (id) => records.get(id),

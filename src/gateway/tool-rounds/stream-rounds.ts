@@ -45,7 +45,7 @@ export type StreamRoundsOptions = RoundsOptions & {
 }
 
 /**
- * Run the tool rounds of a streamed response: recalls are answered here, and if every call was withheld, the model is clientEvents why and
+ * Run the tool rounds of a streamed response: recalls are answered here, and if every call was withheld, the model is told why and
  * continues. The client gets one response: text as it arrives, later rounds in the same message, the stop reason of the last round, and the
  * usage of all.
  * If nothing was recalled or withheld, the output bytes are the input bytes. If a later round fails, the stream ends with an error in its

@@ -1,3 +1,4 @@
+import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescaped } from "./code-text.ts"
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
 import type { OpenKind } from "./leaf.ts"
@@ -28,9 +29,6 @@ type CodeFacts = {
 
 /** Quoted texts of one program that are looked at. */
 const maxLiterals = 5_000
-/** Calls that are looked at in one program, and characters of each. */
-const maxCalls = 400
-const maxArgument = 4_000
 
 const calls: readonly (readonly [Effect, RegExp])[] = [
   [
@@ -63,155 +61,6 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
 ]
 
-const literal =
-  /"""([^"]{0,20000})"""|'''([^']{0,20000})'''|"((?:[^"\\\n]|\\.){1,4000})"|'((?:[^'\\\n]|\\.){1,4000})'|`([^`]{1,20000})`/gs
-
-const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
-
-/** Pieces of text that a program puts together, as one: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
-function joined(written: string): string {
-  const code = withHome(
-    written
-      .replace(
-        /\b(?:chr|String\.fromCharCode|Character\.toString|char)\(\s*(\d{2,3}|0x[\da-f]{2})\s*\)/gi,
-        (whole, number: string) => {
-          const sign = String.fromCharCode(Number(number))
-          return /^[\x20-\x7e]$/.test(sign) && !/["'\\]/.test(sign) ? `"${sign}"` : whole
-        },
-      )
-      .replace(
-        /\b(?:Pure(?:Posix)?)?Path\(\s*((?:["'][^"'\n]{0,300}["'](?:\s*\+\s*["'][^"'\n]{0,300}["'])*\s*,\s*){1,8}["'][^"'\n]{0,300}["'](?:\s*\+\s*["'][^"'\n]{0,300}["'])*)\s*\)/g,
-        (_whole, list: string) =>
-          `Path("${list
-            .split(/,/)
-            .map((one) => textsIn(one).join(""))
-            .join("/")}")`,
-      ),
-  )
-  const added = code.replace(/"\s{0,20}[+.]\s{0,20}"|'\s{0,20}[+.]\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
-  return joinedLists(added)
-    .replace(
-      /\bjoin\(\s*((?:["'][^"'\n]{0,300}["']\s*,\s*){1,12}["'][^"'\n]{0,300}["'])\s*\)/g,
-      (_whole, list: string) => `"${[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece).join("/")}"`,
-    )
-    .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
-}
-
-/** A member that is called by a name in quotes is that member: `os["system"]("x")`. */
-const withMembers = (code: string): string =>
-  code.includes("[") ? code.replace(/(?<=[\w)\]])\[\s*(["'`])([A-Za-z_$][\w$]{0,60})\1\s*\](?=\s*[([.])/g, ".$2") : code
-
-const quotedList = /["']([^"'\n]*)["']/g
-const textsIn = (list: string): readonly string[] => [...list.matchAll(quotedList)].map(([, piece = ""]) => piece)
-
-/** A list of texts that is made one: `"-".join(["a", "b"])` and `["a", "b"].join("-")`. */
-const joinedLists = (code: string): string =>
-  code
-    .replace(
-      /(["'])([^"'\n]{0,10})\1\.join\(\s*[[(]\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,20})[\])]\s*\)/g,
-      (_whole, _quote, sign: string, list: string) => `"${textsIn(list).join(sign)}"`,
-    )
-    .replace(
-      /\[\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,20})\]\s*\.join\(\s*(["'`])([^"'`\n]{0,10})\2\s*\)/g,
-      (_whole, list: string, _quote, sign: string) => `"${textsIn(list).join(sign)}"`,
-    )
-
-const home =
-  /\b(?:pathlib\.)?Path\.home\(\)|\bos\.path\.expanduser\(\s*["']~["']\s*\)|\b(?:os\.)?homedir\(\)|\bDir\.home\b|\b(?:os\.environ|process\.env|ENV)(?:\.HOME\b|(?:\.(?:get|fetch))?[[(]\s*["']HOME["']\s*[\])])|\$ENV\{["']?HOME["']?\}|\bos\.getenv\(\s*["']HOME["']\s*\)/g
-
-/** Two texts in different quotes that are put together. */
-const mixed = /(["'])([^"'\\\n]{0,300})\1\s{0,4}\)?\s{0,4}([+./])\s{0,4}(?!\1)(["'])([^"'\\\n]{0,300})\4/
-/** Pieces of one text in different quotes. */
-const maxPieces = 8
-
-/** A program with the home folder as it is written in a path, and pieces in other quotes or behind one another as one text. */
-function withHome(code: string): string {
-  const found = code.replace(home, '"~"').replace(/\$?\{\s*"~"\s*\}/g, "~")
-  let plain = found
-  for (let round = 0; round < maxPieces && mixed.test(plain); round++)
-    plain = plain.replace(
-      mixed,
-      (_whole, quote: string, one: string, sign: string, _other, next: string) =>
-        `${quote}${one}${sign === "/" ? "/" : ""}${next}${quote}`,
-    )
-  // What a pattern finds below a folder that is no part of the project.
-  const below = plain.replace(
-    /(["'])([~/][^"'\n]{0,300})\1\s*\)?\.(r?)glob\(\s*["']([^"'\n]{0,300})["']/g,
-    (_whole, quote: string, folder: string, deep: string, pattern: string) =>
-      `${quote}${folder}/${deep === "" ? "" : "**/"}${pattern}${quote}`,
-  )
-  return below.replace(
-    /(["'])([^"'\n]{0,300})\1\s*\)?\.joinpath\(\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,12})\)/g,
-    (_whole, quote: string, first: string, list: string) =>
-      `${quote}${[first, ...[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece)].join("/")}${quote}`,
-  )
-}
-
-/** The first argument of each call of a kind, as it is written. */
-function argumentsOf(code: string, call: RegExp): readonly string[] {
-  const found: string[] = []
-  for (const { 0: whole, index } of code.matchAll(call)) {
-    const rest = code.slice(index + whole.length, index + whole.length + maxArgument)
-    found.push(
-      /^\s*(?:\[[^\]]*\]|[rbfu]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)(?:\s*[%+.]\s*[\w(][^,)\n]*)?|[^,)\n]*)/
-        .exec(rest)?.[0]
-        ?.trim() ?? "",
-    )
-    if (found.length >= maxCalls) break
-  }
-  return found
-}
-
-type Names = ReadonlyMap<string, readonly string[]>
-
-/** Names that are given a text, with all texts that they are given; one that is given anything else is not among them. */
-function namesIn(code: string): Names {
-  const names = new Map<string, string[]>()
-  const other = new Set<string>()
-  for (const [, name = "", value = ""] of code.matchAll(
-    /(?:^|[;\n,({]|\b(?:const|let|var|my|local)\s)\s*[$@]?([A-Za-z_]\w*)\s*(?:=(?![=>])|:=)\s*([^\n;]{0,2000})/g,
-  )) {
-    const text = /^[rbu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`$]*)`)\s*(?:[,)}#/]|$)/.exec(
-      value.trim().replace(/^(?:pathlib\.)?(?:Pure)?Path\(\s*/, ""),
-    )
-    if (text === null) other.add(name)
-    else names.set(name, [...(names.get(name) ?? []), unescaped(text[1] ?? text[2] ?? text[3] ?? "")])
-  }
-  for (const [, name = "", list = ""] of code.matchAll(
-    /\bfor\s+(\w+)\s+in\s+(\[[^\]\n]{0,2000}\]|\([^)\n]{0,2000}\))/g,
-  ))
-    names.set(
-      name,
-      [...list.matchAll(literal)].map(([, , , double, single]) => double ?? single ?? ""),
-    )
-  for (const name of other) names.delete(name)
-  return names
-}
-
-/** A program in which names that stand for one text, and are put before another, are that text. */
-const withNames = (code: string, names: Names): string =>
-  code.replace(
-    /(?<![\w.$"'])([A-Za-z_]\w*)(?=\s*[+/]\s*["'])|(?<=\bjoin\(\s*)([A-Za-z_]\w*)(?=\s*,\s*["'])|(?<=\bPath\(\s*)([A-Za-z_]\w*)(?=\s*[),])/g,
-    (name) => {
-      const values = names.get(name)
-      return values?.length === 1 && /^[^"'\n]{1,300}$/.test(values[0] ?? "") ? `"${values[0]}"` : name
-    },
-  )
-
-/** What an argument says, if that is written in the program. */
-function textsOf(argument: string, names: Names): readonly string[] | undefined {
-  const bare = argument
-    .replace(/^[rbfu]{1,2}(?=["'])/, "")
-    .replace(/^(?:Path|str|pathlib\.Path|URL|new URL)\(\s*/, "")
-    .replace(/^\$/, "")
-  const whole = /^(?:"""([\s\S]*)"""|'''([\s\S]*)'''|"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`)$/.exec(bare)
-  if (whole === null) return names.get(bare)
-  const text = unescaped(whole[1] ?? whole[2] ?? whole[3] ?? whole[4] ?? whole[5] ?? "")
-  const isFormat = /^[rbu]?f/.test(argument) || argument.startsWith("`")
-  const filled = text.replace(/\$?\{(\w+)\}/g, (slot, name: string) => names.get(name)?.[0] ?? slot)
-  return isFormat && /\{/.test(filled) ? undefined : [filled]
-}
-
 const networkCalls =
   /\b(?:requests|httpx|axios|session|client|got|ky|superagent|https?|urllib\.request|Net::HTTP|HTTParty|Faraday)\.(?:get|post|put|patch|delete|head|options|request|stream|urlopen|urlretrieve|start)\s*\(|\b(?:fetch|urlopen|urlretrieve|axios|got|WebSocket|curl_init|file_get_contents|connect|create_connection|createConnection)\s*\(/g
 const fileCalls =
@@ -240,7 +89,7 @@ const fromFiles =
   /(?:import\s*\{([^}]{1,400})\}\s*from\s*|(?:const|let|var)\s*\{([^}]{1,400})\}\s*=\s*(?:await\s+import|require)\s*\(\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']/g
 const looksAtFiles =
   /^(?:read\w*|open\w*|l?stat\w*|access\w*|exists\w*|realpath\w*|watch\w*|createReadStream|constants|promises|glob\w*)$/
-/** Names under which a program has that module. */
+/** TextNames under which a program has that module. */
 const fileAliases =
   /(?:\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+import|require)\s*\(\s*|\bimport\s+(?:\*\s*as\s+)?(\w+)\s+from\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']|\{[^}]{0,200}\bpromises\s*:\s*(\w+)/g
 function fileCallsByAlias(text: string): boolean {
@@ -306,9 +155,7 @@ const posting = /(?:\.|->|::)(?:post|put|patch)(?:_form|form|async|json|forobjec
 
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {
-  const once = joined(code)
-  const names = namesIn(once)
-  const text = withMembers(names.size === 0 ? once : joined(withNames(once, names)))
+  const { text, names } = plainCode(code)
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (effects.has("network") && posting.test(text)) effects.add("send")
@@ -352,7 +199,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   if (dynamic.test(text))
     unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
   for (const argument of argumentsOf(text, evaluations))
-    if (textsOf(argument, names) === undefined && argument !== "")
+    if (argumentTexts(argument, names) === undefined && argument !== "")
       unresolved.push({ what: "everything", why: "the program runs a text that is put together when it runs" })
   return {
     effects,
@@ -372,13 +219,13 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
 }
 
 /** What a program may do to a cloud or a page by calls that nobody has listed. */
-function actsElsewhere(code: string, text: string, names: Names, isStrange: boolean): CodeFacts["unresolved"] {
+function actsElsewhere(code: string, text: string, names: TextNames, isStrange: boolean): CodeFacts["unresolved"] {
   const found: CodeFacts["unresolved"][number][] = []
   const isCloud = cloudModules.test(text)
   if ((isCloud || isStrange) && cloudChanges.test(text)) {
     const regions = [...text.matchAll(/\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)]
     const isWritten = (told: string): boolean =>
-      textsOf(told.trim(), names)?.every((region) => code.includes(region)) === true
+      argumentTexts(told.trim(), names)?.every((region) => code.includes(region)) === true
     if ((isCloud && regions.length === 0) || regions.some(([, told = ""]) => !isWritten(told)))
       found.push({ what: "regions", why: "the program changes something in a region that shows only when it runs" })
     if (namesControl(text.replace(/\benabled?\b/gi, "")))
@@ -396,7 +243,7 @@ const pressesKeys = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOp
 /** Read what network, file and database calls are given; where it is not written in the program it is unresolved. */
 function readCalls(
   text: string,
-  names: Names,
+  names: TextNames,
   effects: Set<Effect>,
   unresolved: CodeFacts["unresolved"][number][],
 ): readonly string[] {
@@ -408,7 +255,7 @@ function readCalls(
     sound: RegExp,
   ): readonly string[] =>
     argumentsOf(text, call).flatMap((argument) => {
-      const values = textsOf(argument, names)
+      const values = argumentTexts(argument, names)
       const start =
         values === undefined && sound.test(argument.replace(/^[rbfu]{0,2}["'`]/, ""))
           ? [argument.replace(/^[rbfu]{0,2}["'`]/, "")]
@@ -453,16 +300,16 @@ const mailTargets =
   /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_?(?:e?mail)\w*\s*\(\s*([^,)\n{]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)|(?:->|\.)(?:to|cc|bcc|recipients?|rcpt|add_?(?:to|cc|bcc|recipient)|addAddress)\s*\(\s*([^)\n]{1,300})/gi
 
 /** Does a program send mail to someone whom it finds out when it runs? */
-function mailsUnknown(text: string, names: Names): boolean {
+function mailsUnknown(text: string, names: TextNames): boolean {
   const targets = [...text.matchAll(mailTargets)]
   // Without a field for it, who gets it is the first thing that is handed over.
   const handed = targets.length > 0 ? [] : argumentsOf(text, /\.send\w{0,12}\s*\(/g)
-  if (handed.some((argument) => argument !== "" && textsOf(argument, names) === undefined)) return true
+  if (handed.some((argument) => argument !== "" && argumentTexts(argument, names) === undefined)) return true
   return targets.some(([, called, given, field, handedOver]) =>
     (called ?? given ?? field ?? handedOver ?? "")
       .replace(/^\[|\]$/g, "")
       .split(",")
-      .some((one) => one.trim() !== "" && textsOf(one.trim(), names) === undefined),
+      .some((one) => one.trim() !== "" && argumentTexts(one.trim(), names) === undefined),
   )
 }
 
@@ -470,7 +317,7 @@ function mailsUnknown(text: string, names: Names): boolean {
 function scriptsIn(
   text: string,
   language: string,
-  names: Names,
+  names: TextNames,
   unresolved: CodeFacts["unresolved"][number][],
 ): readonly string[] {
   const scripts: string[] = []
@@ -478,13 +325,13 @@ function scriptsIn(
     const list = /^\[(.*)\]$/s.exec(argument)?.[1]
     if (list !== undefined) {
       const words = list.split(",").map((word) => word.trim())
-      const pieces = words.map((word) => textsOf(word, names)?.[0])
+      const pieces = words.map((word) => argumentTexts(word, names)?.[0])
       if (pieces.includes(undefined))
         unresolved.push({ what: "everything", why: "the program runs a command that is put together when it runs" })
       scripts.push(pieces.map((piece) => `'${(piece ?? "\u0001").replaceAll("'", "'\\''")}'`).join(" "))
       continue
     }
-    const values = textsOf(argument, names)
+    const values = argumentTexts(argument, names)
     if (values === undefined && argument !== "")
       unresolved.push({ what: "everything", why: "the program runs a command that is put together when it runs" })
     scripts.push(...(values ?? []))

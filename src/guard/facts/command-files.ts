@@ -1,7 +1,112 @@
-import type { Effect } from "./command-table.ts"
-import { attachedProgram } from "./commands.ts"
-import type { Access, PathFact } from "./paths.ts"
+import { present } from "../../message/present.ts"
+import { type Effect, isDryRun } from "./command-table.ts"
+import { attachedProgram, type RunCommand } from "./commands.ts"
+import { type Open, open } from "./leaf.ts"
+import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
+import { asPattern, unknownPart } from "./shell-words.ts"
+
+/** What is known of the files of a script. */
+type Files = { readonly paths: PathFact[]; readonly open: Open }
+
+/** Programs that pack the files whose names they are told by another command. */
+const takesNames = (name: string, words: readonly string[]): boolean =>
+  (/^(?:cpio|pax|afio)$/.test(name) && !words.some((word) => /^-\w*[ir]/.test(word))) ||
+  (name === "zip" && words.includes("-@")) ||
+  (/^(?:tar|bsdtar)$/.test(name) &&
+    words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
+
+/** Programs that show names, sizes and dates, and nothing of what is in a file. */
+const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
+
+/** Programs whose words are no files. */
+export const wordless =
+  /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
+/** The files that a command names, reads and writes. */
+export function readFiles(reading: Files, command: RunCommand, effects: ReadonlySet<Effect>): void {
+  const { name, directory, writesTo, readsFrom } = command
+  const words = command.words.slice(1)
+  const isDry = isDryRun(name, words)
+  const add = (written: string, access: Access, more: Pick<PathFact, "tree" | "mayChange" | "isFresh"> = {}): void => {
+    if (written === "" || written === "-" || written.length > 4_096) return
+    // A name with a known beginning is a pattern.
+    if (written.startsWith(unknownPart) || (written.includes(unknownPart) && written.includes(".."))) {
+      open(reading.open, "paths", `a file that ${name || "it"} uses is known only when it runs`)
+      if (access !== "read")
+        open(reading.open, "changedPaths", `a file that ${name || "it"} changes is known only when it runs`)
+      if (written.replaceAll(unknownPart, "") === "") return
+    }
+    if (access !== "read" && /^\/etc\/(?:hosts|resolv\.conf|nsswitch\.conf)$/.test(written))
+      open(reading.open, "hosts", "it changes what names of hosts lead to")
+    const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
+    const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
+    reading.paths.push({
+      ...fact,
+      ...more,
+      ...(namesOnly.test(name) && fact.access === "read" ? { secret: false } : {}),
+    })
+  }
+  for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write", { isFresh: true })
+  if (takesNames(name, words)) {
+    for (const file of command.fed ?? []) add(file, "read", { tree: "files" })
+    if (command.fed === undefined) open(reading.open, "paths", `the files that ${name} packs are named when it runs`)
+  }
+  for (const from of readsFrom) add(from, "read")
+  if (/^apply_?patch$/.test(name))
+    for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")
+  if (/[/\\]/.test(command.words[0] ?? "")) add(command.words[0] ?? "", "read")
+  if (command.wraps || wordless.test(name)) {
+    for (const [at, word] of words.entries()) {
+      const bound = /^(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/.exec(
+        word.replace(/^--property=/, ""),
+      )?.[1]
+      if (bound !== undefined) add(bound, "unknown", { tree: "files" })
+      else if (
+        /^(?:bwrap|proot|firejail)$/.test(name) &&
+        /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/.test(words[at - 1] ?? "")
+      )
+        add(word.replace(/:.*$/, ""), "unknown", { tree: "files" })
+    }
+    if (/^(?:xargs|parallel)$/.test(name))
+      for (const [at, word] of words.entries()) {
+        const list = /^(?:-a|--arg-file)$/.test(words[at - 1] ?? "") ? word : /^--arg-file=(.+)/.exec(word)?.[1]
+        if (list !== undefined) add(list, "read")
+      }
+    if (/^(?:docker|podman)$/.test(name))
+      for (const [at, word] of words.entries())
+        if (/^-v$|^--volume$|^--mount$/.test(words[at - 1] ?? "") || /^--?(?:v|volume|mount)=/.test(word))
+          add(
+            word
+              .replace(/^--?[\w-]+=/, "")
+              .replace(/^.*(?:source|src)=([^,]+).*$/, "$1")
+              .replace(/:.*$/, ""),
+            "unknown",
+            { tree: "files" },
+          )
+    return
+  }
+  // A program that nobody has told of may have a language of its own, in which files are named.
+  if (effects.has("unknown"))
+    for (const word of words.filter((one) => /\s/.test(one)))
+      for (const [, file = ""] of word.matchAll(/(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g))
+        add(file, "unknown")
+  for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
+    add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
+}
+
+/** A file by the folder that the archiver is told to change to before it: `tar -c -C /home .ssh`. */
+function below(name: string, words: readonly string[], word: string): string {
+  if (!/^(?:bsd)?tar$/.test(name) || /^[/~$]/.test(word)) return word
+  const folder = words
+    .slice(0, Math.max(0, words.indexOf(word)))
+    .flatMap((one, at) =>
+      /^(?:-\w*C|--(?:directory|cd))$/.test(words[at - 1] ?? "")
+        ? [one]
+        : (/^(?:--directory=|-C(?=.))(.+)/.exec(one)?.[1] ?? []),
+    )
+    .at(-1)
+  return folder === undefined ? word : `${folder}/${word}`
+}
 
 const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
 const textOptions =
@@ -20,7 +125,7 @@ type FileWord = {
 const folderOption = /^--?(?:chdir|directory|cwd|prefix|work-tree|workdir|dir|C)=/
 
 /** Words of a command that name files, with what it does to each. */
-export function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
+function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
   if (name === "git") return gitFiles(words)
   if (name === "find") return foundFiles(words, effects)
   const formatted =

@@ -1,20 +1,21 @@
 import { present } from "../../message/present.ts"
-import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
-import { type AmountFact, amountsOf, hasRates, mostOf } from "./amounts.ts"
+import { type Action, type Environment, namedActions, possibleActions } from "./action.ts"
+import { type AmountFact, amountsOf, mostOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
 import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
-import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
+import { keyName, type Leaf, leavesOf, type Mark, type OpenFacts, roleOf } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
-import { hasContacts, type PersonalKind, personalKinds, tellsOfPeople } from "./personal.ts"
+import { type PersonalKind, personalKinds } from "./personal.ts"
 import type { Programs } from "./program-reading.ts"
 import { programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
+import { openOf } from "./unresolved.ts"
 import { clean, fold, isAscii } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
@@ -356,78 +357,6 @@ const perhapsWhole = (path: PathFact): PathFact =>
   path.tree === undefined && /^[/~]/.test(path.path) && !/[^/.]\.[a-z]\w{0,5}$/i.test(path.path)
     ? { ...path, tree: "files" }
     : path
-
-type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
-
-/** What of a call is unresolved: as its programs say, and where it sends, calls or pays and does not say whom, where or how much. */
-function openOf(
-  { tool, leaves, named, declared }: Naming,
-  programs: Programs,
-  { emails, unresolved }: Addressed,
-  hosts: readonly HostFact[],
-): OpenFacts {
-  const into: Open = new Map(programs.open)
-  const isReading = [...named].every((action) => action === "read" || action === "query")
-  const medium = declared?.contract.medium
-  const media = medium === undefined ? mediaOf(tool, leaves, [], false) : new Set([medium])
-  const byOther = media.size > 0 && !media.has("email") && !media.has("calendar")
-  const isAddressed = emails.some(({ recipient }) => recipient)
-  const isMail = declared === undefined ? mayMail(tool) || named.has("send") || leaves.some(namesMail) : true
-  if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
-  // A contract that has a field for who gets it means that somebody does.
-  const tells = medium === "email" || (medium === undefined && declared?.contract.recipients !== undefined)
-  const sends = declared === undefined ? mayMail(tool) && !isReading : tells && named.has("send")
-  if (sends && !byOther && !isAddressed && programs.commands.length === 0)
-    open(into, "recipients", "it does not say to which address it goes")
-  const contacted = hosts.some((host) => host.contacted)
-  if (declared === undefined && maySurf(tool) && !contacted && programs.read === 0) {
-    open(into, "hosts", "it does not say which host it calls")
-    open(into, "network", "its name says that it uses a network")
-  }
-  // What runs behind a server of tools that nobody has declared is not in the call.
-  if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
-    for (const kind of ["network", "hosts"] as const)
-      if (kind === "network" || !contacted)
-        open(into, kind, "nobody has said whether the tools of this server use a network")
-  // A tool that is there to change a file, and is not told which, changes one that nobody has named.
-  const changes = named.has("write") || named.has("delete")
-  if (declared?.contract.paths !== undefined && changes && !leaves.some(isNamedFile) && programs.read === 0)
-    for (const kind of ["paths", "changedPaths"] as const) open(into, kind, "it does not say which file it changes")
-  if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
-    open(into, "hosts", "it does not say which host it calls")
-  if (
-    leaves.some(
-      ({ role, value, text }) =>
-        role === "amount" &&
-        typeof value === "string" &&
-        text.trim() !== "" &&
-        !/[\d٠-٩]/.test(text) &&
-        !/\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b/i.test(text),
-    )
-  )
-    open(into, "amounts", "a sum of money is not given as a number")
-  const handsOn = declared === undefined && (named.has("disclose") || named.has("send"))
-  if (handsOn && (tellsOfPeople(tool) || hasContacts(leaves)))
-    open(into, "personal", "it hands on what is kept about people")
-  const pays =
-    named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
-  if (pays && hasRates(leaves)) open(into, "amounts", "a sum of money comes of several figures")
-  if (named.has("execute") && programs.read === 0 && declared === undefined) {
-    open(into, "changes", "what it runs is not in the call")
-    open(into, "network", "what it runs is not in the call")
-    open(into, "statements", "what it runs is not in the call")
-  }
-  return into
-}
-
-/** A field for the address of who gets something, and one that chooses what a tool for many things does. */
-const namesMail = ({ role, keys, text }: Leaf): boolean =>
-  (role === "recipient" && /mail/.test(keys.at(-1) ?? "")) ||
-  (text.length <= 80 &&
-    /^(?:node|type|action|operation|service|provider|channel|app|integration|connector)$/.test(keys.at(-1) ?? "") &&
-    mayMail(text))
-
-const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
 function allActions(

@@ -22,7 +22,7 @@ export type OwnScript = {
   readonly tooMany: boolean
 }
 
-/** Wrappers that have words of their own which name files. */
+/** Programs that run other commands and also name files in their own words. */
 const withFiles =
   /^(?:docker|podman|nerdctl|kubectl|find|git|tar|rsync|script|vim?|nvim|less|holdfast|npx|npm|pnpm|yarn|bun|deno|systemctl|service|pm2|su)$/
 
@@ -55,7 +55,7 @@ export function readCommands(text: string, base: string, own: OwnProcess, depth 
   }
 }
 
-/** Programs that give a command the words that they read. */
+/** Programs that read words and pass them to a command. */
 export const isFed = (name: string): boolean => name === "xargs" || name === "parallel"
 
 // Words that name files
@@ -122,7 +122,7 @@ export function pathsIn(word: string): readonly string[] {
   return [...new Set([word, bare, ...pieces])].filter((piece) => piece !== "" && !piece.startsWith("-"))
 }
 
-// What becomes of a folder that holds what is ours
+// Commands that act on a whole folder, and so on Holdfast's files in it
 
 /** Commands that delete, move, pack or change all that is in a folder; those with a target as their last word, and those without. */
 const ofWholeFolders: readonly (readonly [name: RegExp, option: RegExp | undefined, hasTarget: boolean])[] = [
@@ -137,7 +137,7 @@ const ofWholeFolders: readonly (readonly [name: RegExp, option: RegExp | undefin
   [/^(?:mount|umount)$/, undefined, false],
 ]
 
-/** The words of a command that name folders of which everything is taken. */
+/** The words of a command that name folders whose whole content it deletes, moves, packs or changes. */
 export function wholeFolders({ name, words }: OwnCommand, named: readonly string[]): readonly string[] {
   const entry = ofWholeFolders.find(([pattern]) => pattern.test(name))
   if (entry === undefined) return name === "git" ? gitFolders(words, named) : []
@@ -156,7 +156,7 @@ export function wholeFolders({ name, words }: OwnCommand, named: readonly string
   return hasTarget && !hasTargetFirst && !emptiesTarget && operands.length > 1 ? operands.slice(0, -1) : operands
 }
 
-/** `git clean` takes all that it does not know, `git stash` too where it is told so; below the paths that are named, or here. */
+/** The folders from which `git clean`, or `git stash` with untracked files, removes files: the named paths, or the current folder. */
 function gitFolders(words: readonly string[], named: readonly string[]): readonly string[] {
   const isClean = words.includes("clean") && words.some((word) => /^-\w*f|^--force$/.test(word))
   const isDry = words.some((word) => /^-\w*n|^--dry-run$/.test(word))
@@ -164,7 +164,7 @@ function gitFolders(words: readonly string[], named: readonly string[]): readonl
   const isStash = words.includes("stash") && words.some((word) => /^-\w*[ua]$|^--(?:include-untracked|all)$/.test(word))
   const at = words.indexOf("-C")
   const from = at < 0 ? "." : (words[at + 1] ?? ".")
-  // A repository that holds what is ours prints it.
+  // These print content of the repository, which may be Holdfast's files.
   if (at >= 0 && words.some((word) => /^(?:log|show|diff|grep|archive|stash|cat-file|blame)$/.test(word))) return [from]
   if (!isStash && (!isClean || isDry || !takesFolders)) return []
   const verb = named.findIndex((word) => word === "clean" || word === "stash")

@@ -2,9 +2,9 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { callId } from "../../message/message.ts"
 import { runSteps } from "../../message/steps.ts"
-import { brokenLink } from "../../store/reserved-log.ts"
+import { brokenLink, payloadsOf } from "../../store/reserved-log.ts"
 import type { StoredEntry } from "../../store/store.ts"
-import { chainEntries, payloadLength, payloadsOf, readBody } from "./chain.ts"
+import { chainEntries, payloadLength, readBody } from "./chain.ts"
 import type { EntryBody } from "./entry.ts"
 
 const rule = (text: string): EntryBody => ({

@@ -1,11 +1,10 @@
 import { HoldfastError } from "../../message/errors.ts"
-import { present } from "../../message/present.ts"
 import { sha256HexInSteps } from "../../message/sha256.ts"
 import type { Steps } from "../../message/steps.ts"
 import { toStorable } from "../../store/packed-text.ts"
-import { brokenLink, hashEntry } from "../../store/reserved-log.ts"
+import { brokenLink, hashEntry, payloadsOf } from "../../store/reserved-log.ts"
 import type { Head, SessionId, Store, StoredEntry } from "../../store/store.ts"
-import { type EntryBody, refersTo } from "./entry.ts"
+import type { EntryBody } from "./entry.ts"
 
 /** Longer texts of a body are stored separately by their hash: a text is stored once, however many entries contain it. */
 export const payloadLength = 1024
@@ -43,8 +42,38 @@ export function* chainEntries(
   return { entries, payloads }
 }
 
-const referenceOf = (body: EntryBody): Pick<StoredEntry, "parent" | "key"> =>
-  present({ parent: refersTo(body), key: body.type === "message-appended" ? body.key : undefined })
+/** The entry that a body refers to. It is stored beside the body, so that the outline can be read without the bodies. */
+function referenceOf(body: EntryBody): Pick<StoredEntry, "parent" | "key"> {
+  switch (body.type) {
+    case "message-appended":
+      return { parent: body.parent, key: body.key }
+    case "branch-opened":
+      return { parent: body.from }
+    case "checkpoint-installed":
+    case "summary-begun":
+      return { parent: body.node }
+    case "checkpoint-undone":
+    case "lookups-repeated":
+      return { parent: body.checkpoint }
+    case "rule-unpinned":
+      return { parent: body.pin }
+    case "memory-flushed":
+      return { parent: body.upTo }
+    case "memory-retrieved":
+    case "handoff-restored":
+      return { parent: body.before }
+    case "text-recalled":
+      return { parent: body.after }
+    case "rule-pinned":
+      return body.place === undefined ? {} : { parent: body.place.entry }
+    case "session-opened":
+    case "stack-seen":
+    case "stack-installed":
+    case "usage-reported":
+    case "calls-judged":
+      return {}
+  }
+}
 
 /** Marks a text that is stored separately. A foreign member with this name is written with an additional colon. */
 const mark = "payload:sha256"
@@ -75,12 +104,6 @@ function writeBody(body: EntryBody, names: ReadonlyMap<string, string>): string 
     return name === undefined ? value : { [mark]: name }
   })
 }
-
-const reference = /\{"payload:sha256":"([0-9a-f]{64})"\}/g
-
-/** The payload hashes in a body. A foreign text that looks like one is escaped in the JSON, so it does not match. */
-export const payloadsOf = (body: string): readonly string[] =>
-  [...body.matchAll(reference)].map(([, hash = ""]) => hash)
 
 /** Decode a stored body. The hash chain has verified it, so an invalid shape means damage. */
 export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, string>, session: string): EntryBody {

@@ -186,39 +186,6 @@ export type Entry = {
   readonly body: EntryBody
 }
 
-/** The entry that a body refers to. It is stored besides the body, so that the outline can be read without the bodies. */
-export function refersTo(body: EntryBody): number | undefined {
-  switch (body.type) {
-    case "message-appended":
-      return body.parent
-    case "branch-opened":
-      return body.from
-    case "checkpoint-installed":
-    case "summary-begun":
-      return body.node
-    case "checkpoint-undone":
-    case "lookups-repeated":
-      return body.checkpoint
-    case "rule-unpinned":
-      return body.pin
-    case "memory-flushed":
-      return body.upTo
-    case "memory-retrieved":
-    case "handoff-restored":
-      return body.before
-    case "text-recalled":
-      return body.after
-    case "rule-pinned":
-      return body.place?.entry
-    case "session-opened":
-    case "stack-seen":
-    case "stack-installed":
-    case "usage-reported":
-    case "calls-judged":
-      return undefined
-  }
-}
-
 /** The id of an entry is its sequence number: `e12`. */
 export const entryId = (seq: number): string => `e${seq}`
 

@@ -69,6 +69,13 @@ export function createOutline(): Outline {
     }
   }
 
+  const path: Outline["path"] = (from, after = 0) => {
+    const found: number[] = []
+    let at = from
+    for (; at > 0 && at !== after; at = nodes.get(at)?.parent ?? 0) found.push(at)
+    return at === after ? found.reverse() : undefined
+  }
+
   return {
     head: () => head,
     extend: (entries) => entries.forEach(extend),
@@ -82,7 +89,7 @@ export function createOutline(): Outline {
       return behind !== undefined && newest.has(behind)
     },
     tip: () => tip,
-    path: (from, after = 0) => pathTo(nodes, from, after),
+    path,
     checkpointAt,
     isUndone: (checkpoint) => undone.has(checkpoint),
     nodeOf: (checkpoint) => references.get(checkpoint),
@@ -90,16 +97,6 @@ export function createOutline(): Outline {
     reference: (seq) => references.get(seq),
     typeOf: (seq) => types.get(seq),
   }
-}
-
-function pathTo(nodes: ReadonlyMap<number, MessageNode>, from: number, after: number): readonly number[] | undefined {
-  const path: number[] = []
-  let at = from
-  while (at > 0 && at !== after) {
-    path.push(at)
-    at = nodes.get(at)?.parent ?? 0
-  }
-  return at === after ? path.reverse() : undefined
 }
 
 function listIn<Key>(lists: Map<Key, number[]>, key: Key): number[] {

@@ -2,15 +2,16 @@ import type { Compacted } from "../../compact/attempt.ts"
 import { rulePresence } from "../../compact/pins.ts"
 import { type Weighing, weighRewrite } from "../../compact/plan/economics.ts"
 import {
+  irreducibleFloor,
   mostReserveShare,
   type Plan,
   planContext,
+  requireFloor,
   reserveFor,
   type Sizes,
   usualAnswerTokens,
 } from "../../compact/plan/plan.ts"
 import { type CompactionPolicy, defaultPolicy } from "../../compact/plan/policy.ts"
-import { irreducibleFloor, requireFloor } from "../../compact/stack/fit.ts"
 import type { Separation } from "../../compact/stack/separate.ts"
 import { defaultStrategyOptions, strategies } from "../../compact/stages/strategies.ts"
 import type { CompactChoices, SizeLimits } from "../../compact/task.ts"
@@ -26,13 +27,11 @@ import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
 /** The plan for one request, and its limits. */
-export type Planned = {
+export type Planned = Measured & {
   readonly plan: Plan
   readonly sizes: Sizes
   readonly limits: SizeLimits
   readonly by: "budget" | "window"
-  readonly stackTokens: number
-  readonly outsideTokens: number
   readonly expectedCalls: number
   /** Does the original request contain every pinned rule? */
   readonly pinsStand: boolean
@@ -56,10 +55,11 @@ export function planRequest(
   meter: Meter,
   options: PlanOptions,
 ): Planned {
-  const { stackTokens, outsideTokens } = measure(request, separation, meter)
+  const { overheadTokens, stackTokens, outsideTokens } = measure(request, separation, meter)
   const policy: CompactionPolicy = { ...defaultPolicy, ...oneShot, ...options.policy }
   const pins = options.pins ?? []
   const shared = {
+    overheadTokens,
     stackTokens,
     outsideTokens,
     expectedCalls: policy.expectedCalls,
@@ -92,16 +92,26 @@ export function planRequest(
   return { ...shared, plan, sizes: { ...sizes, ...shape }, by: "window", limits: { targetTokens, hardTokens } }
 }
 
-export type Measured = { readonly stackTokens: number; readonly outsideTokens: number }
+export type Measured = {
+  /** Framing, system part and tools. */
+  readonly overheadTokens: number
+  /** The same and the other infrastructure. */
+  readonly stackTokens: number
+  readonly outsideTokens: number
+}
 
 /** The size of a request: its infrastructure, and everything else. */
 export function measure(request: ModelRequest, { infrastructure, conversation }: Separation, meter: Meter): Measured {
   const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
   const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
-  return { stackTokens: meter.overhead(request) + standing, outsideTokens }
+  const overheadTokens = meter.overhead(request)
+  return { overheadTokens, stackTokens: overheadTokens + standing, outsideTokens }
 }
 
-type TokenCounts = Measured & { readonly words: readonly Part[]; readonly unreadTokens: number }
+type TokenCounts = Omit<Measured, "overheadTokens"> & {
+  readonly words: readonly Part[]
+  readonly unreadTokens: number
+}
 
 /** The sizes relative to a window; throws a Problem if content that can never be left out does not fit. */
 function windowSizes(

@@ -68,7 +68,7 @@ export function reportOf(input: ReportInput): Report {
   const { model } = meter
   const changed = wire !== request.wire
   const sent = changed ? decodeRequest(request.format, wire) : request
-  const measured = (): Measured => measure(sent, changed ? separate(sent) : separation, meter)
+  const measured = (): MeasuredRequest => measure(sent, changed ? separate(sent) : separation, meter)
   const after = compacted === undefined ? measured() : { stackTokens, outsideTokens: compacted.afterTokens }
   const weighing = trace.flatMap((event) => (event.type === "plan-made" ? (event.weighing ?? []) : []))[0]
   return {
@@ -96,7 +96,9 @@ export function reportOf(input: ReportInput): Report {
   }
 }
 
-const measureOf = ({ messages }: ModelRequest, { stackTokens, outsideTokens }: Measured): Measure => ({
+type MeasuredRequest = Pick<Measured, "stackTokens" | "outsideTokens">
+
+const measureOf = ({ messages }: ModelRequest, { stackTokens, outsideTokens }: MeasuredRequest): Measure => ({
   messages: messages.length,
   stackTokens,
   outsideTokens,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { tokens } from "../../message/message.ts"
-import { irreducibleFloor, requireFloor } from "./fit.ts"
+import { irreducibleFloor, requireFloor } from "./plan.ts"
 
 const floor = irreducibleFloor({
   stack: tokens(6000),

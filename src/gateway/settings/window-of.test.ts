@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isAnswerCounted, learnCountsAnswer, learnWindow, type WindowDeps, windowOf } from "./window-of.ts"
+import { isAnswerCounted, learnCountsAnswer, learnWindow, type WindowDeps, windowOf } from "./upstream.ts"
 
 test("a window learned for one tenant does not apply to another", () => {
   const deps: WindowDeps = { upstreams: [], windows: new Map(), countsAnswer: new Set() }

@@ -1,0 +1,164 @@
+/** The texts that a program puts together of what it has in quotes, read without running it. */
+
+/** Calls that are looked at in one program, and characters of each. */
+const maxCalls = 400
+const maxArgument = 4_000
+
+/** A text in quotes, in the ways that most languages have. */
+export const literal =
+  /"""([^"]{0,20000})"""|'''([^']{0,20000})'''|"((?:[^"\\\n]|\\.){1,4000})"|'((?:[^'\\\n]|\\.){1,4000})'|`([^`]{1,20000})`/gs
+
+export const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
+
+/**
+ * A program with its texts put together as far as that can be seen, members in quotes called by their names, and the names that stand for
+ * a text.
+ */
+export function plainCode(code: string): { readonly text: string; readonly names: TextNames } {
+  const once = joined(code)
+  const names = namesIn(once)
+  return { text: withMembers(names.size === 0 ? once : joined(withNames(once, names))), names }
+}
+
+/** Pieces of text that a program puts together, as one: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
+function joined(written: string): string {
+  const code = withHome(
+    written
+      .replace(
+        /\b(?:chr|String\.fromCharCode|Character\.toString|char)\(\s*(\d{2,3}|0x[\da-f]{2})\s*\)/gi,
+        (whole, number: string) => {
+          const sign = String.fromCharCode(Number(number))
+          return /^[\x20-\x7e]$/.test(sign) && !/["'\\]/.test(sign) ? `"${sign}"` : whole
+        },
+      )
+      .replace(
+        /\b(?:Pure(?:Posix)?)?Path\(\s*((?:["'][^"'\n]{0,300}["'](?:\s*\+\s*["'][^"'\n]{0,300}["'])*\s*,\s*){1,8}["'][^"'\n]{0,300}["'](?:\s*\+\s*["'][^"'\n]{0,300}["'])*)\s*\)/g,
+        (_whole, list: string) =>
+          `Path("${list
+            .split(/,/)
+            .map((one) => textsIn(one).join(""))
+            .join("/")}")`,
+      ),
+  )
+  const added = code.replace(/"\s{0,20}[+.]\s{0,20}"|'\s{0,20}[+.]\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
+  return joinedLists(added)
+    .replace(
+      /\bjoin\(\s*((?:["'][^"'\n]{0,300}["']\s*,\s*){1,12}["'][^"'\n]{0,300}["'])\s*\)/g,
+      (_whole, list: string) => `"${textsIn(list).join("/")}"`,
+    )
+    .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
+}
+
+/** A member that is called by a name in quotes is that member: `os["system"]("x")`. */
+const withMembers = (code: string): string =>
+  code.includes("[") ? code.replace(/(?<=[\w)\]])\[\s*(["'`])([A-Za-z_$][\w$]{0,60})\1\s*\](?=\s*[([.])/g, ".$2") : code
+
+const quotedList = /["']([^"'\n]*)["']/g
+const textsIn = (list: string): readonly string[] => [...list.matchAll(quotedList)].map(([, piece = ""]) => piece)
+
+/** A list of texts that is made one: `"-".join(["a", "b"])` and `["a", "b"].join("-")`. */
+const joinedLists = (code: string): string =>
+  code
+    .replace(
+      /(["'])([^"'\n]{0,10})\1\.join\(\s*[[(]\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,20})[\])]\s*\)/g,
+      (_whole, _quote, sign: string, list: string) => `"${textsIn(list).join(sign)}"`,
+    )
+    .replace(
+      /\[\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,20})\]\s*\.join\(\s*(["'`])([^"'`\n]{0,10})\2\s*\)/g,
+      (_whole, list: string, _quote, sign: string) => `"${textsIn(list).join(sign)}"`,
+    )
+
+const home =
+  /\b(?:pathlib\.)?Path\.home\(\)|\bos\.path\.expanduser\(\s*["']~["']\s*\)|\b(?:os\.)?homedir\(\)|\bDir\.home\b|\b(?:os\.environ|process\.env|ENV)(?:\.HOME\b|(?:\.(?:get|fetch))?[[(]\s*["']HOME["']\s*[\])])|\$ENV\{["']?HOME["']?\}|\bos\.getenv\(\s*["']HOME["']\s*\)/g
+
+/** Two texts in different quotes that are put together. */
+const mixed = /(["'])([^"'\\\n]{0,300})\1\s{0,4}\)?\s{0,4}([+./])\s{0,4}(?!\1)(["'])([^"'\\\n]{0,300})\4/
+/** Pieces of one text in different quotes. */
+const maxPieces = 8
+
+/** A program with the home folder as it is written in a path, and pieces in other quotes or behind one another as one text. */
+function withHome(code: string): string {
+  const found = code.replace(home, '"~"').replace(/\$?\{\s*"~"\s*\}/g, "~")
+  let plain = found
+  for (let round = 0; round < maxPieces && mixed.test(plain); round++)
+    plain = plain.replace(
+      mixed,
+      (_whole, quote: string, one: string, sign: string, _other, next: string) =>
+        `${quote}${one}${sign === "/" ? "/" : ""}${next}${quote}`,
+    )
+  // What a pattern finds below a folder that is no part of the project.
+  const below = plain.replace(
+    /(["'])([~/][^"'\n]{0,300})\1\s*\)?\.(r?)glob\(\s*["']([^"'\n]{0,300})["']/g,
+    (_whole, quote: string, folder: string, deep: string, pattern: string) =>
+      `${quote}${folder}/${deep === "" ? "" : "**/"}${pattern}${quote}`,
+  )
+  return below.replace(
+    /(["'])([^"'\n]{0,300})\1\s*\)?\.joinpath\(\s*((?:["'][^"'\n]{0,300}["']\s*,?\s*){1,12})\)/g,
+    (_whole, quote: string, first: string, list: string) => `${quote}${[first, ...textsIn(list)].join("/")}${quote}`,
+  )
+}
+
+/** The first argument of each call of a kind, as it is written. */
+export function argumentsOf(code: string, call: RegExp): readonly string[] {
+  const found: string[] = []
+  for (const { 0: whole, index } of code.matchAll(call)) {
+    const rest = code.slice(index + whole.length, index + whole.length + maxArgument)
+    found.push(
+      /^\s*(?:\[[^\]]*\]|[rbfu]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)(?:\s*[%+.]\s*[\w(][^,)\n]*)?|[^,)\n]*)/
+        .exec(rest)?.[0]
+        ?.trim() ?? "",
+    )
+    if (found.length >= maxCalls) break
+  }
+  return found
+}
+
+export type TextNames = ReadonlyMap<string, readonly string[]>
+
+/** TextNames that are given a text, with all texts that they are given; one that is given anything else is not among them. */
+function namesIn(code: string): TextNames {
+  const names = new Map<string, string[]>()
+  const other = new Set<string>()
+  for (const [, name = "", value = ""] of code.matchAll(
+    /(?:^|[;\n,({]|\b(?:const|let|var|my|local)\s)\s*[$@]?([A-Za-z_]\w*)\s*(?:=(?![=>])|:=)\s*([^\n;]{0,2000})/g,
+  )) {
+    const text = /^[rbu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`$]*)`)\s*(?:[,)}#/]|$)/.exec(
+      value.trim().replace(/^(?:pathlib\.)?(?:Pure)?Path\(\s*/, ""),
+    )
+    if (text === null) other.add(name)
+    else names.set(name, [...(names.get(name) ?? []), unescaped(text[1] ?? text[2] ?? text[3] ?? "")])
+  }
+  for (const [, name = "", list = ""] of code.matchAll(
+    /\bfor\s+(\w+)\s+in\s+(\[[^\]\n]{0,2000}\]|\([^)\n]{0,2000}\))/g,
+  ))
+    names.set(
+      name,
+      [...list.matchAll(literal)].map(([, , , double, single]) => double ?? single ?? ""),
+    )
+  for (const name of other) names.delete(name)
+  return names
+}
+
+/** A program in which names that stand for one text, and are put before another, are that text. */
+const withNames = (code: string, names: TextNames): string =>
+  code.replace(
+    /(?<![\w.$"'])([A-Za-z_]\w*)(?=\s*[+/]\s*["'])|(?<=\bjoin\(\s*)([A-Za-z_]\w*)(?=\s*,\s*["'])|(?<=\bPath\(\s*)([A-Za-z_]\w*)(?=\s*[),])/g,
+    (name) => {
+      const values = names.get(name)
+      return values?.length === 1 && /^[^"'\n]{1,300}$/.test(values[0] ?? "") ? `"${values[0]}"` : name
+    },
+  )
+
+/** What an argument says, if that is written in the program. */
+export function argumentTexts(argument: string, names: TextNames): readonly string[] | undefined {
+  const bare = argument
+    .replace(/^[rbfu]{1,2}(?=["'])/, "")
+    .replace(/^(?:Path|str|pathlib\.Path|URL|new URL)\(\s*/, "")
+    .replace(/^\$/, "")
+  const whole = /^(?:"""([\s\S]*)"""|'''([\s\S]*)'''|"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`)$/.exec(bare)
+  if (whole === null) return names.get(bare)
+  const text = unescaped(whole[1] ?? whole[2] ?? whole[3] ?? whole[4] ?? whole[5] ?? "")
+  const isFormat = /^[rbu]?f/.test(argument) || argument.startsWith("`")
+  const filled = text.replace(/\$?\{(\w+)\}/g, (slot, name: string) => names.get(name)?.[0] ?? slot)
+  return isFormat && /\{/.test(filled) ? undefined : [filled]
+}
