@@ -102,7 +102,10 @@ const fullWidthStop = /^[。！？]/
 const dress = /^(?:[-*•>+|\s]|#{1,6}\s|\d{1,3}[.)]\s|\[[ xX]\]\s)+/
 
 /** A stop behind these is no end: list numbers, single letters, usual abbreviations. */
-const noEnd = /(?:^|[\s(])(?:\d{1,3}|\p{L}|e\.g|i\.e|etc|vs|Mr|Ms|Mrs|Dr|No|approx)$/u
+const noEnd =
+  /(?:^|[\s(])(?:\d{1,3}(?:\.\d{1,2})?|\p{L}|e\.g|i\.e|z\.B|p\.\s?ex|p\.\s?ej|etc|vs|cf|vgl|bzw|inkl|usw|Mr|Ms|Mrs|Mme|Dr|No|Sra|approx)$/u
+/** Nor behind these before a number. */
+const numbered = /(?:^|[\s(])(?:arts?|fig|eq|abs|nr|núm|sec|ca|pp?)$/iu
 
 /** The text that is read of a long one: its two ends. */
 const endsOf = (text: string): readonly string[] =>
@@ -133,7 +136,8 @@ function sentencesOfLine(line: string): readonly string[] {
   const isEnd = (signs: string, at: number, start: number): boolean => {
     const next = line.charAt(at + signs.length)
     if (!fullWidthStop.test(signs) && next !== "" && next.trim() !== "") return false
-    return signs !== "." || !noEnd.test(line.slice(Math.max(start, at - 8), at))
+    const before = line.slice(Math.max(start, at - 8), at)
+    return signs !== "." || !(noEnd.test(before) || (numbered.test(before) && /^\s\d/.test(line.slice(at + 1, at + 3))))
   }
   return cutBehind(line, stops, { isEnd })
     .map(({ start, end }) => line.slice(start, end).replace(dress, "").replaceAll("**", "").trim())
