@@ -38,7 +38,7 @@ function print(title: string, contextTokens: number, messages: readonly Message[
   const shown = messages.map(({ role, content, tool_calls: calls }) => {
     const telling = content
       .split("\n")
-      .filter((line) => /^<(pins|summary)|^- (?:\[Open\] |\[Done\] )?Never|^Never|^Now/.test(line))
+      .filter((line) => /^<(pins|summary)|^(?:- |» )Never|^Never|^Now/.test(line))
     if (calls !== undefined || telling.length === 0) return "  …"
     return `  ${role}  ${telling.join(" ").replaceAll(/ (?:by|schema|covered)="[^"]*"/g, "")}`
   })
