@@ -36,9 +36,7 @@ const { wire, receipt, trace } = await session.prepare({
 function print(title: string, contextTokens: number, messages: readonly Message[]): void {
   console.log(`${title}: ${Math.round(contextTokens / 1000)},000 tokens`)
   const shown = messages.map(({ role, content, tool_calls: calls }) => {
-    const telling = content
-      .split("\n")
-      .filter((line) => /^<(pins|summary)|^(?:- |» )Never|^Never|^Now/.test(line))
+    const telling = content.split("\n").filter((line) => /^<(pins|summary)|^(?:- |» )Never|^Never|^Now/.test(line))
     if (calls !== undefined || telling.length === 0) return "  …"
     return `  ${role}  ${telling.join(" ").replaceAll(/ (?:by|schema|covered)="[^"]*"/g, "")}`
   })
