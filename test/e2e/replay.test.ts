@@ -15,6 +15,7 @@ import { importTranscript } from "../../src/transcript/import.ts"
 import { holdfast } from "../fixtures/cli/command-line.ts"
 import { openBrowser } from "../inspector/browser.ts"
 import { createMeasure } from "../model-server/measure.ts"
+import { browserTest } from "../support/browser-suite.ts"
 import { corpus, linesOf, withoutCorpus } from "../support/corpus.ts"
 import { babble } from "../support/scripted-session.ts"
 
@@ -127,7 +128,7 @@ test("values needed later are the probes of the retention bench, and as many of 
   await engine.close()
 })
 
-test("the page opens from a disk without a network, and shows its plots", { timeout: 120_000 }, async () => {
+browserTest("the page opens from a disk without a network, and shows its plots", { timeout: 120_000 }, async () => {
   const [file, out] = [join(folder, "session.json"), join(folder, "report.html")]
   writeFileSync(file, JSON.stringify({ model, messages: orders(40) }))
   expect((await holdfast(["replay", file, "--window", "9000", "--html", out])).exit).toBe(0)

@@ -2,8 +2,17 @@ import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 
-/** Debian's, or the one that CHROMIUM names. A missing browser is an error: nobody may take a page for tested that was not opened. */
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium"
+/** Where Chromium and Chrome are installed by packages of Linux, macOS and Windows; CHROMIUM names another place. */
+const places = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/snap/bin/chromium",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+]
+export const browserPath: string | undefined = process.env.CHROMIUM || places.find((place) => existsSync(place))
 const switches = [
   "--no-sandbox",
   "--disable-gpu",
@@ -18,10 +27,12 @@ const switches = [
 export const builtPages: string = resolve(import.meta.dirname, "../../dist/inspector")
 
 export async function openBrowser(): Promise<Browser> {
-  if (!existsSync(executablePath))
-    throw new Error(`There is no browser at ${executablePath}: apt-get install -y chromium`)
+  if (browserPath === undefined || !existsSync(browserPath))
+    throw new Error(
+      `There is no browser at ${browserPath ?? places.join(", ")}: install Chromium, or name its file in CHROMIUM`,
+    )
   if (!existsSync(join(builtPages, "index.html"))) throw new Error("The pages are not built: npm run build")
-  return chromium.launch({ executablePath, args: switches })
+  return chromium.launch({ executablePath: browserPath, args: switches })
 }
 
 const ofThePage: ReadonlySet<string> = new Set(["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"])

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Browser } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect } from "vitest"
+import { browserTest as test } from "../support/browser-suite.ts"
 import { describePostgres } from "../support/postgres-suite.ts"
 import { openBrowser } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway } from "./open-inspector.ts"
@@ -10,7 +11,7 @@ import { type InspectedGateway, openInspectedGateway } from "./open-inspector.ts
 /** Two gateways over one PostgreSQL: whoever looks at one of them sees what happens at both, and answers for both. */
 await describePostgres("two replicas", (postgres) => {
   let browser: Browser
-  let policy: string
+  let policy: string | undefined
   let here: InspectedGateway
   let there: InspectedGateway
   beforeAll(async () => {
@@ -24,7 +25,7 @@ await describePostgres("two replicas", (postgres) => {
     await browser?.close()
     await here?.close()
     await there?.close()
-    await rm(policy, { recursive: true, force: true })
+    if (policy !== undefined) await rm(policy, { recursive: true, force: true })
   })
 
   test("a call that waits at one is seen and approved by a browser at the other", { timeout: 60_000 }, async () => {

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect } from "vitest"
+import { browserTest as test } from "../support/browser-suite.ts"
 import { frameMsOf, mostFrameMs, openBrowser, slowFrameMs } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
 

@@ -1,5 +1,6 @@
 import { relative } from "node:path"
 import type { Reporter, TestModule } from "vitest/node"
+import { browserPath } from "../inspector/browser.ts"
 
 /** The end of the run, for whoever reads only that: what was skipped and why, and the last line. */
 export class ClosingLine implements Reporter {
@@ -18,6 +19,8 @@ export class ClosingLine implements Reporter {
       const named = new Set(skipped.map(({ fullName }) => fullName.split(" > ")[0] ?? fullName))
       process.stdout.write(`skipped: ${relative(process.cwd(), module.moduleId)}: ${[...named].join("; ")}\n`)
     }
+    if (browserPath === undefined)
+      process.stdout.write("skipped: whatever needs a browser: install Chromium, or name its file in CHROMIUM\n")
     process.stdout.write(
       `${count("passed")} passed, ${count("failed") + broken + errors.length} failed, ${count("skipped")} skipped\n`,
     )
