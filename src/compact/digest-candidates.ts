@@ -73,11 +73,14 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
         : [],
     ),
   )
+  const stops = sections.flatMap(({ name, lines }) => (name === "current_work" ? lines : [])).map(({ text }) => text)
   return sections.flatMap(({ name, lines }) =>
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text } = line
       const key = `${name}\n${text}`
       if (said.has(key) || isPinned(name, line, rules)) return []
+      // What was found last is told as where the work stopped.
+      if ((name === "key_concepts" || name === "pending_tasks") && stops.some((stop) => stop.includes(text))) return []
       said.add(key)
       const tier = tierAmong(name, line, told)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]

@@ -47,8 +47,11 @@ const membersOf = (list: string): string =>
     .map((member) => member.slice(1, -1).replaceAll('\\"', '"'))
     .join("\n")}\n`
 
+/** A label in brackets before words, as "[chat 12 · Ann] …", is none. */
 const isData = (sentence: string): boolean =>
-  /^[[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/.test(sentence)
+  /^\[(?![^\][{}",]{1,40}\] \p{L})|^[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/u.test(
+    sentence,
+  )
 
 /** Lines of one kind that one message gives: beyond that it is an essay. */
 const maxEach = 2
@@ -264,8 +267,19 @@ const lastQuestion = createPerObject((sentences: readonly string[]): string | un
   const before = weightOf(question) <= fewWords || leansOn.test(question) ? sentences[at - 1] : undefined
   const around = [before, question, sentences[at + 1]].filter((one) => one !== undefined).filter((one) => !isField(one))
   const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
-  return oneLine(told.length <= maxQuestion ? told : question, maxQuestion)
+  if (told.length <= maxQuestion) return oneLine(told, maxQuestion)
+  // Of what a short question leans on, the end stands right before it.
+  const room = maxQuestion - question.length - 3
+  return room < leastLead || before === undefined
+    ? oneLine(question, maxQuestion)
+    : oneLine(`… ${endOf(before, room)} ${question}`, maxQuestion)
 })
+
+/** A piece of the sentence before a question that is shorter says nothing. */
+const leastLead = 60
+
+/** The end of a sentence, from a word on. */
+const endOf = (sentence: string, length: number): string => sentence.slice(-length).replace(/^\S*\s/, "")
 
 /** It asks for something without a question mark: "Please let me know which option you prefer." An offer of more help asks for nothing. */
 const asksFor =

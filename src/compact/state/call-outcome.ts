@@ -137,10 +137,14 @@ function madeBy(
   const all = leavesIn(parsed, 0)
   // Inside the answer only a word with a figure in it is the name of something new.
   const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
-  const names = all.filter(
+  const found = all.filter(
     ({ key, value, depth }) =>
       nameKey.test(key) && isNew(value) && (depth === 0 || isId.test(String(value))) && !isSeen(String(value)),
   )
+  // What was made has a name at the top; steps and parts below it that are just numbered are its own business.
+  const names = found.some(({ depth }) => depth === 0)
+    ? found.filter(({ key, depth }) => depth === 0 || key !== "id")
+    : found
   const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
   const told = Map.groupBy([...names, ...stands], ({ key }) => key)
   return told.size === 0

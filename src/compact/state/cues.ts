@@ -9,6 +9,10 @@ const cue = (...words: readonly string[]): LazyPattern => lazyPattern(words.join
 /** Latin and Cyrillic words stand between what is no letter; ideographs stand anywhere. */
 const words = (list: string): string => `(?<![\\p{L}\\p{N}])(?:${list})(?![\\p{L}\\p{N}])`
 
+/** When something is to be done that is not done now. */
+const laterWords =
+  "after|afterwards|once|as soon as|when|later|tomorrow|tonight|next (?:week|month|monday|tuesday|wednesday|thursday|friday)|by (?:the end|tomorrow|monday|tuesday|wednesday|thursday|friday|noon|tonight)|at the end|in a follow-?up|(?:at|on|by|from) \\d[\\d:./-]*"
+
 /** The user takes something back or sets it right. */
 export const corrects = cue(
   "^(?:no|nope|wait|stop|actually|hmm,? no|sorry|nein|halt|non|нет|стой)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank)",
@@ -71,6 +75,34 @@ export const announces = cue(
     "voy a|vamos a|ahora|siguiente|a continuación|ich werde|als nächstes|jetzt|je vais|ensuite|maintenant|теперь|далее|сейчас|следующ",
   ),
   "接下来|接下來|下一步|现在|現在|我将|我會|我会|让我|次に|これから",
+)
+
+/** The assistant says what it will do later, once something has happened, or that something is left for later. */
+export const defers = cue(
+  // Will, and when.
+  words("(?:i|we)(?:['’]ll| will| shall|(?:['’]m| am|['’]re| are) going to| still (?:have|need) to)") +
+    "[^.!?]{0,160}" +
+    words(laterWords),
+  `${words("once|when|after|until")}[^.!?]{4,160}${words("(?:i|we)(?:['’]ll| will| shall)")}`,
+  `${words("as soon as")}[^.!?]{4,160}${words("i|we")}`,
+  words(
+    "(?:left|leav(?:e|ing)|put|save[ds]?|deferred|postponed|parked) (?:\\S+ ){0,6}(?:for|until|to) (?:later|the end|a follow-?up|another|after|tomorrow|next)|(?:i|we)(?:['’]ll| will) (?:come|get|circle) back to|(?:still|remains?) (?:outstanding|to be (?:done|fixed|handled|checked|written|tested))",
+  ),
+  words("(?:ich|wir)") + "[^.!?]{0,120}" + words("sobald|später|morgen|danach|nachher|im anschluss|heute noch"),
+  words("sobald") + "[^.!?]{4,160}" + words("ich|wir"),
+  words("(?:je|nous|on)") + "[^.!?]{0,120}" + words("dès que|dès qu['’]\\p{L}+|plus tard|demain|une fois que"),
+  words("dès que|dès qu['’]\\p{L}+|une fois que") + "[^.!?]{4,160}" + words("je|nous"),
+  words("\\p{L}{2,}r(?:é|emos|ei|ò|emo)|voy a|vamos a|vou|vamos") +
+    "[^.!?]{0,120}" +
+    words("en cuanto|tan pronto como|más tarde|mañana|assim que|mais tarde|amanhã|(?:non )?appena|più tardi|domani"),
+  words("en cuanto|tan pronto como|assim que|(?:non )?appena") +
+    "[^.!?]{4,160}" +
+    words("\\p{L}{2,}(?:ré|remos|rei|rò|remo)|voy a|vamos a|vou|vamos"),
+  words("(?:ik|we|wij)") + "[^.!?]{0,120}" + words("zodra|later|morgen|daarna"),
+  words("zodra") + "[^.!?]{4,160}" + words("ik|we|wij"),
+  "(?:次第|たら|後で|後ほど|のちほど|明日)[^。]{0,60}(?:ます|いたします)",
+  "(?:一旦|等[^。]{1,30}(?:后|後|了)|之后|稍后|稍後|明天|到时)[^。]{0,40}(?:我会|我會|我将|我再)",
+  "(?:되면|나중에|내일|이후에)[^.]{0,40}(?:겠습니다|할게요)",
 )
 
 /** The assistant waits for the user without a question mark. */

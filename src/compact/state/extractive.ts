@@ -153,6 +153,7 @@ const handoff: Readonly<Record<NoteKind, string>> = {
   correction: "user_messages",
   reply: "user_messages",
   task: "pending_tasks",
+  commitment: "pending_tasks",
   question: "current_work",
   current: "current_work",
   next: "next_steps",
@@ -174,6 +175,7 @@ const snapshot: Readonly<Record<NoteKind, string>> = {
   error: "recent_actions",
   current: "current_plan",
   task: "current_plan",
+  commitment: "current_plan",
   question: "current_plan",
   next: "current_plan",
 }

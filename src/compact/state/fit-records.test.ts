@@ -58,6 +58,22 @@ describe("where room is short", () => {
     expect(keep([...hits, person], 16).join("\n")).toContain("card_1")
   })
 
+  test("what all records share is told once, and what each has of its own before that", () => {
+    const orders = Array.from({ length: 5 }, (_, n) => line(`order W${n}: user_id=ann_lee_77; item=item_${n}1${n}`))
+    const text = keep(orders, 70, { arguments: new Set(["userid"]) }).join("\n")
+    for (let n = 0; n < 5; n++) expect(text).toContain(`item_${n}1${n}`)
+    expect(text.match(/ann_lee_77/g)).toHaveLength(1)
+  })
+
+  test("of a log of what happened the entries come last", () => {
+    const events = Array.from({ length: 20 }, (_, n) => `(ref EV${n}00${n})`).join(", ")
+    const person = line(`customer C-7: recent_events=${events}; address=street_12b; mail=a.lee@example.com`)
+    const [text = ""] = keep([person], 18)
+    expect(text).toContain("street_12b")
+    expect(text).toContain("a.lee@example.com")
+    expect(text).not.toContain("EV0")
+  })
+
   test("a list that is not whole says so", () => {
     const list = line("user U1: orders=W11, W22, W33, W44, W55")
     const [text = ""] = keep([list], 10)
@@ -69,6 +85,13 @@ describe("where room is short", () => {
     const list = line("user U1: orders=W11, W22; mail=a@b.example")
     expect(keep([list], 50, { stands: (value) => value !== "W22" })).toEqual(["user U1: orders=W11, W22"])
   })
+})
+
+test("an argument that only ever took sentences takes no id", () => {
+  const input = { documents: ["photo of the hose", "estimate of the floor"], claim_id: "CLM-1" }
+  const part = { type: "tool-call", callId: callId("c1"), tool: "ask", kind: "function", input } as const
+  const call = { id: messageId("m1"), role: "assistant", parts: [part] } as const
+  expect([...argumentNames([], [call])]).toEqual(["claimid"])
 })
 
 test("names of arguments come from the tools and from the calls there were", () => {

@@ -234,18 +234,20 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
   const record = readRecord(line.text)
   if (record === undefined || !admits(record.name)) return undefined
   const pieces = record.fields.map((field) => field.pieces.map(pieceOf))
-  const atoms = record.fields.flatMap(({ key }, field) =>
-    (pieces[field] ?? []).flatMap(({ head, parts }, piece): readonly Atom[] => {
+  const atoms = record.fields.flatMap(({ key }, field) => {
+    const own = pieces[field] ?? []
+    const share = memberShare(key, own.length)
+    return own.flatMap(({ head, parts }, piece): readonly Atom[] => {
       const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] =>
         value === "" || value === more || !admits(value) || !admits(key) || !admits(head)
           ? []
-          : [{ field, piece, part, value, cost: count(shown) + overhead, weight: weightOf(name, value, taken) }]
+          : [{ field, piece, part, value, cost: count(shown) + overhead, weight: share * weightOf(name, value, taken) }]
       return [
         ...atomOf(-1, key, head, head),
         ...parts.flatMap((shown, part) => atomOf(part, ...keyAndValue(shown), shown)),
       ]
-    }),
-  )
+    })
+  })
   const ratio = ({ weight, cost }: Atom): number => weight / cost ** thrift
   const id = idIn(record.name)
   return {
@@ -258,46 +260,62 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
 }
 const mostShared = 4
 
+/** What a value is worth as one of many under its key: of a long list few members are ever asked for, and of a log of what happened hardly any. */
+function memberShare(key: string, members: number): number {
+  const many = members > usualMembers ? (usualMembers / members) ** 0.7 : 1
+  return ofLog.test(key) ? many * 0.2 : many
+}
+const usualMembers = 6
+const ofLog =
+  /(?:^|[_. -])(?:audit|events?|logs?|trail|activit(?:y|ies)|timeline)(?:$|[_. -])|[a-z](?:Events?|Logs?|Audit|Activity|Timeline)$/
+
 /** The next value of a record, and what it was worth when somebody last looked: that never rises while others are told. */
 type Turn = { readonly filling: number; readonly rank: number }
 
-/** Value by value, the best of all records next. Telling one only lowers what the others are worth, so a turn is looked at again when it comes. */
+/**
+ * Value by value, the best of all records next. Telling one only lowers what the others are worth, so a turn is looked at again when it
+ * comes. A value that another record has told gives its turn to one that is new.
+ */
 function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): RankedRecords["order"] {
   const told = new Set<string>()
   const taken = fillings.map((): Taken => new Map())
-  const next = fillings.map(() => 0)
+  const untold = fillings.map(({ atoms }) => [...atoms])
   const late = fillings.map(({ line }) => waits?.(line) === true)
-  const turnOf = (at: number): Turn | undefined => {
-    const filling = fillings[at]
-    const own = taken[at]
-    const atom = filling?.atoms[next[at] ?? 0]
-    if (filling === undefined || own === undefined || atom === undefined) return undefined
+  const rankOf = (at: number, filling: Filling, atom: Atom): number => {
+    const own = taken[at] ?? new Map()
     const weight =
       atom.weight * (told.has(atom.value) ? repeated : 1) +
       (own.size === 0 && !told.has(idIn(filling.record.name)) ? filling.nameWeight : 0)
     // Its name is paid for once: where more values are worth telling, each bears a part of that.
     const shared = own.size === 0 ? filling.headCost * (1 - 1 / filling.worthy) : 0
     const rank = (filling.line.worth * weight) / (priceOf(filling, own, atom, count) - shared) ** thrift
-    return { filling: at, rank: late[at] === true ? rank - waiting : rank }
+    return late[at] === true ? rank - waiting : rank
+  }
+  const nextOf = (at: number): (Turn & { readonly atom: Atom }) | undefined => {
+    const [filling, rest] = [fillings[at], untold[at] ?? []]
+    const [first] = rest
+    if (filling === undefined || first === undefined) return undefined
+    const fresh = told.has(first.value) ? (rest.find(({ value }) => !told.has(value)) ?? first) : first
+    const [rank, freshRank] = [rankOf(at, filling, first), rankOf(at, filling, fresh)]
+    return rank >= freshRank ? { filling: at, rank, atom: first } : { filling: at, rank: freshRank, atom: fresh }
   }
   const order: { readonly filling: number; readonly atom: Atom }[] = []
-  const turns = createTurns(fillings.flatMap((_, at) => turnOf(at) ?? []))
+  const turns = createTurns(fillings.flatMap((_, at) => nextOf(at) ?? []))
   for (let top = turns.pop(); top !== undefined; top = turns.pop()) {
     const { filling: at } = top
-    const now = turnOf(at)
+    const now = nextOf(at)
     const filling = fillings[at]
-    const own = taken[at]
-    const atom = filling?.atoms[next[at] ?? 0]
-    if (now === undefined || filling === undefined || own === undefined || atom === undefined) continue
+    const [own, rest] = [taken[at], untold[at]]
+    if (now === undefined || filling === undefined || own === undefined || rest === undefined) continue
     if (now.rank < top.rank) {
       turns.push(now)
       continue
     }
-    order.push({ filling: at, atom })
-    mark(own, atom)
-    for (const value of [atom.value, idIn(filling.record.name)]) told.add(value)
-    next[at] = (next[at] ?? 0) + 1
-    const following = turnOf(at)
+    order.push({ filling: at, atom: now.atom })
+    mark(own, now.atom)
+    for (const value of [now.atom.value, idIn(filling.record.name)]) told.add(value)
+    rest.splice(rest.indexOf(now.atom), 1)
+    const following = nextOf(at)
     if (following !== undefined) turns.push(following)
   }
   return order
@@ -371,17 +389,31 @@ export function argumentNames(tools: readonly Tool[], messages: Transcript): Rea
   const names = new Set<string>()
   for (const { wire } of tools)
     for (const [, name = ""] of wire.slice(0, maxSchemaLength).matchAll(keyInSchema)) names.add(plainName(name))
+  const prose = new Map<string, boolean>()
   for (const { parts } of messages)
     for (const part of parts)
-      if (part.type === "tool-call") for (const name of keysIn(part.input, 0)) names.add(plainName(name))
+      if (part.type === "tool-call")
+        for (const [key, value] of keysIn(part.input, 0)) {
+          const name = plainName(key)
+          prose.set(name, (prose.get(name) ?? true) && isProse(value))
+        }
+  // An argument that only ever took words of its own takes no value that somebody else made.
+  for (const [name, isText] of prose) {
+    if (isText) names.delete(name)
+    else names.add(name)
+  }
   return names
 }
+
+const isProse = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every(isProse) : typeof value === "string" && /\S\s+\S/.test(value)
 
 /** Arguments lie this deep at most. */
 const maxArgumentDepth = 4
 
-function keysIn(input: unknown, depth: number): readonly string[] {
+function keysIn(input: unknown, depth: number): readonly (readonly [string, unknown])[] {
   if (typeof input !== "object" || input === null || depth > maxArgumentDepth) return []
   if (Array.isArray(input)) return input.slice(0, 20).flatMap((item) => keysIn(item, depth + 1))
-  return Object.entries(input).flatMap(([key, value]) => [key, ...keysIn(value, depth + 1)])
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(input)
+  return entries.flatMap((entry) => [entry, ...keysIn(entry[1], depth + 1)])
 }

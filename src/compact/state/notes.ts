@@ -21,6 +21,7 @@ import {
 } from "./assistant-notes.ts"
 import { type CallDeed, deedOf } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
+import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { isRunning, type Outcome, outcomeOf, resultText, runningIn, textEnds } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
@@ -123,6 +124,8 @@ type Reading = {
   failedAct: string | undefined
   /** A command that was written rather than called. */
   written: WrittenCommand | undefined
+  /** What the assistant said it would do later. */
+  readonly commitments: Commitment[]
   /** The one whose output came last. */
   answeredCommand: WrittenCommand | undefined
 }
@@ -169,6 +172,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     calledSince: -1,
     failedAct: undefined,
     written: undefined,
+    commitments: [],
     answeredCommand: undefined,
   }
   const inText = actsInText(messages)
@@ -190,10 +194,13 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   // An output tells little to whoever does not see the command before it.
   const last = reading.answeredCommand
   if (last !== undefined && last.doing.at === messages.length - 2) drafts.push(lastCommandDraft(last))
+  const namedSince = (name: string, at: number): boolean =>
+    messages.slice(at + 1).some((message) => names(message, name))
+  drafts.push(...commitmentDrafts(reading.commitments, namedSince))
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
-    namedSince: (name, at) => messages.slice(at + 1).some((message) => names(message, name)),
+    namedSince,
   })
   return keep(
     [...said, ...latestThoughts(drafts), ...workDrafts(work, newestRequest(talk)), ...valueDrafts(reading.values)],
@@ -414,6 +421,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
   const isServed = reading.worked && reading.isLastWord && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
+  if (answer !== undefined && reading.isLastWord) reading.commitments.push(...commitmentsIn(answer))
   settle(reading)
   reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
   reading.isBrief = needsQuestion(text)

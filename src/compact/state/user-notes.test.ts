@@ -54,6 +54,20 @@ describe("a request has a state", () => {
       { ...standing, ...changed },
     ).map(({ state, text }) => `${state}: ${text}`)
 
+  test("open while nobody named the ticket that something is to be done about", () => {
+    const talk: readonly Said[] = [
+      ["Please tell Tom that it is fine. Then close ESC-3391 with a line to me."],
+      ["Please look up the lamp", true],
+    ]
+    expect(statesOf(talk, { namedSince: (name) => name !== "ESC-3391" })[0]).toMatch(/^open/)
+    expect(statesOf(talk)[0]).toMatch(/^done/)
+  })
+
+  test("thanks are nobody's request, with or without a label before them", () => {
+    for (const thanks of ["perfect, thank you", "[chat 12 · Ann] Fine, thank you!", "super, danke dir"])
+      expect(statesOf([["Please book the room"], [thanks, true]])).toHaveLength(1)
+  })
+
   const cases: readonly (readonly [why: string, talk: readonly Said[], states: readonly string[]])[] = [
     ["open while it is worked on", [["Please book the room"]], ["open: Please book the room"]],
     [

@@ -33,8 +33,9 @@ const bareAnswer = 60
 const maxWishes = 12
 
 /** Courtesies: nobody needs them to continue. */
-const idle =
-  /^\W*(?:ok(?:ay)?|thanks?(?: you)?|thank you(?: very| so)? much|great|perfect|cool|nice|danke|merci|gracias|谢谢|ありがとう|감사합니다)\W*$/i
+const courtesy =
+  "(?:ok(?:ay)?|fine|good|great|perfect|cool|nice|lovely|super|all right|alright|thanks?(?: a lot| so much)?|thank you(?: very much| so much)?|thx|cheers|you['’]re (?:an angel|a star|the best)|danke(?: schön| dir| ihnen| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias|(?:muito )?obrigad[oa]|grazie(?: mille)?|dank (?:je|u)(?: wel)?|bedankt|perfetto|parfait|perfecto|谢谢|ありがとう(?:ございます)?|감사합니다)"
+const idle = new RegExp(`^(?:\\[[^\\][]{1,60}\\])?\\W*${courtesy}(?:\\W+${courtesy}){0,3}\\W*$`, "iu")
 
 /** How the talk stands: does the assistant wait for an answer, or has it said its last word? */
 type Standing = {
@@ -153,7 +154,7 @@ const putsOff =
   /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani)(?![\p{L}])|明天|以后再|之后再|明日|あとで|내일|나중에/iu
 
 /** What a ticket or an order is called by. */
-const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{1,9}-\d{1,9}|#[A-Z]{0,3}\d{2,12})(?![\w-])/g
+const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{0,9}-\d{2,9}|[A-Z][A-Z\d]{1,9}-\d|#[A-Z]{0,3}\d{2,12})(?![\w-])/g
 
 type Next = Read & { readonly state: LineState; readonly isCorrection: boolean }
 
@@ -161,7 +162,7 @@ type Next = Read & { readonly state: LineState; readonly isCorrection: boolean }
 const continues = ({ words, said, isCorrection }: Next): boolean => words.goesOn || (isCorrection && !said.isServed)
 
 function stateOf({ words, said }: Read, next: Next | undefined, isWithdrawn: boolean, standing: Standing): LineState {
-  const isCovered = words.files.every((file) => standing.namedSince(file, said.at))
+  const isCovered = words.things.every((thing) => standing.namedSince(thing, said.at))
   if (isWithdrawn) return "withdrawn"
   if (next === undefined) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
   if (continues(next)) return next.state
@@ -218,8 +219,8 @@ type Words = {
   /** Does it tell the assistant to do something, behind an answer? */
   readonly asksMore: boolean
   readonly goesOn: boolean
-  /** Names of the files that are to be changed. */
-  readonly files: readonly string[]
+  /** Names of the files that are to be changed, and of the tickets and orders that something is to be done about. */
+  readonly things: readonly string[]
   /** The user's own sentences, with what was pasted between them counted; nothing where it would not be much shorter. */
   readonly own?: string
 }
@@ -241,7 +242,7 @@ const readWords = createRecent((text): Words => {
     asksMore: text.length > longAnswer && sentences.slice(1).some(orders),
     kind,
     lasting: lasting.map((rule) => rule.text),
-    files: filesWanted(sentences),
+    things: [...filesWanted(sentences), ...sentences.filter(directs).flatMap((one) => one.match(identifier) ?? [])],
     withdraws:
       sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))) ||
       (sentences.length < 3 && halts.test(sentences[0] ?? "")),

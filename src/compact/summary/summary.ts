@@ -149,7 +149,7 @@ export const withoutLineStart = (line: string): string => line.replace(/^(?:» |
 /** What a note is about. `reply` is what the user said beside requests; `wish` is one that is meant to last. */
 export type NoteKind =
   | ("request" | "correction" | "wish" | "reply")
-  | ("decision" | "finding" | "conclusion" | "current" | "next" | "question")
+  | ("decision" | "finding" | "conclusion" | "current" | "next" | "question" | "commitment")
   | ("command" | "file" | "error" | "task" | "act" | "lookup" | "record")
 
 /** Something worth knowing of a transcript, on one line, with what it rests on. */

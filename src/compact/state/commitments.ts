@@ -1,0 +1,65 @@
+import { maxLineLength, oneLine, weightOf } from "../summary/summary.ts"
+import type { AssistantStatement } from "./assistant-notes.ts"
+import { courteous, defers } from "./cues.ts"
+import type { NoteDraft } from "./note-draft.ts"
+
+/**
+ * What the assistant told the user it would do, but not at once: "I will try again after 14:00 and e-mail you". Nobody asks for it again,
+ * so a reader who does not know of it breaks a promise.
+ */
+
+/** A sentence with a commitment, and the names by which one sees that it was taken up. */
+export type Commitment = {
+  readonly sentence: string
+  readonly names: readonly string[]
+  readonly answer: AssistantStatement
+}
+
+/** The newest ones are told: who promises more keeps a list of tasks. */
+const maxCommitments = 6
+
+/** Shorter sentences leave open what is to be done. */
+const minLength = 24
+
+/** It waits for the user's word, or is offered and not promised. */
+const offered =
+  /\?\s*["')*]{0,3}$|\b(?:if|once|when|as soon as|after) (?:you|(?:i|we) (?:have|get|know|receive|hear))(?:['’](?:d|ve|re|ll))?\b|\b(?:if|once) (?:that|this|it)['’]?s? (?:is )?(?:ok|okay|fine|good)|\b(?:would|could|shall|should) (?:you|i|we)\b|\b(?:falls|wenn|sobald) (?:du|sie|ihr)\b|\b(?:si|dès que|quand) (?:tu|vous)\b|\b(?:se|quando|assim que) (?:você|vocês|vuoi|volete)\b/i
+
+/** Names of things: in code, of files, with letters and figures in one word. Times, dates and sums name nothing. */
+const name =
+  /`([^`\n]{3,80})`|(?<![\w@/.-])((?:[\w.-]{1,60}\/){0,8}[\w-]{1,60}\.(?:[a-z]{1,5}|ipynb)|#\d{1,7}|(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z\d][\w-]{3,60})(?![\w/-])/g
+
+const namesIn = (text: string): readonly string[] => [
+  ...new Set([...text.slice(0, 4000).matchAll(name)].map(([, code, word]) => code ?? word ?? "")),
+]
+
+/** The commitments in an answer that ended a turn. */
+export function commitmentsIn(answer: AssistantStatement): readonly Commitment[] {
+  return answer.sentences.flatMap((sentence, n): readonly Commitment[] => {
+    const isMeant =
+      weightOf(sentence) >= minLength &&
+      defers.test(sentence.slice(0, 600)) &&
+      !offered.test(sentence) &&
+      !courteous.test(sentence)
+    if (!isMeant) return []
+    const names = namesIn(sentence)
+    if (names.length > 0) return [{ sentence, names, answer }]
+    // What it is about was said before it.
+    const before = `${answer.sentences[n - 1] ?? ""} ${sentence}`.trim()
+    return [{ sentence: before.length <= maxLineLength ? before : sentence, names: namesIn(answer.text), answer }]
+  })
+}
+
+/** Those that nothing of what the assistant said or did later took up, as notes. */
+export function commitmentDrafts(
+  commitments: readonly Commitment[],
+  namedSince: (name: string, at: number) => boolean,
+): readonly NoteDraft[] {
+  return commitments
+    .filter(({ names, answer }) => !names.some((one) => namedSince(one, answer.at)))
+    .slice(-maxCommitments)
+    .map(({ sentence, answer: { at, source } }): NoteDraft => {
+      const text = `Promised: ${oneLine(sentence, maxLineLength)}`
+      return { kind: "commitment", text, sources: [source], channel: "assistant", at, worth: 6 }
+    })
+}
