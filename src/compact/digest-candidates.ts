@@ -41,12 +41,16 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   }
   if (section === "current_work" || section === "next_steps") return "stop"
   if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
-  if (state === "failed") return "work"
+  // A change that failed and was not made since is a part of how things stand.
+  if (state === "failed") return failedCall.test(text) ? "acts" : "work"
   if (isActs(section)) return "acts"
   if (isPages(text)) return "work"
   if (section === "files_and_code" || section === "file_system_state") return "work"
   return "rest"
 }
+
+/** A tool by its name, not a command line, and the reason that it gave. */
+const failedCall = /^`[\w.:-]{1,80}\([^`]*\)` failed[^:]{0,60}: /
 
 /** Figures, names in code and the like. */
 const exact = /`[^`]{1,80}`|[\p{L}\p{N}._/-]{0,40}\d[\p{L}\p{N}.,_/-]{0,40}(?<![.,])|\p{Lu}{3,}/gu

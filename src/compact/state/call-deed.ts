@@ -13,6 +13,7 @@ import {
   joinChanges,
   placeholder,
 } from "./file-change.ts"
+import { toolVerb } from "./tool-verb.ts"
 import { type Task, type TaskChange, taskChangeIn, tasksIn } from "./work.ts"
 
 /** What a call does, as far as its name and input tell. */
@@ -189,7 +190,11 @@ const programActs =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl (?![^|;]{0,400}\s(?:-G|--get)\s).{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d |\s-F |--form|\s-T |--upload-file)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) (?!\/dev\/null))/i
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget )/i
+
+/** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
+const curlChanges =
+  /(?:^|[;&|(\n]|\bdo |\bthen )\s*curl (?![^|;&\n]{0,400}\s(?:-G|--get)\s)[^|;&\n]{0,400}?\s(?:(?:-X|--request)[ =]?(?:POST|PUT|PATCH|DELETE)|--data|-d[ '"]|-F |--form|-T |--upload-file|-O|(?:-o|--output)[ =]?(?!\/dev\/null|\/tmp\/|-?$))/
 
 function commandNature(
   tool: string,
@@ -207,7 +212,7 @@ function commandNature(
     .slice(0, 4_000)
     .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(['"])([^'"\n]{1,600})\2/g, "$1$3")
     .replace(/'[^'\n]{0,600}'/g, "_")
-  if (commandChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
+  if (commandChanges.test(bare) || curlChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
   if (kind === "test") return "check"
   return writes && !looksOnly(bare) ? "maybe" : "no"
@@ -352,74 +357,6 @@ const showsOnly = (name: string, keys: string): boolean =>
   /edit(?:or|_tool|_file)?\s*$/i.test(name) &&
   /(?:^| )(?:view_range|start|end|offset|limit|line|lines|start_line|end_line)(?: |$)/i.test(keys) &&
   !/old|new|content|text|edit|diff|patch|insert|replac|code/i.test(keys)
-
-/** What a tool does by its name: looks something up, changes something, moves about on a screen, thinks, ends the work, keeps a list. */
-type ToolVerb = "lookup" | "change" | "service" | "gesture" | "think" | "finish" | "ask" | "list"
-
-const verbs: Readonly<Record<ToolVerb, string>> = {
-  lookup:
-    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall output ask_model verify validate estimate analyze info details logs history events metrics weather translate websearch webfetch diagnose diagnostic diagnostics test tests probe ping trace measure audit preview simulate chercher rechercher lire lister consulter obtenir afficher comparer calculer verifier suchen lesen holen zeigen auflisten anzeigen pruefen abfragen berechnen buscar leer listar consultar obtener mostrar comparar calcular verificar comprobar pesquisar ler obter cercare leggere elencare",
-  change:
-    "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
-  // Further words of services, in which something is made, moved or given.
-  service:
-    "rebook reschedule withdraw request record report escalate file raise claim lock unlock freeze unfreeze block unblock activate deactivate suspend resume renew extend upgrade downgrade swap switch redeem waive credit charge debit deposit convert link unlink attach detach subscribe unsubscribe accept reject decline deny authorize sign archive restore mark tag label resolve reopen dismiss provision launch rotate scale drain cordon uncordon rollback promote demote import migrate purge clear enroll enrol admit discharge prescribe refer administer forward fund settle buy sell hire fire call email message text mail pin unpin mute unmute ban unban kick acknowledge ack undo revert terminate kill trigger dispatch ship release void silence snooze append prepend upsert comment annotate clone fork duplicate copy draft compose refill recharge ecrire creer modifier supprimer envoyer dupliquer remplacer rappeler annuler ajouter deplacer schreiben erstellen anlegen aendern loeschen senden verschieben hinzufuegen buchen stornieren crear enviar modificar eliminar borrar agregar anadir reservar cancelar escribir actualizar mover criar apagar inviare creare scrivere",
-  gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",
-  think: "think thought reason reflect ponder",
-  finish: "finish submit complete completion done final answer exit terminate",
-  ask: "ask question clarify followup confirm",
-  list: "todo todos checklist todowrite",
-}
-
-const verbOf = new Map<string, ToolVerb>()
-const order: readonly ToolVerb[] = ["lookup", "change", "service", "gesture", "think", "finish", "ask", "list"]
-for (const verb of order) for (const word of verbs[verb].split(" ")) if (!verbOf.has(word)) verbOf.set(word, verb)
-
-/** Names longer than this are nobody's tool. */
-const maxNameLength = 120
-
-/** Tools that keep the agent's own plan; `change_plan` of a provider sells one. */
-const planTool = /(?:^|__)(?:(?:update|write|set|create|make|exit|enter)_?)?plan(?:_?mode|ner)?$/i
-/** Who opens one of these makes it; who opens anything else looks at it. */
-const opened = /^(?:ticket|case|dispute|account|issue|incident|claim|request|order|pr|pull)$/
-
-/** Who somebody is, is asked once: it has been done afterwards. */
-const identifies = /^(?:verify|check|confirm|authenticate) (?:identity|customer|caller|user|otp|pin|code)\b/
-
-/** By the first word of the name that is known; a list wins over everything because `update_plan` changes nothing but the plan. */
-function toolVerb(tool: string): ToolVerb | undefined {
-  if (planTool.test(tool)) return "list"
-  const words = tool
-    .slice(0, maxNameLength)
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .normalize("NFD")
-    .replace(/\p{Mn}/gu, "")
-    .split(/[^a-z\d]+/)
-  const known = words.flatMap((word) => verbOf.get(word) ?? [])
-  const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbOf.get(word) ?? [])
-  if (words[0] === "open" && words.some((word) => opened.test(word))) return "change"
-  if (identifies.test(words.join(" "))) return "change"
-  if (known.includes("list")) return "list"
-  // Some names begin with what they are about: `mail_search`, `order_status`, `queue_submit`.
-  const first = words.findIndex((word) => verbOf.has(word) && !weak.has(word))
-  const isNoun = nouns.has(words[first] ?? "") && words.slice(first + 1).some((word) => verbOf.has(word))
-  const does = (isNoun ? telling[1] : telling[0]) ?? known[0]
-  return does === "finish" && words.length > 1 && !endsWork.test(words.join(" ")) ? "change" : does
-}
-
-/** Words that are the name of a thing as often as what is done. */
-const nouns: ReadonlySet<string> = new Set(
-  "mail email message text call order file record report request claim label tag pin issue post book schedule charge credit page key status history events logs link refund transfer return exchange".split(
-    " ",
-  ),
-)
-/** Who submits or completes anything but the work itself does something with it. */
-const endsWork =
-  /^(?:mcp .{0,40} )?(?:(?:submit|finish|complete|final|attempt|give|return) ?(?:final|the)? ?(?:answer|task|result|response|solution|report|completion|work)?|task (?:complete|done|finish|completion)|attempt completion|exit \w+|done)$/
-
-/** Words that say that something is done and not what. */
-const weak: ReadonlySet<string> = new Set(["run", "execute", "make", "start"])
 
 /** Longest argument shown: ids, addresses and short sentences whole. */
 const maxValueLength = 64

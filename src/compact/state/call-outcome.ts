@@ -111,7 +111,7 @@ const envelopeKeys =
   /^(?:(?:query|request|trace|execution|call|run|statement)_?id|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
-const nameKey = /(?:^|_)(?:id|ids|number|code|reference|confirmation|key|url|ts)$|(?:Id|Number|Code|Key|Url)$/
+const nameKey = /(?:^|_)(?:id|ids|number|code|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Url)$/
 const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
 const maxMade = 4
 /** Answers inside one another that are looked into, and members of each. */
@@ -146,7 +146,8 @@ function madeBy(
     ? found.filter(({ key, depth }) => depth === 0 || key !== "id")
     : found
   const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
-  const told = Map.groupBy([...names, ...stands], ({ key }) => key)
+  const main = [...names, ...stands]
+  const told = Map.groupBy(main.length > 0 ? main : saidBeside(all, isNew), ({ key }) => key)
   return told.size === 0
     ? undefined
     : [...told]
@@ -154,6 +155,19 @@ function madeBy(
         .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
         .join(", ")
 }
+
+/** What a short answer says that is neither a name nor a status: `previous=on, points=200`. */
+const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): readonly Leaf[] =>
+  all.length > maxSaid
+    ? []
+    : all
+        .filter(
+          ({ key, value, depth }) =>
+            depth === 0 && typeof value !== "boolean" && isNew(value) && !envelopeKeys.test(key) && !whenKeys.test(key),
+        )
+        .slice(0, maxBeside)
+const [maxSaid, maxBeside] = [10, 3]
+const whenKeys = /(?:^|_)(?:ts|time|timestamp|date|at|ok|success)$|(?:At|Time|Date)$/
 
 /** Several values of one key; numbers that follow one another as a range. */
 function listed(values: readonly string[]): string {

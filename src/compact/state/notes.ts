@@ -38,7 +38,16 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import { checkboxesIn, createWork, type Doing, recordCall, recordTask, type Work } from "./work.ts"
+import {
+  checkboxesIn,
+  createWork,
+  type Doing,
+  keepTasks,
+  openSince,
+  recordCall,
+  recordTask,
+  type Work,
+} from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
 import { actsInText, looksSpoken, maxTagLength, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
 
@@ -201,6 +210,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
     namedSince,
+    ...present({ openSince: openSince(work) }),
   })
   return keep(
     [...said, ...latestThoughts(drafts), ...workDrafts(work, newestRequest(talk)), ...valueDrafts(reading.values)],
@@ -396,7 +406,7 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
   readStatements(reading.values, text, doing)
   const items = checkboxesIn(text)
-  if (items.length > 0) reading.work.tasks = { items, doing }
+  if (items.length > 0) keepTasks(reading.work, items, doing)
   const command = inText ? writtenCommand(text) : undefined
   reading.written =
     command === undefined || ends.test(command) ? undefined : { command, deed: writtenDeed(command), doing }

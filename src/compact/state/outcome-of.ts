@@ -339,15 +339,30 @@ export const isRunning = ({ head }: ResultText): boolean => /^\s{0,8}<status>\s?
 const bareText = (part: Part): string =>
   part.type === "text" ? part.text : part.type === "document" ? (part.text ?? "") : ""
 
+/** What a client prints behind the output of a command: `[exit_code=0 elapsed=3.7s]`. */
+const closing =
+  /\n?^[[(<](?:(?:exit[_ ]?(?:code|status)|returncode|rc|elapsed|duration|took|wall[_ ]time|time)[=: ]{1,2}[^\s\])>]{1,20}[, ]{0,2}){1,4}[\])>]\s*$/im
+
 /** Read the ends of an output without joining what lies between. */
 export function resultText({ content }: ToolResultPart): ResultText {
-  const text = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
+  const given = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
+  const end = given.length > maxClosing ? given.slice(-maxClosing) : given
+  const last = closing.exec(end)
+  const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(\d{1,3})/i.exec(last[0])?.[1]
+  if (last !== null && said !== undefined && last[0].trim() !== given.trim()) {
+    const printed = given.slice(0, given.length - end.length + last.index)
+    return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(`${printed}\nExit code: ${said}`)
+  }
+  const text = given
   const around = envelopeIn(text)
   if (around === "" || running.test(around)) return textEnds(text)
   const code = exit.exec(around)?.[1]
   const printed = textEnds(`${text.slice(around.length)}${code === undefined ? "" : `\nExit code: ${code}`}`)
   return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
 }
+
+/** Characters at the end that are looked at for it. */
+const maxClosing = 200
 
 const outputKeys = ["stdout", "output", "stderr"]
 

@@ -25,7 +25,7 @@ const maxJsonLength = 1_000_000
 
 /** What says how the answer came about and nothing about its subject. */
 const envelope =
-  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?)$/i
+  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?|resource_?version|api_?version|uid|generation|creation_?timestamp|managed_?fields|self_?link|ts)$/i
 
 const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
 
@@ -195,9 +195,12 @@ const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>
 
 /** The fields of a record: scalars, lists of them, and what is set in below it, which stays with its owner. */
 function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
-  const rows = rowsIn(entries.map(([key]) => key))
+  const keys = entries.map(([key]) => key)
+  const rows = rowsIn(keys)
+  // Lines of a listing with the same key belong to parts that it does not name.
+  const isOnce = (key: string): boolean => keys.indexOf(key) === keys.lastIndexOf(key)
   return entries
-    .filter(([key]) => !envelope.test(key) && !rows.has(key))
+    .filter(([key]) => !envelope.test(key) && !rows.has(key) && isOnce(key))
     .slice(0, maxFields)
     .flatMap(([key, value]): readonly Field[] => {
       const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
@@ -240,6 +243,8 @@ const within = (item: Tree, depth: number): readonly string[] =>
 function grouped(tree: Tree, key: string | undefined, depth: number): readonly string[] {
   if (tree.type !== "record")
     return piecesOf(tree, depth + 1).map((piece) => (key === undefined ? piece : `${key} ${piece}`))
+  const pair = pairIn(tree)
+  if (pair !== undefined) return [`(${pair})`]
   const scalars = tree.entries.flatMap(([name, value]): readonly (readonly [string, string])[] => {
     if (envelope.test(name)) return []
     const pieces = value.type === "scalar" ? piecesOf(value, 0) : depth + 1 < maxDepth ? piecesOf(value, depth + 1) : []
@@ -250,6 +255,18 @@ function grouped(tree: Tree, key: string | undefined, depth: number): readonly s
   if (told.length === 0) return head === undefined ? [] : [plain(head)]
   const list = told.map(([name, value]) => `${name} ${value}`).join(", ")
   return [head === undefined ? `(${list})` : `${plain(head)} (${list})`]
+}
+
+/** A record of nothing but a name and a value, as settings are often listed: `(GOMEMLIMIT 900MiB)`. */
+function pairIn({ entries }: RecordTree): string | undefined {
+  const under = (key: RegExp): string | undefined => {
+    const found = entries.find(([name, value]) => key.test(name) && value.type === "scalar" && isShort(value.text))?.[1]
+    return found?.type === "scalar" ? plain(found.text) : undefined
+  }
+  const [name, value] = [under(/^(?:name|key)$/i), under(/^value$/i)]
+  return entries.length === 2 && name !== undefined && value !== undefined && !/\s/.test(name)
+    ? `${name} ${value}`
+    : undefined
 }
 
 /** A person's name in two fields: whatever else is told of the person stands behind it. */

@@ -24,6 +24,48 @@ test("what the user answered to a question that a tool asked is told with it", (
   expect(lines(shown, "act")).toEqual([])
 })
 
+test("what a client prints behind an output is no outcome", () => {
+  const mkdir = used("terminal", { command: "mkdir -p qb" }, "$ mkdir -p qb\n[exit_code=0 elapsed=0.04s]")
+  expect(lines(mkdir, "act").join()).not.toMatch(/elapsed|exit_code/)
+  const failed = used(
+    "terminal",
+    { command: "make build" },
+    "$ make build\nld: cannot find -lz\n[exit_code=2 elapsed=1.2s]",
+  )
+  expect(lines(failed, "error").join()).toMatch(/cannot find|Exit code: 2/)
+})
+
+test("a request over the web that only fetches is none that changes something, whatever runs behind it", () => {
+  const look = used(
+    "bash",
+    { command: "curl -sk -i https://10.0.0.9/; scanner dir -q -t 5 -u https://10.0.0.9" },
+    "200 /a",
+  )
+  expect(lines(look, "act")).toEqual([])
+  const sent = used("bash", { command: "curl -s -d 'a=1' https://10.0.0.9/orders" }, "created order 7")
+  expect(lines(sent, "act")).toHaveLength(1)
+})
+
+test("the request for which the assistant made its list is open while the list is", () => {
+  const todos = (state: string) => used("TodoWrite", { todos: [{ content: "Web part", status: state }] }, "ok")
+  const turns = (state: string): readonly Turn[] => [
+    user("Please add the export, with all columns and a button above the table."),
+    ...todos("pending"),
+    assistant("The server part is there."),
+    user("/changelog PB-417"),
+    ...used("Edit", { file_path: "CHANGELOG.md", old_string: "a", new_string: "b" }, "ok"),
+    ...todos(state),
+    assistant("The entry is written."),
+    user("Which of the tests are slow?"),
+  ]
+  const states = (state: string) =>
+    notesOf(transcript(user("Repair the login page"), ...turns(state))).find(({ text: line }) =>
+      line.includes("export"),
+    )?.state
+  expect(states("pending")).toBe("open")
+  expect(states("completed")).not.toBe("open")
+})
+
 test("who nods to something keeps what it was", () => {
   const turns = [
     assistant("I would say so in a footnote below the table, with the exact share."),
@@ -75,14 +117,39 @@ describe("what a service did", () => {
     expect(line).not.toMatch(/seat_number=S-\d+-ROW-\d+$/)
   })
 
-  test("what a change gave back is told with it, and not as a record of its own", () => {
+  test("what a change gave back is told with it, and not as a record of its own; when it was posted says nothing", () => {
     const posted = used(
       "chat__post_message",
       { channel: "#ops", text: "All quiet" },
       JSON.stringify({ ok: true, channel: "#ops", ts: "1794.204419" }),
     )
-    expect(lines(posted, "act")).toEqual(["`chat__post_message(channel=#ops, text=All quiet)`: ts=1794.204419"])
+    expect(lines(posted, "act")).toEqual(["`chat__post_message(channel=#ops, text=All quiet)`"])
     expect(lines(posted, "record")).toEqual([])
+  })
+
+  test("a short answer without a name or a status is told by what it says", () => {
+    const flag = used(
+      "submit_flag",
+      { flag: "CTF{x}" },
+      '{"accepted":true,"team":"kestrel","points":200,"time":"10:52"}',
+    )
+    expect(lines(flag, "act")).toEqual(["`submit_flag(flag=CTF{x})`: team=kestrel, points=200"])
+    const switched = used("update_flag", { key: "tiers", variant: "off" }, '{"key":"tiers","previous":"on"}')
+    expect(lines(switched, "act")).toEqual(["`update_flag(key=tiers, variant=off)`: previous=on"])
+  })
+
+  test("steps that are only numbered are not told beside the name of what was made", () => {
+    const tasks = Array.from({ length: 4 }, (_, n) => ({ id: `T248${n}`, name: `step ${n}` }))
+    const claim = used("create_claim", { policy: "HP-7" }, JSON.stringify({ claim_id: "CLM-58213", tasks }))
+    expect(lines(claim, "act")).toEqual(["`create_claim(policy=HP-7)`: claim_id=CLM-58213"])
+  })
+
+  test("who manages something changes it, and a log that is shown is looked up", () => {
+    const status = { incident_ids: ["Q2K"], status: "resolved" }
+    const resolved = used("mcp__pager__manage_incidents", status, '{"incidents":[{"id":"Q2K","status":"resolved"}]}')
+    expect(lines(resolved, "act")).toHaveLength(1)
+    const shown = used("mcp__cluster__pods_log", { name: "api-77c4", tail: 5 }, "started\nready 8080")
+    expect(lines(shown, "act")).toEqual([])
   })
 
   test("a diagnosis looks and changes nothing", () => {

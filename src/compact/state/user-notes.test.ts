@@ -63,6 +63,11 @@ describe("a request has a state", () => {
     expect(statesOf(talk)[0]).toMatch(/^done/)
   })
 
+  test("a limit is not done with what was done under it", () => {
+    for (const limit of ["Right. Scan slowly please, -T3 at most.", "don't touch the ledger one. Use 5433"])
+      expect(statesOf([["Please look around"], [limit, true], ["Please list the hosts", true]])[1]).toMatch(/^said/)
+  })
+
   test("thanks are nobody's request, with or without a label before them", () => {
     for (const thanks of ["perfect, thank you", "[chat 12 · Ann] Fine, thank you!", "super, danke dir"])
       expect(statesOf([["Please book the room"], [thanks, true]])).toHaveLength(1)

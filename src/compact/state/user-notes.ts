@@ -41,6 +41,8 @@ const idle = new RegExp(`^(?:\\[[^\\][]{1,60}\\])?\\W*${courtesy}(?:\\W+${courte
 type Standing = {
   readonly asked: boolean
   readonly ended: boolean
+  /** Where the assistant put the first item on its list that is still to be done. */
+  readonly openSince?: number
   /** Did a call or the assistant name this after so many messages? */
   readonly namedSince: (name: string, at: number) => boolean
 }
@@ -130,7 +132,21 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
     if (asks) next = { ...own, state, isCorrection }
     isWithdrawn = own.words.withdraws || (isWithdrawn && !asks)
   }
-  return withoutNamedAgain(states, read)
+  return withOpenList(withoutNamedAgain(states, read), kinds, read, standing)
+}
+
+/** The request for which the assistant made the list that it is still at is open, whatever was asked and done in between. */
+function withOpenList(
+  states: readonly LineState[],
+  kinds: readonly NoteKind[],
+  read: readonly Read[],
+  { openSince }: Standing,
+): readonly LineState[] {
+  if (openSince === undefined) return states
+  const at = read.findLastIndex(
+    ({ said }, n) => said.at < openSince && (kinds[n] === "request" || kinds[n] === "correction"),
+  )
+  return states.map((state, n) => (n === at && (state === "done" || state === "said") ? "open" : state))
 }
 
 /** Who names a ticket or an order again has more to say of it: nobody knows that what was asked about it before is done. */
@@ -149,7 +165,14 @@ function withoutNamedAgain(states: readonly LineState[], read: readonly Read[]):
 }
 
 /** A message that holds a lasting rule, or puts something off, is not over with what was done about the rest of it. */
-const staysOpen = ({ words, said }: Read): boolean => words.lasting.length > 0 || putsOff.test(said.text)
+const staysOpen = ({ words, said }: Read): boolean =>
+  words.lasting.length > 0 || putsOff.test(said.text) || (words.limits && said.text.length <= shortLimit)
+
+/** A short message that begins with how or what not: it holds while the work goes on. */
+const limits =
+  /^\W*(?:please )?(?:don['’]?t|do not|never|no (?!problem|worries|thanks|need)\p{L}+|leave .{1,60} (?:alone|as it is|untouched|off|on)\b|hands off|nicht |kein|ne (?:touche|change|fais)|no toques|não (?:mexa|toque)|non toccare)|(?<![\p{L}])(?:at most|no more than|read[- ]only|slowly|höchstens|au plus|como mucho|no máximo|al massimo)(?![\p{L}])/iu
+const shortLimit = 160
+const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
 const putsOff =
   /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani)(?![\p{L}])|明天|以后再|之后再|明日|あとで|내일|나중에/iu
 
@@ -219,6 +242,8 @@ type Words = {
   /** Does it tell the assistant to do something, behind an answer? */
   readonly asksMore: boolean
   readonly goesOn: boolean
+  /** Does it say how, or what is not to be done? */
+  readonly limits: boolean
   /** Names of the files that are to be changed, and of the tickets and orders that something is to be done about. */
   readonly things: readonly string[]
   /** The user's own sentences, with what was pasted between them counted; nothing where it would not be much shorter. */
@@ -246,6 +271,10 @@ const readWords = createRecent((text): Words => {
     withdraws:
       sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))) ||
       (sentences.length < 3 && halts.test(sentences[0] ?? "")),
+    limits: sentences
+      .filter((sentence) => !acknowledged.test(sentence))
+      .slice(0, 1)
+      .some((one) => limits.test(one)),
     goesOn: sentences.some((sentence) => sentence.length <= shortOrder && goesOn.test(sentence)),
     ...(shorter === undefined ? {} : { own: shorter }),
   }

@@ -47,6 +47,8 @@ export type Work = {
   /** What stands in the files that were last written whole. */
   readonly contents: Map<string, string>
   tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
+  /** Where each item of a list stood first. */
+  readonly begun: Map<string, number>
   openFile: string
 }
 
@@ -57,6 +59,7 @@ export const createWork = (): Work => ({
   changes: [],
   contents: new Map(),
   tasks: undefined,
+  begun: new Map(),
   openFile: "",
 })
 
@@ -66,7 +69,7 @@ const maxFixFiles = 3
 
 /** Write down a call whose result is `outcome`, or not known yet. */
 export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: Doing): void {
-  if (deed.type === "tasks") work.tasks = { items: deed.tasks, doing }
+  if (deed.type === "tasks") keepTasks(work, deed.tasks, doing)
   if (deed.type === "files" || deed.type === "command") {
     if (outcome?.failed !== true) for (const file of deed.files) recordFile(work, file, doing)
   }
@@ -94,6 +97,19 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     const text = code(deed.text)
     recordRun(work, { text, kind, calls: true, little: deed.changes === "little", same }, outcome, doing)
   }
+}
+
+/** The list as it stands now. */
+export function keepTasks(work: Work, items: readonly Task[], doing: Doing): void {
+  work.tasks = { items, doing }
+  for (const { text } of items) if (!work.begun.has(text)) work.begun.set(text, doing.at)
+}
+
+/** Where the first item was put on the list that is still to be done; nothing where all are done or there is no list. */
+export function openSince({ tasks, begun }: Work): number | undefined {
+  const open = tasks?.items.filter(({ state }) => state === "open" || state === "next") ?? []
+  const places = open.flatMap(({ text }) => begun.get(text) ?? [])
+  return places.length === 0 ? undefined : Math.min(...places)
 }
 
 type Named = Pick<Run, "text" | "kind" | "calls" | "little"> & { readonly same: string }
@@ -380,6 +396,7 @@ export function recordTask(
     ...(id === undefined ? {} : { id }),
   }
   const others = items.filter((one) => one !== known && one.doing !== undefined)
+  if (!work.begun.has(item.text)) work.begun.set(item.text, doing.at)
   work.tasks = { items: [...others, ...(isGone ? [] : [item])].slice(-maxTasks), doing }
 }
 
