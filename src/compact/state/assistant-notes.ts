@@ -198,7 +198,7 @@ function concludingText(all: readonly string[], skip: (sentence: string) => bool
   const ranked = all
     .map((sentence, n) => ({ sentence, n, worth: tells(sentence, n, all.length) }))
     .filter(({ sentence, worth }) => worth > 0 && !isQuestion(sentence) && !skip(sentence) && /\p{L}/u.test(sentence))
-    .filter(({ sentence }) => !hollow.test(sentence))
+    .filter(({ sentence }) => !hollow.test(sentence) && !leadsUp(sentence))
     .sort((one, other) => other.worth - one.worth || other.n - one.n)
     .slice(0, maxConcluding)
   const length = ranked.reduce((sum, { sentence }) => sum + sentence.length + 2, 0)

@@ -182,11 +182,11 @@ const maxNamed = 3
 
 /** What a program does outside itself. */
 const programWrites =
-  /\bopen\([^)\n]{1,120}["'][wax]b?\+?["']|\.write(?:_text|_bytes|lines|File(?:Sync)?)?\(|\.to_(?:csv|excel|json|parquet)\(|savefig\(|\bos\.(?:remove|rename|makedirs|mkdir|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|mkdir)\(/
+  /\bopen\([^)\n]{1,120}["'][wax]b?\+?["']|\.write(?:_text|_bytes|lines|File(?:Sync)?)?\(|\.to_(?:csv|excel|json|parquet)\(|savefig\(|\bos\.(?:remove|rename|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir)\(/
 
 /** The same beside files that it writes. */
 const programActs =
-  /\bos\.(?:remove|rename|makedirs|mkdir|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|mkdir|to_csv|to_excel|to_json|to_parquet)\(|savefig\(/
+  /\bos\.(?:remove|rename|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|to_csv|to_excel|to_json|to_parquet)\(|savefig\(/
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =

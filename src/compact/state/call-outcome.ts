@@ -111,9 +111,11 @@ const envelopeKeys =
   /^(?:(?:query|request|trace|execution|call|run|statement)_?id|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
-const nameKey = /(?:^|_)(?:id|ids|number|code|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Url)$/
+const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/
 const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
 const maxMade = 4
+/** A name that says by itself that it is one, under whatever key: `HTL-90417`. */
+const isNumbered = /^(?=.{5,40}$)(?=.*\d)[A-Z]{2,6}[-_]?[A-Z\d][A-Z\d-]*$/
 /** Answers inside one another that are looked into, and members of each. */
 const maxMadeDepth = 3
 const maxMadeMembers = 64
@@ -137,14 +139,18 @@ function madeBy(
   const all = leavesIn(parsed, 0)
   // Inside the answer only a word with a figure in it is the name of something new.
   const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
+  const isTop = ({ depth }: Leaf): boolean => depth === 0
   const found = all.filter(
-    ({ key, value, depth }) =>
-      nameKey.test(key) && isNew(value) && (depth === 0 || isId.test(String(value))) && !isSeen(String(value)),
+    (leaf) =>
+      nameKey.test(leaf.key) &&
+      isNew(leaf.value) &&
+      (isTop(leaf) || isId.test(String(leaf.value))) &&
+      !isSeen(String(leaf.value)),
   )
+  const top = found.filter(isTop)
+  const numbered = all.filter((leaf) => isTop(leaf) && isNumbered.test(String(leaf.value)) && isNew(leaf.value))
   // What was made has a name at the top; steps and parts below it that are just numbered are its own business.
-  const names = found.some(({ depth }) => depth === 0)
-    ? found.filter(({ key, depth }) => depth === 0 || key !== "id")
-    : found
+  const names = top.length > 0 ? found.filter((leaf) => isTop(leaf) || leaf.key !== "id") : [...found, ...numbered]
   const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
   const main = [...names, ...stands]
   const told = Map.groupBy(main.length > 0 ? main : saidBeside(all, isNew), ({ key }) => key)

@@ -250,12 +250,18 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
   })
   const ratio = ({ weight, cost }: Atom): number => weight / cost ** thrift
   const id = idIn(record.name)
+  const number = /\d{3,}/.exec(id)?.[0]
+  // What is made of the record's own number says nothing new: the thread of a message, the address of a document.
+  const lowered =
+    number === undefined
+      ? atoms
+      : atoms.map((atom) => (atom.value.includes(number) ? { ...atom, weight: atom.weight * repeated } : atom))
   return {
     ...{ line, record, pieces },
     headCost: count(`- ${record.name}: \n`),
     nameWeight: /\d/.test(id) ? weightOf("", id, taken) : 0,
-    atoms: atoms.toSorted((one, other) => ratio(other) - ratio(one)),
-    worthy: Math.min(mostShared, Math.max(1, atoms.filter(({ weight }) => weight >= 1).length)),
+    atoms: lowered.toSorted((one, other) => ratio(other) - ratio(one)),
+    worthy: Math.min(mostShared, Math.max(1, lowered.filter(({ weight }) => weight >= 1).length)),
   }
 }
 const mostShared = 4

@@ -142,8 +142,16 @@ function beginningOf({ head, whole }: ResultText): string | undefined {
   const lines = (whole ?? head).split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line))
   const [first] = lines
   if (first === undefined || noOutput.test(head.slice(0, 60))) return undefined
+  if (lines.length > 1 && isRow(first)) return undefined
   return `${oneLine(first, maxBeginning)} … (${whole === undefined ? "more than " : ""}${lines.length} lines)`
 }
+
+/** A row of a table or its head: mostly figures and names of columns, which tell nothing without the rest. */
+function isRow(line: string): boolean {
+  const words = line.trim().split(/[\s|,]+/)
+  return words.length >= leastCells && words.filter((word) => /[\d_]/.test(word)).length >= words.length / 2
+}
+const leastCells = 3
 
 /** Characters of a first line that are quoted. */
 const maxBeginning = 80

@@ -38,7 +38,7 @@ const isTelling = (value: string): boolean =>
   value.split(" ", maxWords + 1).length <= maxWords
 
 /** Devices, and what browsers call themselves. */
-const noFile = /^\/dev\/|^[A-Z][A-Za-z]+\/\d[\d.]*$|^[\d.,+*/()-]+$|^\d+\//
+const noFile = /^\/dev\/|^\/?\p{L}{1,4}\/[\d.]+$|^[A-Z][A-Za-z]+\/\d[\d.]*$|^[\d.,+*/()-]+$|^\d+\//u
 
 /** Words of one setting: more of them are a sentence. */
 const maxWords = 4

@@ -24,6 +24,15 @@ test("what the user answered to a question that a tool asked is told with it", (
   expect(lines(shown, "act")).toEqual([])
 })
 
+test("the first row of a table is not told as what came of it", () => {
+  const saved = used(
+    "execute_python",
+    { code: "noct.to_parquet('data/noct.parquet')\nprint(noct)" },
+    "2023-01 114 1472231\n".repeat(6),
+  )
+  expect(lines(saved, "act").join()).not.toContain("1472231")
+})
+
 test("what a client prints behind an output is no outcome", () => {
   const mkdir = used("terminal", { command: "mkdir -p qb" }, "$ mkdir -p qb\n[exit_code=0 elapsed=0.04s]")
   expect(lines(mkdir, "act").join()).not.toMatch(/elapsed|exit_code/)
@@ -136,6 +145,13 @@ describe("what a service did", () => {
     expect(lines(flag, "act")).toEqual(["`submit_flag(flag=CTF{x})`: team=kestrel, points=200"])
     const switched = used("update_flag", { key: "tiers", variant: "off" }, '{"key":"tiers","previous":"on"}')
     expect(lines(switched, "act")).toEqual(["`update_flag(key=tiers, variant=off)`: previous=on"])
+  })
+
+  test("a name that says by itself that it is one is told, under whatever key", () => {
+    const train = used("book_train", { offer: "TO-1102" }, '{"booking_ref":"NSI-7QK4LD","status":"confirmed"}')
+    expect(lines(train, "act").join()).toContain("booking_ref=NSI-7QK4LD")
+    const hotel = used("book_hotel", { hotel: "H-558" }, '{"booking":"HTL-90417","until":"2026-06-19"}')
+    expect(lines(hotel, "act").join()).toContain("booking=HTL-90417")
   })
 
   test("steps that are only numbered are not told beside the name of what was made", () => {

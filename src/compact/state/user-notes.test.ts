@@ -63,6 +63,18 @@ describe("a request has a state", () => {
     expect(statesOf(talk)[0]).toMatch(/^done/)
   })
 
+  test("a rule behind an answer is no request", () => {
+    const talk: readonly Said[] = [
+      ["Please add the favourites"],
+      [
+        "For room-testing that is fine. But in general always ask me before you add a dependency.",
+        false,
+        "May I add it?",
+      ],
+    ]
+    expect(statesOf(talk)[1]).toMatch(/^said/)
+  })
+
   test("a limit is not done with what was done under it", () => {
     for (const limit of ["Right. Scan slowly please, -T3 at most.", "don't touch the ledger one. Use 5433"])
       expect(statesOf([["Please look around"], [limit, true], ["Please list the hosts", true]])[1]).toMatch(/^said/)

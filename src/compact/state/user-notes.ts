@@ -259,7 +259,10 @@ const readWords = createRecent((text): Words => {
   const lasting = findRules(text, { channel: "user" }).slice(0, maxWishes)
   const beside = lasting.reduce((left, rule) => left.replace(rule.text, ""), lasting.length === 0 ? "" : text)
   const isRule = lasting.length > 0 && weightOf(beside) < fewBeside
-  const told = kindOf(sentences)
+  const all = kindOf(sentences)
+  const others = sentences.filter((sentence) => !lasting.some((rule) => rule.text.includes(sentence)))
+  // A rule asks for nothing now; a correction corrects, also by a rule.
+  const told = all === "request" ? kindOf(others) : all
   const kind = isRule && told !== "correction" ? "wish" : told
   const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
   return {
