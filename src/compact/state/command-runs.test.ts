@@ -11,6 +11,8 @@ test.each([
   ["pytest -q shop/test_a.py::test_b", "uv run true; pytest -q shop/test_a.py"],
   ["git add -A && git commit -qm 'wip' && git status --short", "git add -A && git commit -qm 'wip, with tests'"],
   ["./flaky.sh 500", "./flaky.sh 1000"],
+  ["./gradlew :app:connectedTest", "./gradlew :app:connectedTest :app:unitTest lintCheck"],
+  ["make itest PKG=./a", "DB_PORT=5433 make migrate-reset itest PKG=./a"],
   ["cd web && npm run build 2>&1 | tail -5", "npm run build"],
 ])("%s is covered by %s", (failed, well) => {
   expect(isResolved(failed, well)).toBe(true)

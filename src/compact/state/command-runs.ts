@@ -55,7 +55,16 @@ function runOf(step: string): string {
 export function runsOf(command: string): readonly string[] {
   const chains = withoutQuoted(command).split(/;|\n/)
   const last = chains.findLast((chain) => chain.trim() !== "" && !isPrinting(chain)) ?? ""
-  return last.split("&&", maxSteps).map(runOf)
+  return last.split("&&", maxSteps).flatMap((step) => [runOf(step), ...targetsOf(step)])
+}
+
+/** Programs that take several targets at once: that all went well says so of each. */
+const severalTargets = /^(?:\.\/)?(?:gradlew?|make|gmake|ninja|mvnw?|bazel|just|nox|ant|sbt|task)$/
+
+function targetsOf(step: string): readonly string[] {
+  const [program = "", ...words] = wordsOf(step.split("|", 1)[0] ?? "")
+  const targets = words.filter((word) => !/^[-<>]|=|^\d+$/.test(word))
+  return severalTargets.test(program) && targets.length > 1 ? targets.map((target) => `${program} ${target}`) : []
 }
 
 /** What a failed command was about: its last step that does not only print. */

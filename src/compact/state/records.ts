@@ -183,7 +183,8 @@ const narrowing = /^(?:to|from|in|at|by|via|near|since|until|before|after|start|
 function askedWith({ entries }: RecordTree, { input }: RecordQuestion): string {
   const own = new Set(entries.map(([, value]) => (value.type === "scalar" ? value.text : "")))
   const told = scalarsIn(input).filter(([, value]) => /^\d{4}-\d\d-\d\d/.test(value) && !own.has(value))
-  return told.length === 0 ? "" : ` on ${told.map(([, value]) => value).join(" ")}`
+  // The two ends of a stretch of time say of none of its members on which day it is.
+  return told.length === 1 ? ` on ${told.map(([, value]) => value).join(" ")}` : ""
 }
 
 const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>

@@ -37,6 +37,16 @@ test("a record says how often it was changed since it was read", () => {
   expect(recordsIn(messages)).toContain("booking QX7LM2 (read before 2 changes)")
 })
 
+test("a record out of a list for some days, and one named in a list, say that they were changed since", () => {
+  const week = { from: "2026-06-08", to: "2026-06-13" }
+  const listed = used("list_events", week, '[{"event_id":"ev_board9","start":"2026-06-09T14:00","room":"Hall"}]')
+  const moved = used("update_event", { event_id: "ev_board9", start: "2026-06-16T14:00" }, '{"status":"ok"}')
+  expect(recordsIn(asked(...listed))).toContain("event ev_board9: ")
+  expect(recordsIn(asked(...listed, ...moved))).toContain("event ev_board9 (read before update_event)")
+  const many = used("cancel_events", { event_ids: ["ev_board9", "ev_other"] }, '{"status":"ok"}')
+  expect(recordsIn(asked(...listed, ...many))).toContain("event ev_board9 (read before cancel_events)")
+})
+
 /** Sentences that steer, as `scan` finds them: [family, half, text]. */
 const steering = readFileSync(new URL("../../../test/fixtures/gate/attacks.jsonl", import.meta.url), "utf8")
   .split("\n")

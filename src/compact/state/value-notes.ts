@@ -245,12 +245,17 @@ const restates = (older: FactRecord, newer: FactRecord): boolean =>
 const isPage = (call: ToolCallPart): boolean => !recordKinds.has(callNature(call).kind)
 const recordKinds: ReadonlySet<string> = new Set(["json", "other", "list"])
 
+/** The day that something was asked for names nothing. */
+const withoutDay = (name: string): string => name.replace(/ on \d{4}-.*$/, "")
+
 /** What was read of a thing before something was done to it may not hold any more. */
 function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCallPart): void {
   if (typeof input !== "object" || input === null) return
-  const named = Object.values(input).filter((value) => typeof value === "string" && value.length <= maxNamed)
+  const named = Object.values(input)
+    .flat()
+    .filter((value) => typeof value === "string" && value.length <= maxNamed)
   for (const [name, state] of records)
-    if (named.some((value) => name === value || name.endsWith(` ${value}`)))
+    if (named.some((value) => withoutDay(name) === value || withoutDay(name).endsWith(` ${value}`)))
       records.set(name, { ...state, changedBy: [...new Set([...(state.changedBy ?? []), tool])] })
 }
 
@@ -262,8 +267,7 @@ const manyListed = 3
 
 function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraft[] {
   return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
-    // The day that something was asked for names nothing.
-    const id = record.name.replace(/ on \d{4}-.*$/, "").split(" ")
+    const id = withoutDay(record.name).split(" ")
     const isSpoken = id.some((word) => mentioned.has(word) && /[\p{N}_@-]/u.test(word))
     const isNamed = listed ? id.some((word) => chosen.has(word) && /[\p{N}_@-]/u.test(word)) : isSpoken
     const isLater = (isNamed || !listed) && id.some((word) => (mentioned.get(word) ?? -1) > at)
