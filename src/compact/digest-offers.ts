@@ -166,7 +166,8 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands }: Offer
   const first = others.filter(isUsersWords).reduce<Candidate | undefined>((one, other) => {
     return one === undefined || other.at < one.at ? other : one
   }, undefined)
-  const asked = others.filter((one) => one === first || (isUsersWords(one) && one.line.state !== "said"))
+  const requested = others.filter((one) => one !== first && isUsersWords(one) && one.line.state !== "said")
+  const asked = first === undefined ? requested : [first, ...requested]
   const work = rankedIn(candidates, "work")
   const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
