@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { call, message, result, text, transcript } from "../../test/support/transcripts.ts"
 import { type CheckOptions, checkTranscript, isEmpty } from "./group.ts"
-import { type CallKind, callId, type Part, type Transcript } from "./message.ts"
+import type { CallKind, Part, Transcript } from "./message.ts"
 
 /** The exact list of faults, each with its message and call. */
 const faults = (messages: Transcript, options?: CheckOptions): readonly string[] =>
@@ -9,12 +9,7 @@ const faults = (messages: Transcript, options?: CheckOptions): readonly string[]
     [code, messageId, ...(of === undefined ? [] : [of])].join(" "),
   )
 
-const resultOf = (id: string, kind: CallKind): Part => ({
-  type: "tool-result",
-  callId: callId(id),
-  kind,
-  content: [text("ok")],
-})
+const resultOf = (id: string, kind: CallKind): Part => result(id, "ok", kind)
 const thought: Part = { type: "reasoning", text: "hm" }
 const go = ["user", text("go on")] as const
 
@@ -122,6 +117,10 @@ describe("calls that wait for their results", () => {
       "call-without-result m1 1",
     ])
   })
+  test("that wait for leave do not end each other's wait, nor does a thought", () => {
+    const asked = ["1", "2"].map((id) => ["assistant", call(id, "approval")] as const)
+    expect(faults(transcript([...go], ...asked, ["assistant", thought]), { ended: true })).toEqual([])
+  })
   test("of a kind that only the provider knows end the wait of those before them", () => {
     const messages = transcript([...go], ["assistant", call("1", "provider")], ["assistant", call("2", "other")])
     expect(faults(messages, { ended: true })).toEqual(["call-without-result m1 1", "call-without-result m2 2"])
@@ -189,10 +188,16 @@ describe("results that do not follow their calls", () => {
 
 test("a message is empty that has no part, or only texts without a character", () => {
   expect(
-    [[], [text("")], [text(""), text("")], [text(""), text("x")], [thought], [call("1")]].map((parts) =>
-      isEmpty(message("m", "user", ...parts)),
-    ),
-  ).toEqual([true, true, true, false, false, false])
+    [
+      [],
+      [text("")],
+      [text(""), text("")],
+      [text(""), text("x")],
+      [thought],
+      [{ ...thought, text: "" }],
+      [call("1")],
+    ].map((parts) => isEmpty(message("m", "user", ...parts))),
+  ).toEqual([true, true, true, false, false, false, false])
 })
 
 describe("a transcript that goes on from one without a fault", () => {
