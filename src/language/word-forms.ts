@@ -3,12 +3,21 @@
  * are in lower case and without accents, as `searchTerms` makes them.
  */
 
+/** A list of words, written with one blank between them. */
+export const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(" "))
+
+/** A name in code as words in lower case: `getUserDetails`, `get-user-details` and `GET_USER_DETAILS` are the same three. */
+export const nameWords = (name: string): readonly string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .match(/[a-z\d]+/g) ?? []
+
 /** Is this a word of grammar or courtesy, which says nothing about what is looked for? */
 export const isStopWord = (term: string): boolean => stopWords.has(term)
 
-const stopWords: ReadonlySet<string> = new Set(
-  (
-    "about above after again also another anything around because been before being below between both could does doing done down each even ever " +
+const stopWords = wordSet(
+  "about above after again also another anything around because been before being below between both could does doing done down each even ever " +
     "every everything first from further give good great have having hello here into just keep know last later least less like look made make many " +
     "maybe more most much must need never next nothing only other over please really right same seem shall should show some something soon still such " +
     "take tell than thank thanks that their them then there these they thing things this those through today together tomorrow under until using very " +
@@ -40,8 +49,7 @@ const stopWords: ReadonlySet<string> = new Set(
     "ad al agli ai alla alle allo chi ci con da dal dei del di e ed gli ha hai hanno ho i il io la le lei li lo lui ma mi ne nei nel noi o per se si su sua " +
     "sue suo tra tu un una uno vi voi " +
     "aan als bij dan dat de die dit door er hij hoe ik in is je kan me met mijn nog of om op te tot uit van wat we wel wie zo " +
-    "а бы в во вы да до за и из к ко ли мы на над не ни но о об он от по с со так то ты у я кто"
-  ).split(" "),
+    "а бы в во вы да до за и из к ко ли мы на над не ни но о об он от по с со так то ты у я кто",
 )
 
 /** Endings of Latin scripts, longest first: plurals, cases, tenses and nouns made of verbs. */
