@@ -285,10 +285,10 @@ function withoutMarker(wire: Wire | undefined): unknown {
 
 /** Words in the names of what a harness puts beside a person's words: where the agent is, what it may do, what it should know. */
 const setting = wordSet(
-  "additional agents attached attachments background config configuration context details docs document documents editor env " +
-    "environment ephemeral files guidelines hook ide info information instruction instructions knowledge layout memories memory " +
-    "metadata mode permission permissions policies policy preferences project reminder reminders repo repository rule rules " +
-    "runtime session settings skill skills system workspace",
+  "additional agents attached attachments background config configuration context details docs document documents editor env",
+  "environment ephemeral files guidelines hook ide info information instruction instructions knowledge layout memories memory",
+  "metadata mode permission permissions policies policy preferences project reminder reminders repo repository rule rules",
+  "runtime session settings skill skills system workspace",
 )
 
 /** Those of them that say it alone; the others are common in a person's own markup. */
@@ -298,9 +298,9 @@ const settingAlone = wordSet(
 
 /** Words in the names of what a person asks, or of what happened since: with one of these it is conversation. */
 const spoken = wordSet(
-  "analysis answer ask code command commands conversation description diff error example examples feedback goal history input " +
-    "issue message messages notification objective output plan problem prompt query question request response result results " +
-    "review snapshot stderr stdout story summary task tasks transcript",
+  "analysis answer ask code command commands conversation description diff error example examples feedback goal history input",
+  "issue message messages notification objective output plan problem prompt query question request response result results",
+  "review snapshot stderr stdout story summary task tasks transcript",
 )
 
 function isSetting(name: string): boolean {

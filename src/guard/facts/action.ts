@@ -123,7 +123,12 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
 }
 
 const paying = wordSet(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe",
+  "subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund",
+  "funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense",
+  "expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung",
+  "virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar",
+  "comprare pagare acquista kopen betalen kup kop satin",
 )
 const reads = /^(?:read|query)$/
 const currencyCode =

@@ -16,7 +16,15 @@ export type Effect =
 
 /** Commands that only look, beside what their options may do. */
 const readers = wordSet(
-  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk mount dmesg journalctl sync nproc arch tty logname cal factor numfmt shuf tsort cksum b2sum sha512sum sha384sum sha224sum shasum md5 users vmstat iostat mpstat pidof pgrep pstree lspci lsusb lsmod getconf locale zless zmore bzcat xzcat zstdcat bzgrep xzgrep ncdu gron mlr xsv csvcut csvstat csvlook csvgrep dasel htmlq eza exa lsd delta difft colordiff diffstat sdiff wdiff lsb_release",
+  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq",
+  "column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd",
+  "popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum",
+  "sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat",
+  "ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit",
+  "break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk",
+  "mount dmesg journalctl sync nproc arch tty logname cal factor numfmt shuf tsort cksum b2sum sha512sum sha384sum sha224sum shasum",
+  "md5 users vmstat iostat mpstat pidof pgrep pstree lspci lsusb lsmod getconf locale zless zmore bzcat xzcat zstdcat bzgrep xzgrep",
+  "ncdu gron mlr xsv csvcut csvstat csvlook csvgrep dasel htmlq eza exa lsd delta difft colordiff diffstat sdiff wdiff lsb_release",
 )
 
 const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
@@ -35,7 +43,11 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
   [
     "network",
     wordSet(
-      "curl wget http https httpie nc ncat netcat socat telnet ssh scp sftp ftp lftp rsync dig nslookup host ping traceroute nmap aria2c lynx links w3m invoke-webrequest iwr invoke-restmethod irm start-bitstransfer aws gcloud az gsutil s3cmd rclone kubectl helm docker podman terraform pulumi heroku vercel netlify flyctl wrangler gh glab mail mailx sendmail mutt swaks msmtp ssmtp nuget twine cloudflared ngrok openssl tftp whois pg_dump pg_dumpall pg_isready mysqldump mongodump psql mysql mongosh redis-cli hub",
+      "curl wget http https httpie nc ncat netcat socat telnet ssh scp sftp ftp lftp rsync dig nslookup host ping traceroute nmap",
+      "aria2c lynx links w3m invoke-webrequest iwr invoke-restmethod irm start-bitstransfer aws gcloud az gsutil s3cmd rclone kubectl",
+      "helm docker podman terraform pulumi heroku vercel netlify flyctl wrangler gh glab mail mailx sendmail mutt swaks msmtp ssmtp",
+      "nuget twine cloudflared ngrok openssl tftp whois pg_dump pg_dumpall pg_isready mysqldump mongodump psql mysql mongosh redis-cli",
+      "hub",
     ),
   ],
   [
@@ -148,7 +160,17 @@ const repairs =
   /^(?:npm|pnpm|yarn|bun|npx|eslint|ruff|biome|stylelint|rubocop|pytest|vitest|jest|cargo|go|golangci-lint|markdownlint|ansible-lint)(?= ).*(?: --(?:fix\S*|write|in-place|auto-?correct\S*|autofix|update-?snapshots?|snapshot-update|apply|unsafe)(?=[ =]|$)| -u$| format(?! .*--check)\b| fmt(?! .*--check)\b)/
 
 const local = wordSet(
-  "ctest cpack clang-tidy cppcheck gcov lcov gcovr ccache doxygen qmake scons jar javap ktlint detekt checkstyle swiftlint swiftformat stylua luacheck terraform-docs conftest jsonnet envsubst msgfmt unix2dos make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
+  "ctest cpack clang-tidy cppcheck gcov lcov gcovr ccache doxygen qmake scons jar javap ktlint detekt checkstyle swiftlint",
+  "swiftformat stylua luacheck terraform-docs conftest jsonnet envsubst msgfmt unix2dos make cmake ninja gradle gradlew mvn mvnw",
+  "tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang",
+  "clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress",
+  "phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage",
+  "sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson",
+  "autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc",
+  "convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint",
+  "tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine",
+  "time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto",
+  "scroll_up scroll_down create",
 )
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */

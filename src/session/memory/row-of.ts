@@ -93,9 +93,9 @@ const oneValued: ReadonlySet<MemoryKind> = new Set([
 
 /** Labels that only name the sort of value or remark that follows: many of them may exist side by side. */
 const generic = wordSet(
-  "amount date time version number word name quote argument line id identifier value item email url path hash command error fact " +
-    "note notes todo update warning info example question answer step option reason result output input message text type kind list copy " +
-    "part one some all most each many summary use case end start rest lot kind sort pair set",
+  "amount date time version number word name quote argument line id identifier value item email url path hash command error fact",
+  "note notes todo update warning info example question answer step option reason result output input message text type kind list copy",
+  "part one some all most each many summary use case end start rest lot kind sort pair set",
 )
 
 /**
