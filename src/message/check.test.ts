@@ -209,7 +209,17 @@ describe("a transcript that goes on from one without a fault", () => {
     ["user", text("next")],
     ["assistant", text("well")],
   )
+  const round = (id: string): Transcript => [
+    message(`call ${id}`, "assistant", call(id)),
+    message(`result ${id}`, "user", result(id)),
+  ]
   const onwards = (...more: Transcript): Transcript => [...base, ...more]
+
+  /** The calls that later words leave without a result. */
+  const opened = (messages: Transcript): readonly string[] =>
+    messages.flatMap(({ id, parts }) =>
+      parts.flatMap((part) => (part.type === "tool-call" ? `call-without-result ${id} ${part.callId}` : [])),
+    )
 
   test.each([
     ["an id of a message from before", [message("m0", "user", text("again"))], ["message-id-repeated m0"]],
@@ -218,15 +228,36 @@ describe("a transcript that goes on from one without a fault", () => {
       [message("n", "assistant", call("1")), message("o", "user", result("1"))],
       ["call-id-repeated n 1"],
     ],
+    ["an id of a call from before, without a result", [message("n", "assistant", call("1"))], ["call-id-repeated n 1"]],
+    [
+      "an id of a call from before, beside a new one",
+      [message("n", "assistant", call("9"), call("1")), message("o", "user", result("9"), result("1"))],
+      ["call-id-repeated n 1"],
+    ],
     ["a result from before once more", [message("n", "user", result("1"))], ["result-repeated n 1"]],
     ["a result without a call", [message("n", "user", result("9"))], ["result-without-call n 9"]],
     ["nothing wrong", [message("n", "user", text("fine"))], []],
   ] as const)("has %s", (_what, more, expected) => {
     expect(faults(base)).toEqual([])
     expect(faults(onwards(...more))).toEqual(expected)
-    // Asked again, and about the beginning again: nothing that was noted on the way may tell.
+    // Asked again, about more and about the beginning: nothing that was noted on the way may tell.
     expect(faults(onwards(...more))).toEqual(expected)
+    const later = [
+      message("x", "assistant", text("so")),
+      message("y", "user", text("and")),
+      message("z", "user", text("on")),
+    ]
+    const left = more.some(({ parts }) => parts.some(({ type }) => type === "tool-result")) ? [] : opened(more)
+    expect(faults(onwards(...more, ...later)).toSorted()).toEqual([...expected, ...left].toSorted())
     expect(faults(base)).toEqual([])
+  })
+
+  test("has a call that the provider was to answer, and the user speaks", () => {
+    const waiting = [message("a", "assistant", call("p", "provider")), ...round("1"), ...round("2")]
+    expect(faults(waiting, { ended: true })).toEqual([])
+    expect(faults([...waiting, message("b", "user", text("stop"))], { ended: true })).toEqual([
+      "call-without-result a p",
+    ])
   })
 
   test("is judged by the options asked now, not by those that were asked before", () => {
