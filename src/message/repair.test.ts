@@ -57,9 +57,9 @@ describe("where everything is after a repair, and what the events tell", () => {
     ],
     [
       "a missing result among those of its round",
-      transcript(["assistant", call("1"), call("2")], ["user", result("1"), text("stop")]),
+      transcript(["assistant", call("1"), call("2"), call("3")], ["user", result("1"), result("3"), text("stop")]),
       {},
-      ["m0 assistant call 1, call 2", "m1 user result 1, result 2, text"],
+      ["m0 assistant call 1, call 2, call 3", "m1 user result 1, result 3, result 2, text"],
       ["0 m0 2 result-added call-without-result"],
     ],
     [
@@ -229,6 +229,12 @@ describe("where everything is after a repair, and what the events tell", () => {
   test("what needs no fix is the same object; late results stay where they are unless they have to follow their calls", () => {
     const messages = transcript(["assistant", call("1")], ["assistant", text("hm")], ["user", result("1")], [...go])
     expect(repair(messages).messages).toBe(messages)
+    const thinking = transcript(
+      ["assistant", call("1")],
+      ["assistant", { type: "reasoning", text: "hm" }],
+      ["user", result("1")],
+    )
+    expect(repair(thinking, { adjacent: "turn" }).messages).toBe(thinking)
     const { messages: cut } = repair([...messages, message("e", "user", text(""))])
     expect(cut.map((item, n) => item === messages[n])).toEqual([true, true, true, true])
   })
