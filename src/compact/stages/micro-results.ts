@@ -3,6 +3,7 @@ import { pairCalls } from "../../message/group.ts"
 import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
+import { isObject } from "../../wire/json.ts"
 import { hasFailed, looksLikeJson } from "./failure.ts"
 import { isMarker, quoteInMarker } from "./marker.ts"
 import { callNature, commandOf, type ToolNature } from "./tool-kind.ts"
@@ -121,7 +122,7 @@ const asideField = /^(?:thoughts?|reason(?:ing)?|description|explanation|rationa
 const contentField = /^(?:content|contents|file_text|text)$/i
 
 const entriesOf = (input: unknown): readonly (readonly [string, unknown])[] =>
-  typeof input === "object" && input !== null && !Array.isArray(input) ? Object.entries(input) : []
+  isObject(input) ? Object.entries(input) : []
 
 /** The file that a call is about. */
 function pathOf({ call }: MicroResult): string | undefined {

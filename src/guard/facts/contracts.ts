@@ -1,5 +1,6 @@
 import { wordSet } from "../../language/word-forms.ts"
 import { HoldfastError } from "../../message/errors.ts"
+import { isObject } from "../../wire/json.ts"
 import type { Action } from "./action.ts"
 import { type Leaf, roleNames } from "./leaf.ts"
 import { wellKnownTools } from "./well-known-tools.ts"
@@ -129,8 +130,7 @@ function compile(contract: ToolContract): Compiled {
   return { contract, names, roles: new Map(fields.reverse()) }
 }
 
-const keysOf = (input: unknown): readonly string[] =>
-  typeof input === "object" && input !== null && !Array.isArray(input) ? Object.keys(input) : []
+const keysOf = (input: unknown): readonly string[] => (isObject(input) ? Object.keys(input) : [])
 
 function hasWantedValues({ when }: ToolContract, input: unknown): boolean {
   if (when === undefined) return true
@@ -200,19 +200,11 @@ const mayHideFields = ({ does }: ToolContract, input: unknown): boolean =>
   input !== null &&
   Object.values(input).some((value) => typeof value === "object" && JSON.stringify(value)?.includes("{") === true)
 
+const mainLists = ["shell", "patches", "code", "sql", "paths"] as const
+
 /** The role of arguments that are one text without a field. */
 export const mainRole = (contract: ToolContract): Leaf["role"] =>
-  contract.shell !== undefined
-    ? "command"
-    : contract.patches !== undefined
-      ? "patch"
-      : contract.code !== undefined
-        ? "code"
-        : contract.sql !== undefined
-          ? "sql"
-          : contract.paths !== undefined
-            ? "path"
-            : "body"
+  roles[mainLists.find((list) => contract[list] !== undefined) ?? "texts"]
 
 /** Arguments that came as a text, as the object that they are. */
 function parsedInput(input: unknown): unknown {
