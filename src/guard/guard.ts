@@ -260,7 +260,7 @@ function unresolvedReasons(
   const doesMore = [...possible.actions].some((action) => !facts.actions.has(action))
   for (const policy of judging.policies.values()) {
     if (hit.has(policy.id) || !isMeant(policy, { agent, sessions, tool: facts.tool })) continue
-    // What it asks is the same over all that the call may do: it has been answered.
+    // Every attribute that it asks has the same value over all that the call may do: the answer stands.
     const isAnswered = policy.effect === "forbid" && facts.open.size === 0 && [...policy.asks].every(isSame)
     if (isAnswered && (!doesMore || (policy.actions === undefined && !policy.asksAction))) continue
     const named = [...(policy.actions ?? possible.actions)].filter((action) => possible.actions.has(action))

@@ -124,7 +124,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "send",
     /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
   ],
-  // What is written on a host of repositories is read by people.
+  // Issues, comments and reviews are read by people.
   [
     "send",
     /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,

@@ -20,7 +20,7 @@ const subjects: readonly (readonly [what: OpenKind, words: RegExp])[] = [
 export const mayConcern = (text: string): readonly OpenKind[] => [
   "network",
   "hosts",
-  // Who gets mail of a library for it is read by itself.
+  // Recipients given to a mail library are read separately.
   ...subjects.flatMap(([what, words]) =>
     words.test(text) && !(what === "recipients" && mailLibraries.test(text)) ? [what] : [],
   ),
