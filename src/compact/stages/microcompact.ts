@@ -12,7 +12,6 @@ import { present } from "../../message/present.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { inlineImageSize } from "../../tokens/image-size.ts"
 import type { StackDocument } from "../stack/place-stack.ts"
-import { repeatedDocument } from "../stack/repeated-document.ts"
 import type { Edit, Shortening, ShortenReason } from "./edit.ts"
 import { failureExcerpt, hasFailed } from "./failure.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
@@ -23,6 +22,7 @@ import {
   type MicroResult,
   microResults,
   readResult,
+  repeatedDocument,
   repeats,
   type Superseded,
   textAlone,
