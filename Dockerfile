@@ -24,4 +24,4 @@ EXPOSE 4141
 HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:4141/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Whoever reaches the port needs the token that stands in HOLDFAST_TOKEN.
 ENTRYPOINT ["node", "node_modules/holdfast/dist/cli/main.js"]
-CMD ["serve", "--token-env", "HOLDFAST_TOKEN", "--no-demo"]
+CMD ["serve", "--token-env", "HOLDFAST_TOKEN"]

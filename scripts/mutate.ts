@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
  */
 const subjects: Readonly<Record<string, readonly string[]>> = {
   "src/compact/verify.ts": ["src/compact/verify.test.ts"],
-  "src/compact/plan/plan.ts": ["src/compact/plan/plan.test.ts"],
+  "src/compact/plan/plan.ts": ["src/compact/plan/plan.test.ts", "src/compact/plan/floor.test.ts"],
   "src/compact/plan/share.ts": ["src/compact/plan/share.test.ts"],
   "src/compact/plan/economics.ts": ["src/compact/plan/plan.test.ts"],
   "src/compact/plan/breaker.ts": ["src/compact/plan/plan.test.ts"],
@@ -22,9 +22,10 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
     "src/message/repair.test.ts",
     "src/message/recall.test.ts",
   ],
+  "src/message/recall.ts": ["src/message/recall.test.ts"],
   "src/message/repair.ts": ["src/message/repair.test.ts"],
   "src/guard/guard.ts": ["src/guard/guard.test.ts"],
-  "src/guard/policy/engine.ts": ["src/guard/guard.test.ts", "src/guard/policy/templates.test.ts"],
+  "src/guard/policy/engine.ts": ["src/guard/guard.test.ts", "src/guard/policy/engine.test.ts"],
 }
 
 /** Properties are tried on fewer cases, for they are run hundreds of times. */

@@ -290,7 +290,7 @@ process.exitCode = 5
   })
 
   test("npx holdfast serve listens, is ready, and ends when it is told to", async () => {
-    const child = spawn("npx", ["--offline", "holdfast", "serve", "--no-demo", "--port", "0"], {
+    const child = spawn("npx", ["--offline", "holdfast", "serve", "--port", "0"], {
       cwd: project,
       env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
       stdio: ["ignore", "pipe", "pipe"],

@@ -70,7 +70,7 @@ test("the start with the gateway puts the files behind any client's own system p
 test("a stack that cannot be read is told before anything is served", async () => {
   const empty = mkdtempSync(join(folder, "empty-"))
   writeFileSync(join(empty, "holdfast.config.yaml"), "documents: [missing.md]\n")
-  const { code, stderr } = await runHoldfast(empty, ["serve", "--no-demo", "--port", "0"])
+  const { code, stderr } = await runHoldfast(empty, ["serve", "--port", "0"])
   expect(code).toBe(1)
   expect(stderr).toContain("missing.md")
 })

@@ -19,7 +19,7 @@ export const createCompletionCommand = (
   commands: ReadonlyMap<string, Listed>,
   wordsOf: Readonly<Record<string, readonly string[]>>,
 ): Command => ({
-  summary: "Print what a shell needs to complete these commands",
+  summary: "Print the completion script of a shell",
   usage: "completion bash|zsh|fish",
   options: {},
   maxPositionals: 1,

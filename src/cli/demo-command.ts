@@ -33,7 +33,7 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
 export const demoCommand: Command = {
-  summary: "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
+  summary: "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
   usage: "demo [--fast] [--json]",
   options: {
     fast: { help: "do not wait for anyone who reads along" },

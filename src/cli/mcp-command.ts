@@ -46,8 +46,8 @@ Over stdio the client starts it, and it ends with its input; in a client's setti
 
   { "command": "holdfast", "args": ["mcp", "--session", "ID"] }
 
-Over HTTP it answers at http://127.0.0.1:${usualPort}/mcp. Where others than this machine can reach it, it wants a
-token, which stands in an environment variable so that no list of processes shows it:
+Over HTTP it answers at http://127.0.0.1:${usualPort}/mcp. If other machines can reach it, it requires a token, which
+is given in an environment variable so that no list of processes shows it:
 
   holdfast mcp --session ID
   holdfast mcp --agent NAME --http 4200

@@ -22,7 +22,7 @@ function readSpan(option: string, text: string | undefined, nowMs: number): numb
 }
 
 export const pinCommand: Command = {
-  summary: "Give a rule that no conversation can take back, signed",
+  summary: "Add a signed rule that nothing said in a conversation can remove",
   usage: 'pin "TEXT" --key FILE [--agent NAME] [--session ID] [--expires 7d] [--print] [--json]',
   options: {
     agent: { value: "NAME", help: "only for this agent; for all unless given" },
@@ -54,7 +54,7 @@ the client says in the header x-holdfast-agent; a rule for a session holds in it
 }
 
 export const unpinCommand: Command = {
-  summary: "Take back a rule that was given by command, signed",
+  summary: "Remove a rule that was added by a signed command",
   usage: "unpin ID --key FILE [--print] [--json]",
   options: signingOptions,
   maxPositionals: 1,

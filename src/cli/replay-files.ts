@@ -20,7 +20,8 @@ export type FoundFile = {
 }
 
 /** Where agents keep their sessions, below the user's home or where their own variables say. */
-export function agentFolders(env: World["env"], home: string = env.HOME ?? homedir()): readonly string[] {
+export function agentFolders(env: World["env"]): readonly string[] {
+  const home = env.HOME ?? homedir()
   const at = (name: string, usual: string): string => {
     const named = env[name]
     return named === undefined || named === "" ? join(home, usual) : named

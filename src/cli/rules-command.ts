@@ -176,7 +176,7 @@ go by it. For what was taken for a rule and is none.
 
 /** What holds in a session, and who said so. */
 export const rulesCommand: CommandGroup = {
-  summary: "The rules of a session: who said each, why it was found, what it is for the guard; add, remove, demote",
+  summary: "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
   notes: `holdfast rules SESSION lists them; SESSION is an ID, its beginning, or @last, which is also meant where none is given.
 In a conversation the user does the same with /pin and /unpin at the head of a message, by words of the rule.`,
   usual: "list",

@@ -219,7 +219,7 @@ function optionLines(options: Options): readonly string[] {
 
 const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary: string, load: Listed["load"]]>> = {
   wrap: [
-    "Run a client through a gateway of its own, and say at the end what was done",
+    "Run a client through a gateway of its own, with a report at the end",
     async () => (await import("./wrap-command.ts")).wrapCommand,
   ],
   compact: [
@@ -227,14 +227,14 @@ const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary:
     async () => (await import("./compact-command.ts")).compactCommand,
   ],
   demo: [
-    "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
+    "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
     async () => (await import("./demo-command.ts")).demoCommand,
   ],
   status: [
-    "What runs, what it saved today, which rules hold, on one screen",
+    "Show what runs, what it saved today and which rules are in force",
     async () => (await import("./status-command.ts")).statusCommand,
   ],
-  tail: ["Follow what the gateway does, as it does it", async () => (await import("./status-command.ts")).tailCommand],
+  tail: ["Follow the events of the running gateway", async () => (await import("./status-command.ts")).tailCommand],
   replay: [
     "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
     async () => (await import("./replay-command.ts")).replayCommand,
@@ -244,11 +244,11 @@ const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary:
     async () => (await import("./sessions-command.ts")).sessionsCommand,
   ],
   rules: [
-    "The rules of a session: who said each, why it was found, what it is for the guard; add, remove, demote",
+    "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
     async () => (await import("./rules-command.ts")).rulesCommand,
   ],
   search: [
-    "Search what was said, called and answered in sessions, whatever a model is still shown of it",
+    "Search the messages, tool calls and results of sessions, also those that were compacted away",
     async () => (await import("./search-command.ts")).searchCommand,
   ],
   recall: [
@@ -272,15 +272,15 @@ const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary:
     async () => (await import("./stack-command.ts")).stackCommand,
   ],
   pin: [
-    "Give a rule that no conversation can take back, signed",
+    "Add a signed rule that nothing said in a conversation can remove",
     async () => (await import("./pin-command.ts")).pinCommand,
   ],
   unpin: [
-    "Take back a rule that was given by command, signed",
+    "Remove a rule that was added by a signed command",
     async () => (await import("./pin-command.ts")).unpinCommand,
   ],
   keys: [
-    "Make keys that commands are signed with; change the key of a store",
+    "Make keys to sign commands with; change the encryption key of a store",
     async () => (await import("./keys-command.ts")).keysCommand,
   ],
   serve: [
@@ -301,7 +301,7 @@ const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary:
     async () => (await import("./mcp-command.ts")).mcpCommand,
   ],
   completion: [
-    "Print what a shell needs to complete these commands",
+    "Print the completion script of a shell",
     async () => {
       const { createCompletionCommand } = await import("./completion-command.ts")
       const { clientNames } = await import("./wrap-clients.ts")

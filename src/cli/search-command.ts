@@ -18,7 +18,7 @@ const mostFound = 200
 
 /** Find what was said, in any session. */
 export const searchCommand: Command = {
-  summary: "Search what was said, called and answered in sessions, whatever a model is still shown of it",
+  summary: "Search the messages, tool calls and results of sessions, also those that were compacted away",
   usage: "search WORDS… [--session ID|@last] [--limit N] [--json]",
   options: {
     session: { value: "ID", help: "only in this session: its ID, its beginning or @last" },

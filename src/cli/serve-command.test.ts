@@ -84,7 +84,7 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
 const here = (): readonly string[] => ["--data", join(folder, "data")]
 
 test("without a word a gateway for the vendors' APIs starts, says how to use it, and ends when it is told to", async () => {
-  const { exit, stdout, stderr, options, doings } = await serve([...here(), "--no-demo"])
+  const { exit, stdout, stderr, options, doings } = await serve(here())
   expect({ exit, stdout, doings }).toEqual({ exit: 0, stdout: "", doings: ["gateway closed"] })
   expect(options).toMatchObject({
     host: "127.0.0.1",
@@ -115,7 +115,7 @@ test("without a word a gateway for the vendors' APIs starts, says how to use it,
 })
 
 test("the store is closed behind the gateway, and holds what was written", async () => {
-  const { options } = await serve([...here(), "--no-demo"], {
+  const { options } = await serve(here(), {
     whileServing: async ({ holdfast }) => {
       await holdfast
         .session("s1")
@@ -127,7 +127,7 @@ test("the store is closed behind the gateway, and holds what was written", async
 })
 
 test("sessions that are older than the configuration keeps them are deleted while it serves, and the log says so", async () => {
-  await serve([...here(), "--no-demo"])
+  await serve(here())
   const long = Date.UTC(2026, 9, 1)
   const old = await openSqliteStore({ path: join(folder, "data", "holdfast.db"), now: () => long })
   await createHoldfast({ store: old, now: () => long })
@@ -137,7 +137,7 @@ test("sessions that are older than the configuration keeps them are deleted whil
   const config = join(folder, "holdfast.yaml")
   await writeFile(config, "retention:\n  maxAgeDays: 30\n")
   let left: readonly string[] = ["not looked at"]
-  const { stdout, stderr } = await serve([...here(), "--no-demo", "--json", "--config", config], {
+  const { stdout, stderr } = await serve([...here(), "--json", "--config", config], {
     whileServing: async ({ store }) => {
       for (let round = 0; round < 100 && left.length > 0; round++) {
         left = (await store.sessions()).map(({ id }) => id)
@@ -150,13 +150,13 @@ test("sessions that are older than the configuration keeps them are deleted whil
 })
 
 test("the admin token is made once, for its owner alone, and is never shown", async () => {
-  const first = await serve([...here(), "--no-demo"])
+  const first = await serve(here())
   const file = join(folder, "data", "admin-token")
   const token = (await readFile(file, "utf8")).trim()
   expect(first.options?.admin).toEqual({ token, origins: [] })
   expect(token).toMatch(/^[\w-]{43}$/)
   if (process.platform !== "win32") expect((await stat(file)).mode & 0o777).toBe(0o600)
-  const second = await serve([...here(), "--no-demo", "--json"])
+  const second = await serve([...here(), "--json"])
   expect(second.options?.admin.token).toBe(token)
   expect(`${first.stderr}${second.stdout}${second.stderr}`).not.toContain(token)
 })
@@ -166,7 +166,7 @@ test("programs get one JSON object a line, and nothing else", async () => {
     onRecord?.(exampleRecord)
     onFault(new Error("what someone said"))
   }
-  const { stdout, stderr } = await serve([...here(), "--no-demo", "--log-format", "json"], { whileServing })
+  const { stdout, stderr } = await serve([...here(), "--log-format", "json"], { whileServing })
   const lines = stdout
     .trim()
     .split("\n")
@@ -271,11 +271,11 @@ test("the operator's rules are read where there is a policy directory, and a fau
   const policy = join(folder, "data", "policy")
   await mkdir(policy, { recursive: true, mode: 0o700 })
   await writeFile(join(policy, "rules.md"), "- Never delete a backup.\n", { mode: 0o600 })
-  const { options, stderr } = await serve([...here(), "--no-demo"])
+  const { options, stderr } = await serve(here())
   expect(options?.operator?.standing().rules).toHaveLength(1)
   expect(stderr).toContain("1 rule in ")
   await writeFile(join(policy, "broken.cedar"), "permit(", { mode: 0o600 })
-  const again = await serve([...here(), "--no-demo"])
+  const again = await serve(here())
   expect(again).toMatchObject({ exit: 1, options: undefined })
   expect(again.stderr).toContain("broken.cedar")
 })
@@ -293,7 +293,6 @@ const demoCases: [why: string, argv: readonly string[], env: Record<string, stri
   ["with a key", [], { OPENAI_API_KEY: "k" }, false],
   ["with a key, asked for", ["--demo"], { OPENAI_API_KEY: "k" }, true],
   ["without a key, asked for", ["--demo"], {}, true],
-  ["without a key, not wanted", ["--no-demo"], {}, false],
   ["with an upstream", ["--upstream", "http://127.0.0.1:9"], {}, false],
   ["with an upstream in a variable", [], { HOLDFAST_UPSTREAM: "http://127.0.0.1:9" }, false],
 ]
@@ -323,11 +322,10 @@ const misused: [why: string, argv: readonly string[], exit: number, words: strin
   ["a configuration that is not there", ["--config", "/nowhere/c.yaml"], 1, "/nowhere/c.yaml is not there."],
   ["a store of no kind", ["--data", "mysql://x"], 2, "--data is an address of no store"],
   ["a store that cannot be made", ["--data", "/dev/null/x"], 1, "store"],
-  ["both", ["--demo", "--no-demo"], 2, "exclude one another"],
   ["an option that is none", ["--prot", "1"], 2, "There is no option --prot."],
 ]
 test.each(misused)("%s: one sentence, and nothing is started", async (_why, argv, exit, words) => {
-  const outcome = await serve(["--no-demo", ...argv])
+  const outcome = await serve(argv)
   expect(outcome).toMatchObject({ exit, options: undefined, stdout: "" })
   expect(outcome.stderr).toContain(words)
   expect(outcome.stderr.trim().split("\n")).toHaveLength(2)
@@ -359,7 +357,7 @@ test("a port that is in use is told in a sentence, and what was opened is closed
     expected: "a port that is free",
     found: "4141, which is in use",
   })
-  const { exit, stderr } = await serve([...here(), "--no-demo"], { failure })
+  const { exit, stderr } = await serve(here(), { failure })
   expect({ exit, stderr }).toEqual({
     exit: 1,
     stderr:
@@ -370,7 +368,7 @@ test("a port that is in use is told in a sentence, and what was opened is closed
 test("an admin token that others may read is refused", async () => {
   await mkdir(join(folder, "data"))
   await writeFile(join(folder, "data", "admin-token"), "0123456789abcdefgh", { mode: 0o644 })
-  const { exit, stderr, options } = await serve([...here(), "--no-demo"])
+  const { exit, stderr, options } = await serve(here())
   expect({ exit, options }).toEqual({ exit: 1, options: undefined })
   expect(stderr).toContain("others than its owner may read it")
 })
@@ -393,7 +391,7 @@ test("help says how to write it, in lines that fit a terminal", () => {
 })
 
 test("a process that is told to end ends with 0, on the real gateway", async () => {
-  const argv = ["serve", "--port", "0", "--no-demo", "--json", ...here()]
+  const argv = ["serve", "--port", "0", "--json", ...here()]
   const child = spawn(process.execPath, [
     "--input-type=module",
     "-e",
@@ -428,7 +426,7 @@ test("a port in use, on the real gateway", async () => {
       resolve(typeof address === "object" && address !== null ? address.port : 0)
     }),
   )
-  const args = readArguments(["--no-demo", "--port", String(port), ...here()], serveCommand.options, 0)
+  const args = readArguments(["--port", String(port), ...here()], serveCommand.options, 0)
   if (isFailure(args)) throw new Error(args.sentence)
   const world: World = {
     stdin: (async function* () {})(),

@@ -17,7 +17,6 @@ import {
   type Command,
   type CommandFailure,
   isFailure,
-  misuse,
   type Options,
   unusable,
 } from "./command.ts"
@@ -207,10 +206,9 @@ export type ServeDeps = {
 
 const options: Options = {
   ...settingOptions,
-  demo: { help: "show a scripted agent at work beside it, whose session stays in the store" },
-  "no-demo": { help: "show none, as without it" },
+  demo: { help: "also run a scripted agent, whose session stays in the store" },
   "without-policy-folder": {
-    help: "serve also without the rules and policies of a policy folder, or of keys in it, that are gone",
+    help: "serve although the policy folder or keys in it are gone, without their rules",
   },
   "print-schema": { help: "print the JSON Schema of the configuration, and start nothing" },
   json: { help: "JSON lines on stdout, and nothing else; the same as --log-format json" },
@@ -221,15 +219,15 @@ const notes = `Agents talk to it as they do to the model's own API; it needs no 
   holdfast serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:${usualPort} claude
 
-Every option has its variable, HOLDFAST_PORT for --port; an option counts before its variable, that before the
-configuration, and that before the default. The client's own key is passed on unless an upstream has one in the
-configuration. Where others than this machine can reach it, it wants a token from every client:
+Every option has an environment variable, such as HOLDFAST_PORT for --port. An option overrides its variable, that
+overrides the configuration, and that overrides the default. The client's own key is passed on unless the upstream has
+one in the configuration. If other machines can reach the gateway, it requires a token from every client:
 
   holdfast serve --upstream http://127.0.0.1:8000 --window 32000
   holdfast serve --host 0.0.0.0 --token-env HOLDFAST_TOKEN
   holdfast serve --config deploy/holdfast.config.yaml --log-format json
 
-The first Ctrl-C lets the requests under way end; a second one ends it at once. holdfast doctor says what is amiss.`
+The first Ctrl-C waits for open requests; a second one stops at once. If it does not start: holdfast doctor.`
 
 /** Put the gateway between agents and their models. */
 export const createServeCommand = (deps: ServeDeps): Command => ({
@@ -254,8 +252,6 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
     await world.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
     return 0
   }
-  if (args.isOn("demo") && args.isOn("no-demo"))
-    return misuse("--demo and --no-demo exclude one another.", "Choose one.")
   const settings = await readSettings(args, world.env)
   if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
   const isDemo = args.isOn("demo")

@@ -51,14 +51,14 @@ export const settingOptions: Options = {
   config: { value: "FILE", help: "the configuration; holdfast.config.ts, .json, .yaml or .yml here unless given" },
   port: { value: "N", help: "port to listen on; 4141 unless given, 0 for any" },
   host: { value: "H", help: "address to listen on; 127.0.0.1 unless given" },
-  upstream: { value: "URL", help: "the one API for every request, in place of the vendors' own" },
-  window: { value: "TOKENS", help: "the window of every model, in place of its own" },
+  upstream: { value: "URL", help: "send every request to this API, instead of the vendors' own" },
+  window: { value: "TOKENS", help: "context window of every model, instead of its own" },
   ...dataOption,
   ...policyOption,
-  recall: { help: "offer models a tool by which they get back what was cut" },
+  recall: { help: "offer models a tool that returns what was left out of their context" },
   "when-store-is-away": {
     value: "W",
-    help: "refuse a request whose rules cannot be read, or pass it on without; refuse unless given",
+    help: "if the store is away: refuse requests, or pass them on without rules; refuse unless given",
     oneOf: storeAwayNames,
   },
   summarizer: {
@@ -66,7 +66,7 @@ export const settingOptions: Options = {
     help: "who writes summaries; session: each session's own model, with the client's key",
     oneOf: namedSummarizers,
   },
-  "token-env": { value: "NAME", help: "environment variable that holds the token which requests have to carry" },
+  "token-env": { value: "NAME", help: "environment variable with the token that requests must have" },
   "log-format": { value: "F", help: "how to log", oneOf: logFormats },
   "log-level": { value: "L", help: "what to log", oneOf: logLevels },
 }

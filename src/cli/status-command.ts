@@ -37,7 +37,7 @@ type Status = {
 
 /** One screen for whoever asks what is going on. */
 export const statusCommand: Command = {
-  summary: "What runs, what it saved today, which rules hold, on one screen",
+  summary: "Show what runs, what it saved today and which rules are in force",
   usage: "status [--data PLACE] [--json]",
   options: storeOptions,
   maxPositionals: 0,
@@ -156,7 +156,7 @@ function degradedWords(gateways: readonly GatewayState[]): string {
 
 /** What happens, line by line. */
 export const tailCommand: Command = {
-  summary: "Follow what the gateway does, as it does it",
+  summary: "Follow the events of the running gateway",
   usage: "tail [--data PLACE] [--json]",
   options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
   maxPositionals: 0,

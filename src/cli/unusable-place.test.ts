@@ -31,7 +31,7 @@ async function holdfast(argv: readonly string[], place: string): Promise<Ended> 
   return await promise
 }
 
-const serve = ["serve", "--port", "0", "--no-demo"]
+const serve = ["serve", "--port", "0"]
 const list = ["sessions", "list"]
 const doctor = ["doctor"]
 

@@ -35,7 +35,7 @@ const options: Options = {
 
 /** Run a client through a gateway that is there, or through one of its own. */
 export const wrapCommand: Command = {
-  summary: "Run a client through a gateway of its own, and say at the end what was done",
+  summary: "Run a client through a gateway of its own, with a report at the end",
   usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",
   options,
   maxPositionals: 100_000,

@@ -3,10 +3,10 @@ import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
-import { applyEdits, type Edit } from "./stages/edit.ts"
+import { applyEdits, type Edit, isShortening, type Shortening } from "./stages/edit.ts"
 import { fitTexts, type TextBudget, tokensBesideTexts } from "./stages/fit-texts.ts"
 import { shareOut } from "./stages/marker.ts"
-import { fitResults, type MicroOptions, microSteps, type ResultBudget, type Shortening } from "./stages/microcompact.ts"
+import { fitResults, type MicroOptions, microSteps, type ResultBudget } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
 /**
@@ -115,9 +115,6 @@ export function* microEditSteps(
   const newer = yield* press(groups.slice(half), pressure)
   return [...older, ...newer.filter((edit) => edit.type !== "part-replaced" || !pictures.has(edit.messageId))]
 }
-
-const isShortening = (edit: Edit): edit is Shortening =>
-  edit.type === "result-shortened" || edit.type === "part-replaced"
 
 /** May a shortening be undone? Not where a later result says the same or something newer, nor where there was no room. */
 export const mayRelax = (edit: Edit): edit is Shortening =>

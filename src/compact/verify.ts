@@ -2,12 +2,14 @@ import { digestTag, isSpokenPart, latestSpoken, unfence } from "../message/fence
 import { checkTranscript, type TranscriptFault } from "../message/group.ts"
 import {
   type CallId,
+  callsIn,
   type Format,
   type Part,
   type ToolCallPart,
   type ToolResultPart,
   type Transcript,
   textOf,
+  textOrWire,
 } from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -79,9 +81,6 @@ export function verify(
 /** A call by what it asks for. Formats without ids name calls by place, and places change when something before them goes. */
 const requestOf = ({ tool, input }: ToolCallPart): string => `${tool} ${JSON.stringify(input) ?? ""}`
 
-const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
-  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part] : [])))
-
 /** A fault that the context came in with, because the provider holds the other half, is not the compaction's. */
 function pairFailures(
   before: VerifiedContext,
@@ -138,8 +137,8 @@ function stackFailures(
     messages: holdsInOrder(wiresOf(after.messages), wiresOf(before.messages)),
     // Alone in its turn a document reads like the user's own words: it is looked for among all of them.
     documents: holdsInOrder(
-      messages.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.map(sayOf)),
-      before.documents.map(({ part }) => sayOf(part)),
+      messages.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.map(textOrWire)),
+      before.documents.map(({ part }) => textOrWire(part)),
     ),
   }
   return Object.keys(holds).flatMap((piece): readonly VerifyFailure[] =>
@@ -172,11 +171,11 @@ function latestFailures(
   after: VerifiedContext,
   { wordsShortened }: Acceptance,
 ): readonly VerifyFailure[] {
-  const said = latestWords(before.conversation)?.map(sayOf)
+  const said = latestWords(before.conversation)?.map(textOrWire)
   if (said === undefined) return []
   const isSame = (text: string, wanted: string): boolean => text === wanted || (wordsShortened && isCutOf(text, wanted))
   const stands = after.messages.some(
-    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(sayOf), said, isSame),
+    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(textOrWire), said, isSame),
   )
   return stands ? [] : [{ code: "latest-user-message-missing" }]
 }
@@ -191,8 +190,6 @@ function isCutOf(text: string, whole: string): boolean {
   const isLong = head.length >= leastEndLength && tail.length >= leastEndLength
   return isLong && whole.startsWith(head) && whole.endsWith(tail)
 }
-
-const sayOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
 
 /** The calls that wait stand at the end, as they came, among those that were made with them. */
 function pendingFailures(
@@ -217,7 +214,7 @@ function pendingFailures(
 /** Ids may be made up from places, so a result is found by what it says. */
 function unreadFailures({ messages }: VerifiedContext, { unread }: Acceptance): readonly VerifyFailure[] {
   if (unread.length === 0) return []
-  const sayAll = ({ content }: ToolResultPart): string => content.map(sayOf).join("\n")
+  const sayAll = ({ content }: ToolResultPart): string => content.map(textOrWire).join("\n")
   const shown = new Set(
     messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? sayAll(part) : []))),
   )

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer"
+import { percentDecoded } from "../language/encoding.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { ApiFamily } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -7,7 +8,7 @@ import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
 import { bare, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
 import { bodyKind, isForEveryone, mayCarryCall, type OtherPath, otherPathOf } from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
-import { decoded, targetUrl } from "./http/route.ts"
+import { targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { maskedAnswer, unpackedAnswer } from "./http/upstream-answer.ts"
 import { namesFor } from "./identity/names.ts"
@@ -82,15 +83,17 @@ async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, othe
   const { session, agent, bypass } = holdfastHeaders(headers)
   const own = { bypass, ...present({ session, agent }) }
   if (other.type === "stored") {
-    const name = namesFor(tenant, present({ named: agent })).response(decoded(other.id))
+    const name = namesFor(tenant, present({ named: agent })).response(percentDecoded(other.id))
     const [found] = await deps.store.findAliases([name])
     if (found !== undefined) {
       requestLog.noted.session = found.session
-      return await deps.holdfast.session(found.session, { tenant, ...present({ agent }) }).guarding(decoded(other.id))
+      return await deps.holdfast
+        .session(found.session, { tenant, ...present({ agent }) })
+        .guarding(percentDecoded(other.id))
     }
   }
   const call = { tenant, own, bytes: Buffer.alloc(0) }
-  const stored = other.type === "stored" ? decoded(other.id) : undefined
+  const stored = other.type === "stored" ? percentDecoded(other.id) : undefined
   return await untouchedCall(call, "passed", deps, stored).guarding()
 }
 

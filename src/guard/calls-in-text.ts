@@ -198,7 +198,7 @@ function addObjects(calls: TextCall[], value: unknown, start: number, isRunner =
   }
 }
 
-function objectCall(fields: Readonly<Record<string, unknown>>, isRunner = false): Omit<TextCall, "start"> | undefined {
+function objectCall(fields: Readonly<Record<string, unknown>>, isRunner: boolean): Omit<TextCall, "start"> | undefined {
   const key = argumentKeys.find((one) => Object.hasOwn(fields, one))
   const named = nameKeys
     .map((one) => fields[one])

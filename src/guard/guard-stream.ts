@@ -3,7 +3,7 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { indexOf, listOf, type PartStart, type StreamEvent } from "../wire/stream.ts"
 import { mayBeginCall } from "./calls-in-text.ts"
 import { callKey, isHarmless, isStray, readingsOf } from "./find-call.ts"
-import type { Decision, Guard, Verdict } from "./guard.ts"
+import type { Guard, Verdict } from "./guard.ts"
 import {
   enqueued,
   forget,
@@ -17,6 +17,7 @@ import {
   spokenCalls,
   type WatchedPart,
 } from "./guard-queue.ts"
+import { decisionRanks } from "./join-guards.ts"
 import {
   checkGuardUse,
   costOf,
@@ -239,11 +240,9 @@ function* endPart(state: GuardState, index: number, part: WatchedPart): Steps<St
   return flushed(decide(state, index, part, judged), [judged])
 }
 
-const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
-
 /** The place of the hardest verdict; of those that are as hard, of the one that spends most, whichever reading a client takes. */
 function hardestOf(verdicts: readonly Verdict[]): number {
-  const weights = verdicts.map((verdict) => [ranks[verdict.decision], costOf(verdict)] as const)
+  const weights = verdicts.map((verdict) => [decisionRanks[verdict.decision], costOf(verdict)] as const)
   return weights.reduce((worst, [rank, cost], n) => {
     const [most = 0, dearest = 0] = weights[worst] ?? []
     return rank > most || (rank === most && cost > dearest) ? n : worst

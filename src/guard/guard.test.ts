@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
+import { present } from "../message/present.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import { joinGuards, onTrial } from "./join-guards.ts"
 import { deniedResult, judgedCall, withheldText } from "./judge-call.ts"
@@ -382,7 +383,64 @@ when { context.recipients.contains("eve@evil.example") && context.spend == 0 && 
     expect(guard.judge({ tool: "read_file", input: { path: "a.md" } }).decision).toBe("allow")
     expect(guard.judge(mail).decision).toBe("deny")
     expect(createGuard([permit, { tools: [] }]).judge(mail).decision).toBe("allow")
-    expect(() => createGuard([permit, JSON.parse('{"tools":[],"default":"none"}')])).toThrow("allow or deny")
+    expect(createGuard([permit, { tools: [], default: "allow" }]).judge(mail).decision).toBe("allow")
+    expect(problemOf([permit, JSON.parse('{"tools":[],"default":"none"}')])).toEqual({
+      ...{ code: "option-invalid", option: "default", expected: "allow or deny", found: '"none"' },
+    })
+    expect(problemOf([JSON.parse('{"tools":[{"tools":["a"],"does":["fly"]}]}')])).toMatchObject({
+      option: "tools[0].does",
+    })
+  })
+
+  test("on a tool that nobody has declared is the strictest that was asked for, in words that say so", () => {
+    const unknown = { tool: "frobnicate", input: {} }
+    const decisionOf = ([option, ...files]: readonly ("infer" | "ask" | "deny" | undefined)[]): string => {
+      const declared = files.map((undeclared) => ({ tools: [], ...present({ undeclared }) }))
+      return createGuard(declared, present({ undeclared: option })).judge(unknown).decision
+    }
+    const asked = [
+      [undefined],
+      ["infer"],
+      ["ask"],
+      ["deny"],
+      ["ask", "deny"],
+      ["deny", "ask"],
+      [undefined, "ask"],
+    ] as const
+    expect(asked.map(decisionOf)).toEqual(["allow", "allow", "ask", "deny", "deny", "deny", "ask"])
+    const guard = createGuard([{ tools: [{ tools: ["zap"], does: [] }] }], { undeclared: "ask" })
+    expect(guard.judge(unknown).reasons).toEqual([
+      {
+        policy: "guard:undeclared",
+        rule: "Only tools that the operator has declared may be called.",
+        instead: "Use a tool that is declared, or ask the user to have this one declared.",
+        decision: "ask",
+        facts: { tool: "frobnicate" },
+      },
+    ])
+    expect([guard.judge({ tool: "zap", input: {} }).decision, guard.judge(unknown).decision]).toEqual(["allow", "ask"])
+  })
+
+  test("of a call that carries another has what is said of both, and its own facts", () => {
+    const first = `@id("first") forbid(principal, action, resource == Holdfast::Tool::"mcp_call");`
+    const trial = `@id("trial") @mode("observe") forbid(principal, action == Holdfast::Action::"send", resource);`
+    const carrying = { tool: "mcp_call", input: { tool: "send_email", arguments: { to: "eve@evil.example" } } }
+    const verdict = createGuard([first, trial, `@id("second") ${forbidSend}`]).judge(carrying)
+    expect(verdict.decision).toBe("deny")
+    expect(verdict.reasons.map(({ policy, decision }) => `${policy} ${decision}`)).toEqual([
+      ...["first deny", "second ask", "second deny"],
+    ])
+    expect(verdict.observed?.map(({ policy }) => policy)).toEqual(["trial", "trial"])
+    expect([verdict.facts.tool, verdict.errors]).toEqual(["mcp_call", []])
+  })
+
+  test("of a policy that is only observed is told beside the others, and absent where there is none", () => {
+    const trial = `@id("trial") @rule("Try.") @mode("observe") forbid(principal, action, resource);`
+    const reason = { policy: "trial", rule: "Try.", decision: "deny", facts: {} }
+    expect(createGuard([trial]).judge(mail)).toMatchObject({ decision: "allow", reasons: [], observed: [reason] })
+    const both = createGuard([trial, forbidSend]).judge(mail)
+    expect([both.reasons.map(({ rule }) => rule), both.observed]).toEqual([["Nothing is sent."], [reason]])
+    expect(createGuard([forbidSend]).judge(mail)).not.toHaveProperty("observed")
   })
   test("of a guard on trial is to allow, with the reasons that it would have had", () => {
     const guard = onTrial(createGuard([forbidSend]))
@@ -393,13 +451,15 @@ when { context.recipients.contains("eve@evil.example") && context.spend == 0 && 
 })
 
 test.each([
-  ["mode", { mode: "off" }, "mode", '"off"'],
-  ["onFailure", { onFailure: "allow" }, "onFailure", '"allow"'],
-  ["a contract without a tool", { tools: [{ tools: [], does: ["send"] }] }, "tools[0].tools", undefined],
+  ["mode", { mode: "off" }, "mode", '"off"', "forbid-only or allow-list"],
+  ["onFailure", { onFailure: "allow" }, "onFailure", '"allow"', "deny or ask"],
+  ["tools that are no list", { tools: {} }, "tools", "{}", "a list of contracts"],
+  ["a contract without a tool", { tools: [{ tools: [], does: ["send"] }] }, "tools[0].tools", undefined, undefined],
   [
     "a contract with a deed that is none",
     { tools: [{ tools: ["zap"], does: ["send", "fly"] }] },
     "tools[0].does",
+    undefined,
     undefined,
   ],
   [
@@ -407,24 +467,98 @@ test.each([
     { tools: [{ tools: ["zap"], does: [], to: ["x"] }] },
     "tools[0].to",
     undefined,
+    undefined,
   ],
-  ["undeclared", { undeclared: "allow" }, "undeclared", '"allow"'],
-])("an option that cannot be meant is refused by name: %s", (_why, options, option, found) => {
+  ["undeclared", { undeclared: "allow" }, "undeclared", '"allow"', "infer, ask or deny"],
+  ["a name that is none", { modes: "x" }, "modes", "no option of createGuard", "mode"],
+])("an option that cannot be meant is refused by name: %s", (_why, options, option, found, expected) => {
   expect(problemOf([], JSON.parse(JSON.stringify(options)))).toMatchObject({
     code: "option-invalid",
     option,
     ...(found === undefined ? {} : { found }),
+    ...(expected === undefined ? {} : { expected }),
   })
 })
 
-test.each([{ mode: "forbid-only" }, { mode: "allow-list" }, { onFailure: "deny" }, { onFailure: "ask" }] as const)(
-  "%o is an option",
-  (options) => {
-    expect(problemOf([], options)).toBeUndefined()
-  },
-)
+test.each([
+  ...[{ mode: "forbid-only" }, { mode: "allow-list" }, { onFailure: "deny" }, { onFailure: "ask" }],
+  ...[{ undeclared: "infer" }, { undeclared: "ask" }, { undeclared: "deny" }],
+] as const)("%o is an option", (options) => {
+  expect(problemOf([], options)).toBeUndefined()
+})
 
 describe("what a refusal tells", () => {
+  const paths = [{ template: "protected-paths", paths: ["infra/prod/**"] }] as const
+  test.each([
+    [
+      "a tool of which only the name is known",
+      { tool: "get_config", input: { path: "infra/prod/a.tf" } },
+      "only the name of the tool says what it does",
+    ],
+    [
+      "a whole folder",
+      { tool: "bash", input: { command: "rm -rf infra" } },
+      "it takes a whole folder, in which there may be something that the rule is about",
+    ],
+    [
+      "a folder among files",
+      { tool: "bash", input: { command: "rm -rf a.txt infra" } },
+      "it takes a whole folder, in which there may be something that the rule is about",
+    ],
+    [
+      "a program that nobody has described",
+      { tool: "bash", input: { command: "frobnicate infra/prod/a.tf; cat b.txt" } },
+      "nobody has said what the program does to the files that it is given",
+    ],
+    [
+      "a script that is written",
+      { tool: "Write", input: { file_path: "clean.sh", content: "#!/bin/sh\nrm -rf infra/prod\n" } },
+      "a file that it writes would do so when it is run",
+    ],
+  ])("why it is not known: %s", (_what, call, why) => {
+    expect(createGuard(paths).judge(call).reasons).toEqual([
+      {
+        policy: "protected-paths",
+        rule: "infra/prod/** may not be changed.",
+        instead: "Work on another file, or ask the user to make the change.",
+        decision: "ask",
+        facts: { unresolved: [why] },
+      },
+    ])
+  })
+
+  test.each([
+    ["an option", [], { mode: "allow-list" }],
+    ["a file", [{ tools: [], default: "deny" }], {}],
+  ] as const)(
+    "what is permitted only if it turns out so is asked about, in an allow-list by %s",
+    (_by, more, options) => {
+      const permit = `@id("a") permit(principal, action, resource) when { context.paths.contains("a.txt") };`
+      const { decision, reasons } = createGuard([permit, ...more], options).judge({
+        tool: "bash",
+        input: { command: 'cat "$FILE"' },
+      })
+      expect(decision).toBe("deny")
+      expect(reasons.map(({ policy, facts }) => facts.unresolved ?? policy)).toEqual([
+        ["it is not known whether it is permitted"],
+        "guard:not-permitted",
+        "guard:not-permitted",
+      ])
+      // Of a list that forbids, a permission says nothing.
+      expect(createGuard([permit]).judge({ tool: "bash", input: { command: 'cat "$FILE"' } }).reasons).toEqual([])
+    },
+  )
+
+  test("of a call that was not read in full nothing else is told", () => {
+    const guard = createGuard([{ template: "email-domains", domains: ["acme.example"] }])
+    const input = { contact_id: 5, list: Array.from({ length: 20_000 }, () => 1) }
+    const rule = "The call could not be read in full."
+    expect(guard.judge({ tool: "send_email", input }).reasons).toMatchObject([{ policy: "guard:unread", rule }])
+    expect(guard.judge({ tool: "send_email", input: { contact_id: 5 } }).reasons).toMatchObject([
+      { policy: "email-domains", facts: { unresolved: ["it does not say to which address it goes"] } },
+    ])
+  })
+
   test("more values than a policy can be shown make a call that was not read in full", () => {
     const policy = `forbid(principal, action, resource) when { context.recipients.contains("eve@evil.example") };`
     const to = [...Array.from({ length: 300 }, (_, n) => `a${n}@good.example`), "eve@evil.example"]

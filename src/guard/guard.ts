@@ -7,7 +7,7 @@ import { type Action, actions } from "./facts/action.ts"
 import { type Contracts, checkContracts, contractsOf, type ToolContract, type Undeclared } from "./facts/contracts.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
 import { unreadMarks } from "./facts/leaf.ts"
-import { judgeOf } from "./join-guards.ts"
+import { judgeOf, worse } from "./join-guards.ts"
 import {
   type AttributeValue,
   type Circumstances,
@@ -125,17 +125,7 @@ export function* guardSteps(policies: readonly PolicyInput[], options: GuardOpti
 }
 
 /** A verdict on a call that carries another: whatever is said of that one counts. */
-function withInner(verdict: Verdict, inner: Verdict): Verdict {
-  const decisions = [verdict.decision, inner.decision]
-  const observed = [...(verdict.observed ?? []), ...(inner.observed ?? [])]
-  return {
-    ...verdict,
-    decision: decisions.includes("deny") ? "deny" : decisions.includes("ask") ? "ask" : "allow",
-    reasons: [...verdict.reasons, ...inner.reasons],
-    errors: [...verdict.errors, ...inner.errors],
-    ...(observed.length > 0 ? { observed } : {}),
-  }
-}
+const withInner = (verdict: Verdict, inner: Verdict): Verdict => ({ ...worse(verdict, inner), facts: verdict.facts })
 
 /** What becomes of a call that no policy speaks of, as the declarations say; one that denies is enough. */
 function defaultOf(declared: readonly { readonly default?: "allow" | "deny" }[]): "allow" | "deny" {
@@ -270,7 +260,7 @@ function unresolvedReasons(
   const doesMore = [...possible.actions].some((action) => !facts.actions.has(action))
   for (const policy of judging.policies.values()) {
     if (hit.has(policy.id) || !isMeant(policy, { agent, sessions, tool: facts.tool })) continue
-    // What it asks is the same over all that the call may do: it has been answered.
+    // Every attribute that it asks has the same value over all that the call may do: the answer stands.
     const isAnswered = policy.effect === "forbid" && facts.open.size === 0 && [...policy.asks].every(isSame)
     if (isAnswered && (!doesMore || (policy.actions === undefined && !policy.asksAction))) continue
     const named = [...(policy.actions ?? possible.actions)].filter((action) => possible.actions.has(action))

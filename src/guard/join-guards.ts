@@ -24,7 +24,8 @@ export function* verdictSteps({ judge }: Guard, ...given: Parameters<Judge>): St
   return steps === undefined ? judge(...given) : yield* steps(...given)
 }
 
-const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
+/** The harder a decision, the higher its rank. */
+export const decisionRanks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
 
 /** Several guards as one: a call has to pass all of them, and every reason of each is told. */
 export function joinGuards(guards: readonly [Guard, ...Guard[]]): Guard {
@@ -43,8 +44,9 @@ export function joinGuards(guards: readonly [Guard, ...Guard[]]): Guard {
   }
 }
 
-const worse = (one: Verdict, other: Verdict): Verdict => ({
-  decision: ranks[other.decision] > ranks[one.decision] ? other.decision : one.decision,
+/** Two verdicts as one: the harder decision, with what both say. */
+export const worse = (one: Verdict, other: Verdict): Verdict => ({
+  decision: decisionRanks[other.decision] > decisionRanks[one.decision] ? other.decision : one.decision,
   reasons: [...one.reasons, ...other.reasons],
   // The same call has the same facts; a guard may work them out only when somebody asks.
   get facts() {

@@ -116,3 +116,12 @@ export const rotate = (text: string): string =>
     const base = letter <= "Z" ? 65 : 97
     return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base)
   })
+
+/** Decode percent-escapes; return the text unchanged if that fails. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -11,7 +11,7 @@ export const capitals = "A-Z\\u00c0-\\u00d6\\u00d8-\\u00de\\u0100-\\u024f\\u0386
 /** Small letters, in the same way. */
 export const smalls = "a-z\\u00df-\\u00f6\\u00f8-\\u024f\\u03ac-\\u03ce\\u0430-\\u045f"
 
-/** Is it the code of a letter of ASCII? With the bit of the small ones it is one of these. */
+/** Is this the char code of an ASCII letter? Setting bit 0x20 turns a capital into its small letter. */
 export const isAsciiLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
 
 /** Lower case, sign for sign: the few letters that would become two stay as they are. */
@@ -20,10 +20,13 @@ export function lowered(text: string): string {
   return low.length === text.length ? low : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
-/** Codes on their way to a text: a list of numbers is the fastest that a string is made of, many times faster than a typed array. */
+/** Reused for every call: `String.fromCharCode` takes an array of numbers many times faster than a typed array. */
 const list: number[] = []
 
-/** A stretch of codes as a text of its own, which keeps no other one alive. Some thousand signs at most: each is an argument of a call. */
+/**
+ * The string of a range of char codes: a copy, not a slice that keeps a longer string in memory. A few thousand codes at most, for each is
+ * an argument of one call.
+ */
 export function textOfCodes(codes: Uint16Array, start: number, end: number): string {
   list.length = end - start
   for (let at = start; at < end; at++) list[at - start] = codes[at] ?? 0

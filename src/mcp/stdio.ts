@@ -2,6 +2,7 @@ import { Readable } from "node:stream"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
 import { withinMs } from "../model/within-ms.ts"
+import { tryParse } from "../wire/json.ts"
 import { createMcpServer, type McpServerOptions } from "./create-server.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
 import { limitSource, type McpSource, maxAnswerMs, type OnFault } from "./source.ts"
@@ -88,7 +89,7 @@ function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPip
 
   const receive = async (line: string | undefined): Promise<void> => {
     if (line === undefined) return await complain(invalidRequest, `The message has more than ${maxLineBytes} bytes.`)
-    const value = parse(line)
+    const value = tryParse(line)
     if (value === undefined) return await complain(parseError, "The line is not JSON.")
     const { data: message } = MessageSchema.safeParse(value)
     if (message === undefined) return await complain(invalidRequest, "The line is no JSON-RPC message.")
@@ -132,14 +133,6 @@ function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPip
     },
   }
   return { transport, ended }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 function cancelledBy(message: JSONRPCMessage): string | number | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { call, message, result, text, transcript } from "../../test/support/transcripts.ts"
 import { type CheckOptions, checkTranscript, isEmpty } from "./group.ts"
-import { type CallKind, callId, type Part, type Transcript } from "./message.ts"
+import type { CallKind, Part, Transcript } from "./message.ts"
 
 /** The exact list of faults, each with its message and call. */
 const faults = (messages: Transcript, options?: CheckOptions): readonly string[] =>
@@ -9,12 +9,7 @@ const faults = (messages: Transcript, options?: CheckOptions): readonly string[]
     [code, messageId, ...(of === undefined ? [] : [of])].join(" "),
   )
 
-const resultOf = (id: string, kind: CallKind): Part => ({
-  type: "tool-result",
-  callId: callId(id),
-  kind,
-  content: [text("ok")],
-})
+const resultOf = (id: string, kind: CallKind): Part => result(id, "ok", kind)
 const thought: Part = { type: "reasoning", text: "hm" }
 const go = ["user", text("go on")] as const
 
@@ -122,6 +117,10 @@ describe("calls that wait for their results", () => {
       "call-without-result m1 1",
     ])
   })
+  test("that wait for leave do not end each other's wait, nor does a thought", () => {
+    const asked = ["1", "2"].map((id) => ["assistant", call(id, "approval")] as const)
+    expect(faults(transcript([...go], ...asked, ["assistant", thought]), { ended: true })).toEqual([])
+  })
   test("of a kind that only the provider knows end the wait of those before them", () => {
     const messages = transcript([...go], ["assistant", call("1", "provider")], ["assistant", call("2", "other")])
     expect(faults(messages, { ended: true })).toEqual(["call-without-result m1 1", "call-without-result m2 2"])
@@ -189,10 +188,16 @@ describe("results that do not follow their calls", () => {
 
 test("a message is empty that has no part, or only texts without a character", () => {
   expect(
-    [[], [text("")], [text(""), text("")], [text(""), text("x")], [thought], [call("1")]].map((parts) =>
-      isEmpty(message("m", "user", ...parts)),
-    ),
-  ).toEqual([true, true, true, false, false, false])
+    [
+      [],
+      [text("")],
+      [text(""), text("")],
+      [text(""), text("x")],
+      [thought],
+      [{ ...thought, text: "" }],
+      [call("1")],
+    ].map((parts) => isEmpty(message("m", "user", ...parts))),
+  ).toEqual([true, true, true, false, false, false, false])
 })
 
 describe("a transcript that goes on from one without a fault", () => {
@@ -204,7 +209,17 @@ describe("a transcript that goes on from one without a fault", () => {
     ["user", text("next")],
     ["assistant", text("well")],
   )
+  const round = (id: string): Transcript => [
+    message(`call ${id}`, "assistant", call(id)),
+    message(`result ${id}`, "user", result(id)),
+  ]
   const onwards = (...more: Transcript): Transcript => [...base, ...more]
+
+  /** The calls that later words leave without a result. */
+  const opened = (messages: Transcript): readonly string[] =>
+    messages.flatMap(({ id, parts }) =>
+      parts.flatMap((part) => (part.type === "tool-call" ? `call-without-result ${id} ${part.callId}` : [])),
+    )
 
   test.each([
     ["an id of a message from before", [message("m0", "user", text("again"))], ["message-id-repeated m0"]],
@@ -213,15 +228,36 @@ describe("a transcript that goes on from one without a fault", () => {
       [message("n", "assistant", call("1")), message("o", "user", result("1"))],
       ["call-id-repeated n 1"],
     ],
+    ["an id of a call from before, without a result", [message("n", "assistant", call("1"))], ["call-id-repeated n 1"]],
+    [
+      "an id of a call from before, beside a new one",
+      [message("n", "assistant", call("9"), call("1")), message("o", "user", result("9"), result("1"))],
+      ["call-id-repeated n 1"],
+    ],
     ["a result from before once more", [message("n", "user", result("1"))], ["result-repeated n 1"]],
     ["a result without a call", [message("n", "user", result("9"))], ["result-without-call n 9"]],
     ["nothing wrong", [message("n", "user", text("fine"))], []],
   ] as const)("has %s", (_what, more, expected) => {
     expect(faults(base)).toEqual([])
     expect(faults(onwards(...more))).toEqual(expected)
-    // Asked again, and about the beginning again: nothing that was noted on the way may tell.
+    // Asked again, about more and about the beginning: nothing that was noted on the way may tell.
     expect(faults(onwards(...more))).toEqual(expected)
+    const later = [
+      message("x", "assistant", text("so")),
+      message("y", "user", text("and")),
+      message("z", "user", text("on")),
+    ]
+    const left = more.some(({ parts }) => parts.some(({ type }) => type === "tool-result")) ? [] : opened(more)
+    expect(faults(onwards(...more, ...later)).toSorted()).toEqual([...expected, ...left].toSorted())
     expect(faults(base)).toEqual([])
+  })
+
+  test("has a call that the provider was to answer, and the user speaks", () => {
+    const waiting = [message("a", "assistant", call("p", "provider")), ...round("1"), ...round("2")]
+    expect(faults(waiting, { ended: true })).toEqual([])
+    expect(faults([...waiting, message("b", "user", text("stop"))], { ended: true })).toEqual([
+      "call-without-result a p",
+    ])
   })
 
   test("is judged by the options asked now, not by those that were asked before", () => {

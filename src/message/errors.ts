@@ -207,7 +207,7 @@ const describers: Describe = {
   }),
   "summarizer-late": ({ limitMs }) => ({
     sentence: `The custom summarizer did not answer within ${limitMs} ms.`,
-    next: "Make it faster, heed the signal that it is given, or raise its time limit.",
+    next: "Make it faster, have it stop when its signal is aborted, or raise its time limit.",
   }),
   "prompty-invalid": ({ line, expected, found }) => ({
     sentence: `Line ${line} of the .prompty file has ${found}, where ${expected} was expected.`,
@@ -227,7 +227,7 @@ const describers: Describe = {
   }),
   "file-invalid": ({ line, expected, found }) => ({
     sentence: `Line ${line} of the file has ${found}, where ${expected} was expected.`,
-    next: "Mend or remove that line, or name the file's format explicitly.",
+    next: "Fix or remove that line, or name the file's format explicitly.",
   }),
   "floor-exceeds-window": ({ floorTokens, windowTokens, largest, pieces = [] }) => ({
     sentence: `What can never be left out needs ${floorTokens} tokens, ${floorTokens - windowTokens} more than the ${windowTokens} there are; the largest piece is ${largest}${pieceWords(pieces)}.`,

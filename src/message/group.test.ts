@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../test/support/transcripts.ts"
 import { groupTurns, pairCalls, unansweredIn } from "./group.ts"
-import { callId, type Part, type Transcript, wireText } from "./message.ts"
+import { type Part, type Transcript, wireText } from "./message.ts"
 
 const shape = (messages: ReturnType<typeof transcript>) =>
   groupTurns(messages).map(({ type, start, end }) => [type, start, end])
@@ -89,7 +89,7 @@ describe("what the model has not answered", () => {
     ["user", result("1"), result("2")],
   ] as const
   const answer = ["assistant", text("done")] as const
-  const provided: Part = { type: "tool-result", callId: callId("p"), kind: "provider", content: [text("found")] }
+  const provided = result("p", "found", "provider")
 
   test.each<[situation: string, messages: Transcript, firstGroup: number, unread: readonly string[]]>([
     ["nothing was said", [], 0, []],

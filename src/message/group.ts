@@ -35,7 +35,8 @@ const groupsWithin = (groups: readonly Group[], length: number): readonly Group[
 /** `earlier` are the groups of a prefix: only what can still change is looked at again. */
 function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Group[] {
   const waiting = earlier.findIndex(({ pending }) => pending.length > 0)
-  const settled = earlier.slice(0, waiting < 0 ? Math.max(0, earlier.length - 1) : waiting)
+  // If no call waits, only the last group can still grow: the end at -1 leaves it out.
+  const settled = earlier.slice(0, waiting)
   const from = settled.at(-1)?.end ?? 0
   const { pairs, open } = pairCalls(messages, from)
   const reach = new Map<number, number>()
@@ -202,7 +203,7 @@ export type TranscriptFault = {
 export function checkTranscript(messages: Transcript, options: CheckOptions = {}): readonly TranscriptFault[] {
   if (isStillGood(messages, options)) return []
   const faults = faultsIn(messages, options)
-  if (faults.length === 0) keepFrom(messages, options, { ids: new Set(), calls: new Set(), starts: [] }, 0)
+  if (faults.length === 0) keepFrom(messages, options.adjacent, { ids: new Set(), calls: new Set(), starts: [] }, 0)
   return faults
 }
 
@@ -331,7 +332,7 @@ export type CheckOptions = {
 
 /** A transcript without a fault, up to a place where a group begins and no call before it waits. */
 type Good = {
-  readonly options: CheckOptions
+  readonly adjacent: Adjacency | undefined
   readonly settled: number
   /** The places where its groups begin, up to the last of them. */
   readonly starts: readonly number[]
@@ -345,12 +346,13 @@ const knownGood = createRecall<Good>()
 
 /**
  * Does a transcript continue one without a fault, without a fault in its new messages? They begin a group and no call before them is open,
- * so nothing earlier can affect them, except an id that is used on both sides.
+ * so nothing earlier can affect them, except an id that is used on both sides. Whether it had `ended` concerns open calls only.
  */
 function isStillGood(messages: Transcript, options: CheckOptions): boolean {
-  const known = knownGood.find(messages, ({ options: { adjacent, ended }, seen, starts }) => {
-    return adjacent === options.adjacent && (ended ?? false) === (options.ended ?? false) && seen.starts === starts
-  })
+  const known = knownGood.find(
+    messages,
+    ({ adjacent, seen, starts }) => adjacent === options.adjacent && seen.starts === starts,
+  )
   if (known === undefined) return false
   const { made, of, common } = known
   // The message there is the same one: it still begins a group.
@@ -362,20 +364,20 @@ function isStillGood(messages: Transcript, options: CheckOptions): boolean {
   forget(seen, of.slice(from, made.settled))
   seen.starts = []
   const isNew = news.every(({ id, parts }) => !seen.ids.has(id) && parts.every((part) => !isSeen(part, seen)))
-  if (isNew) keepFrom(messages, options, seen, from)
+  if (isNew) keepFrom(messages, options.adjacent, seen, from)
   return isNew
 }
 
 const isSeen = (part: Part, { calls }: Seen): boolean => part.type === "tool-call" && calls.has(part.callId)
 
-function keepFrom(messages: Transcript, options: CheckOptions, seen: Seen, from: number): void {
+function keepFrom(messages: Transcript, adjacent: Adjacency | undefined, seen: Seen, from: number): void {
   const groups = groupTurns(messages)
   const open = groups.findIndex(({ pending }) => pending.length > 0)
   const last = groups[open < 0 ? groups.length - 1 : open]
   const settled = last?.start ?? 0
   note(seen, messages.slice(from, settled))
   seen.starts = groups.flatMap(({ start }) => (start <= settled ? start : []))
-  knownGood.keep(messages, { options, settled, starts: seen.starts, seen })
+  knownGood.keep(messages, { adjacent, settled, starts: seen.starts, seen })
 }
 
 function note({ ids, calls }: Seen, messages: Transcript): void {

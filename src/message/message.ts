@@ -220,3 +220,13 @@ export function textOf(part: Part): string {
       return ""
   }
 }
+
+/** The text of a message as a model reads it, its parts on lines of their own. */
+export const textOfMessage = ({ parts }: Pick<Message, "parts">): string => parts.map(textOf).join("\n")
+
+/** What a part says verbatim: its text, or the JSON it came as. */
+export const textOrWire = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
+
+/** The tool calls of a transcript, in order. */
+export const callsIn = (messages: Transcript): readonly (Pick<Part, "wire"> & ToolCallPart)[] =>
+  messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-call"))

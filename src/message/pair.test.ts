@@ -32,6 +32,18 @@ function isPartedByHand(all: Transcript, adjacent: Adjacency, { call: from, resu
   return !hasOnly(all[to.message]?.parts.slice(0, to.part) ?? [], "tool-result")
 }
 
+test("a result answers the latest open call of its id, and a provider's call is not the client's of that id", () => {
+  const all = [
+    message("m0", "assistant", call("1"), call("1")),
+    message("m1", "assistant", call("1", "provider"), call("2", "provider")),
+    message("m2", "user", result("1", "found", "provider"), result("1")),
+  ]
+  const { pairs, open, orphans } = pairCalls(all)
+  const placed = ({ message: at, part: n }: Pair["call"]): string => `${at}.${n}`
+  expect(pairs.map((pair) => `${placed(pair.call)} ${placed(pair.result)}`)).toEqual(["1.0 2.0", "0.1 2.1"])
+  expect([open.map(placed), orphans]).toEqual([["0.0", "1.1"], []])
+})
+
 test("for any transcript, a result is parted from its call just where a walk between them finds something else", () => {
   const seen = new Set<string>()
   fc.assert(

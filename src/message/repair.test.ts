@@ -11,103 +11,238 @@ import {
 } from "../../test/support/transcripts.ts"
 import { unfence } from "./fence.ts"
 import { type CheckOptions, checkTranscript, isEmpty } from "./group.ts"
-import type { Part, Transcript } from "./message.ts"
-import { missingResult, repair, replayRepair } from "./repair.ts"
+import type { Message, Part, Transcript } from "./message.ts"
+import { createFreshIds, missingResult, repair, replayRepair } from "./repair.ts"
 
-const faults = (messages: Transcript) => checkTranscript(messages).map(({ code }) => code)
-const fixes = (messages: Transcript) => repair(messages).events.map(({ type, reason }) => `${type}: ${reason}`)
-
-describe("what arrives broken is named and mended", () => {
-  const go = ["user", text("go on")] as const
-  const cases: readonly [situation: string, messages: Transcript, fault: string, fix: string][] = [
-    [
-      "a call that never got its result",
-      transcript(["assistant", call("1")], [...go]),
-      "call-without-result",
-      "result-added: call-without-result",
-    ],
-    [
-      "one of two parallel calls without a result",
-      transcript(["assistant", call("1"), call("2")], ["user", result("1"), text("stop")]),
-      "call-without-result",
-      "result-added: call-without-result",
-    ],
-    [
-      "a result whose call was cut off",
-      transcript([...go], ["user", result("1")]),
-      "result-without-call",
-      "result-quoted: result-without-call",
-    ],
-    [
-      "a result before its call",
-      transcript(["user", result("1")], ["assistant", call("1")]),
-      "result-before-call",
-      "result-moved: result-before-call",
-    ],
-    [
-      "a result in the assistant's mouth",
-      transcript(["assistant", call("1"), result("1")], [...go]),
-      "result-misplaced",
-      "result-moved: result-misplaced",
-    ],
-    [
-      "two results for one call",
-      transcript(["assistant", call("1")], ["user", result("1")], ["user", result("1")]),
-      "result-repeated",
-      "result-quoted: result-repeated",
-    ],
-    [
-      "a call id used twice",
-      transcript(["assistant", call("1")], ["user", result("1")], ["assistant", call("1")], ["user", result("1")]),
-      "call-id-repeated",
-      "call-renamed: call-id-repeated",
-    ],
-    [
-      "a message id used twice",
-      [message("m", "user", text("a")), message("m", "user", text("b"))],
-      "message-id-repeated",
-      "message-renamed: message-id-repeated",
-    ],
-    [
-      "an empty message",
-      transcript([...go], ["assistant", text("")]),
-      "message-empty",
-      "message-removed: message-empty",
-    ],
-    [
-      "a call in the user's mouth",
-      transcript(["user", call("1")], [...go]),
-      "call-misplaced",
-      "call-quoted: call-misplaced",
-    ],
-    [
-      "a provider's call that was cut off",
-      transcript(["assistant", call("1", "provider")], [...go]),
-      "call-without-result",
-      "call-quoted: call-without-result",
-    ],
-  ]
-  test.each(cases)("%s", (_situation, messages, fault, fix) => {
-    expect(faults(messages)).toContain(fault)
-    expect(fixes(messages)).toContain(fix)
-    expect(faults(repair(messages).messages)).toEqual([])
-  })
-
-  test("calls that still run are left alone", () => {
-    const messages = transcript(["user", text("go")], ["assistant", call("1"), call("2")], ["user", result("1")])
-    expect(faults(messages)).toEqual([])
+describe("calls whose results may still come", () => {
+  const messages = transcript(["user", text("go")], ["assistant", call("1"), call("2")], ["user", result("1")])
+  test("are left alone", () => {
+    expect(checkTranscript(messages)).toEqual([])
     expect(repair(messages).messages).toBe(messages)
   })
   test("unless nobody will answer any more", () => {
-    const messages = transcript(["user", text("go")], ["assistant", call("1"), call("2")], ["user", result("1")])
     expect(checkTranscript(messages, { ended: true }).map(({ code }) => code)).toEqual(["call-without-result"])
     expect(checkTranscript(repair(messages, { ended: true }).messages, { ended: true })).toEqual([])
   })
-  test("the missing result joins the results of its round, before what the user says there", () => {
-    const { messages } = repair(transcript(["assistant", call("1"), call("2")], ["user", result("1"), text("stop")]))
-    expect(messages).toHaveLength(2)
-    expect(messages[1]?.parts.map(({ type }) => type)).toEqual(["tool-result", "tool-result", "text"])
+})
+
+/** A message in a line: calls and results by their ids, and whether a text is a quotation. */
+function line({ id, role, parts }: Message): string {
+  const said = parts.map((part) => {
+    if (part.type === "tool-call") return `call ${part.callId}`
+    if (part.type === "tool-result") return `result ${part.callId}`
+    return part.type === "text" && part.text.startsWith("<tool-") ? "quote" : part.type
   })
+  return [id, role, said.join(", ")].join(" ")
+}
+
+describe("where everything is after a repair, and what the events tell", () => {
+  const provided = result("p", "found", "provider")
+  const go = ["user", text("go on")] as const
+  const own = { adjacent: "own" } as const
+  type Row = readonly [
+    situation: string,
+    messages: Transcript,
+    options: CheckOptions,
+    after: readonly string[],
+    events: readonly string[],
+  ]
+  test.each<Row>([
+    [
+      "a call without a result behind calls of another message",
+      transcript(["assistant", call("0")], ["assistant", call("1")], ["user", result("0"), text("stop")]),
+      {},
+      ["m0 assistant call 0", "m1 assistant call 1", "m1+results user result 1", "m2 user result 0, text"],
+      ["0 m1 1 result-added call-without-result"],
+    ],
+    [
+      "a missing result among those of its round",
+      transcript(["assistant", call("1"), call("2"), call("3")], ["user", result("1"), result("3"), text("stop")]),
+      {},
+      ["m0 assistant call 1, call 2, call 3", "m1 user result 1, result 3, result 2, text"],
+      ["0 m0 2 result-added call-without-result"],
+    ],
+    [
+      "calls that only the provider knows or runs",
+      transcript(["assistant", call("1", "other"), call("2", "provider"), text("so")], [...go]),
+      {},
+      ["m0 assistant quote, quote, text", "m1 user text"],
+      ["0 m0 1 call-quoted call-without-result", "0 m0 2 call-quoted call-without-result"],
+    ],
+    [
+      "results of no call, in messages of either side",
+      transcript(["user", result("1"), text("here")], ["assistant", result("2"), text("so")]),
+      {},
+      ["m0 user quote, text", "m1+quoted user quote", "m1 assistant text"],
+      ["0 m0 1 result-quoted result-without-call", "0 m1 2 result-quoted result-without-call"],
+    ],
+    [
+      "a result in the assistant's message, and one more of the same call",
+      transcript(["assistant", call("1"), result("1")], ["user", result("1")]),
+      {},
+      ["m0 assistant call 1", "m1 user result 1, quote"],
+      ["0 m1 1 result-quoted result-repeated", "0 m0 1 result-moved result-misplaced"],
+    ],
+    [
+      "two results before their call",
+      transcript(["user", result("1"), text("a")], ["user", result("1")], ["assistant", call("1")], [...go]),
+      {},
+      ["m0 user text", "m1 user quote", "m2 assistant call 1", "m2+results user result 1", "m3 user text"],
+      ["0 m0 1 result-moved result-before-call", "0 m1 1 result-quoted result-without-call"],
+    ],
+    [
+      "a result before a call that is the user's",
+      transcript(["user", result("1")], ["user", call("1")]),
+      {},
+      ["m0 user quote", "m1 user quote"],
+      ["0 m1 1 call-quoted call-misplaced", "0 m0 1 result-quoted result-without-call"],
+    ],
+    [
+      "a call of the user's with its result",
+      transcript(["user", call("1")], ["assistant", text("hm")], ["user", result("1")]),
+      own,
+      ["m0 user quote", "m1 assistant text", "m2 user quote"],
+      ["0 m0 1 call-quoted call-misplaced", "0 m2 1 result-quoted result-without-call"],
+    ],
+    [
+      "a call id that is used again",
+      transcript(["assistant", call("1")], [...go], ["assistant", call("1")], ["user", result("1")]),
+      {},
+      [
+        "m0 assistant call 1",
+        "m0+results user result 1",
+        "m1 user text",
+        "m2 assistant call 1~2",
+        "m3 user result 1~2",
+      ],
+      [
+        "0 m2 1 call-renamed call-id-repeated",
+        "0 m3 1 call-renamed call-id-repeated",
+        "1 m0 1 result-added call-without-result",
+      ],
+    ],
+    [
+      "a call id used twice in a message, one of them open",
+      transcript(["assistant", call("1"), call("1")], ["user", result("1"), text("stop")]),
+      {},
+      ["m0 assistant call 1, call 1~2", "m1 user result 1~2, result 1, text"],
+      [
+        "0 m0 1 call-renamed call-id-repeated",
+        "0 m1 1 call-renamed call-id-repeated",
+        "1 m0 1 result-added call-without-result",
+      ],
+    ],
+    [
+      "a message id used twice, and an empty message",
+      [message("m", "user", text("a")), message("m", "user", text("b")), message("n", "user", text(""))],
+      {},
+      ["m user text", "m~2 user text"],
+      ["0 m message-renamed message-id-repeated", "1 n message-removed message-empty"],
+    ],
+    [
+      "words before late results, which arrive in another order",
+      transcript(
+        [...go],
+        ["assistant", call("1")],
+        ["assistant", call("2")],
+        ["assistant", text("both")],
+        ["user", result("2")],
+        ["system", text("note")],
+        ["user", result("1")],
+      ),
+      own,
+      [
+        "m0 user text",
+        "m3 assistant text",
+        "m5 system text",
+        "m1 assistant call 1",
+        "m1+results user result 1",
+        "m2 assistant call 2",
+        "m4 user result 2",
+      ],
+      [
+        "0 m3 message-moved result-not-adjacent",
+        "0 m5 message-moved result-not-adjacent",
+        "1 m6 1 result-moved result-not-adjacent",
+        "2 m6 message-removed message-empty",
+      ],
+    ],
+    [
+      "words beside a further call, and a provider's call with its result",
+      transcript(
+        ["assistant", call("1")],
+        ["assistant", text("and"), call("2")],
+        ["assistant", call("p", "provider"), provided],
+        ["user", result("1")],
+        ["user", result("2")],
+      ),
+      own,
+      [
+        "m2 assistant call p, result p",
+        "m0 assistant call 1",
+        "m0+results user result 1",
+        "m1 assistant text, call 2",
+        "m4 user result 2",
+      ],
+      [
+        "0 m2 message-moved result-not-adjacent",
+        "1 m3 1 result-moved result-not-adjacent",
+        "2 m3 message-removed message-empty",
+      ],
+    ],
+    [
+      "a provider's late result in a message of its own",
+      transcript(["assistant", call("p", "provider")], ["assistant", text("hm")], ["assistant", provided, text("so")]),
+      own,
+      ["m1 assistant text", "m0 assistant call p", "m2 assistant result p, text"],
+      ["0 m1 message-moved result-not-adjacent"],
+    ],
+  ])("%s", (_situation, messages, options, after, events) => {
+    const repaired = repair(messages, options)
+    expect(checkTranscript(repaired.messages, options)).toEqual([])
+    expect(repaired.messages.map(line)).toEqual(after)
+    expect(
+      repaired.events.map(({ step, messageId, callId: of, type, reason }) =>
+        [step, messageId, ...(of === undefined ? [] : [of]), type, reason].join(" "),
+      ),
+    ).toEqual(events)
+  })
+
+  test("a result that is added says so, in the format of its call, under an id that nobody has", () => {
+    const asked: Message = { ...message("m0", "assistant", call("1", "custom")), format: "openai-chat" }
+    const { messages } = repair([asked, message("m0+results", "user", text("stop"))])
+    expect(messages[1]).toStrictEqual({
+      id: "m0+results~2",
+      role: "user",
+      format: "openai-chat",
+      parts: [
+        {
+          ...{ type: "tool-result", callId: "1", kind: "custom", tool: "read", failed: true },
+          content: [text("[no result was recorded for this call]")],
+        },
+      ],
+    })
+    // Nothing of the message with the call changed.
+    expect(messages[0]).toBe(asked)
+  })
+
+  test("what needs no fix is the same object; late results stay where they are unless they have to follow their calls", () => {
+    const messages = transcript(["assistant", call("1")], ["assistant", text("hm")], ["user", result("1")], [...go])
+    expect(repair(messages).messages).toBe(messages)
+    const thinking = transcript(
+      ["assistant", call("1")],
+      ["assistant", { type: "reasoning", text: "hm" }],
+      ["user", result("1")],
+    )
+    expect(repair(thinking, { adjacent: "turn" }).messages).toBe(thinking)
+    const { messages: cut } = repair([...messages, message("e", "user", text(""))])
+    expect(cut.map((item, n) => item === messages[n])).toEqual([true, true, true, true])
+  })
+})
+
+test("an id that is taken gets the next free number", () => {
+  const fresh = createFreshIds(["a", "a~2"])
+  expect(["a", "a", "b", "b", "a~2"].map(fresh)).toEqual(["a~3", "a~4", "b", "b~2", "a~2~2"])
 })
 
 /** Every text that a transcript holds, quotations opened again. */

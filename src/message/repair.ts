@@ -31,7 +31,7 @@ export function repair(messages: Transcript, options: CheckOptions = {}): Repair
     for (let fixes = plan(repaired, options); fixes.length > 0; fixes = plan(repaired, options)) {
       assert(step <= messages.length + repairPlans.length, "a repair that does not end")
       const before = repaired
-      events.push(...fixes.flatMap((fix) => eventOf(before, fix, step)))
+      events.push(...fixes.map((fix) => eventOf(before, fix, step)))
       repaired = performFixes(before, fixes)
       step++
     }
@@ -39,12 +39,12 @@ export function repair(messages: Transcript, options: CheckOptions = {}): Repair
   return { messages: repaired, events }
 }
 
-function eventOf(messages: Transcript, fix: Fix, step: number): readonly RepairEvent[] {
+function eventOf(messages: Transcript, fix: Fix, step: number): RepairEvent {
   const message = messages[fix.message]
-  if (message === undefined) return []
+  assert(message !== undefined, `no message ${fix.message}`)
   const part = "part" in fix ? message.parts[fix.part] : undefined
   const call = part?.type === "tool-call" || part?.type === "tool-result" ? part.callId : undefined
-  return [{ ...fix, step, messageId: message.id, ...present({ callId: call }) }]
+  return { ...fix, step, messageId: message.id, ...present({ callId: call }) }
 }
 
 /** Do the fixes of one repair again: the same messages and events give the same transcript. */
@@ -61,7 +61,7 @@ function performFixes(messages: Transcript, events: readonly Fix[]): Transcript 
   const { joining, following } = placeResults(messages, events)
   const fresh = createFreshIds(messages.map(({ id }) => id))
   const moved = Map.groupBy(
-    events.flatMap((event) => (event.type === "message-moved" ? [event] : [])).toSorted(byPlace),
+    events.filter((event) => event.type === "message-moved"),
     ({ before }) => before,
   )
   return messages.flatMap((message, at): readonly Message[] => {
@@ -82,8 +82,6 @@ function performFixes(messages: Transcript, events: readonly Fix[]): Transcript 
     ]
   })
 }
-
-const byPlace = (one: Fix, other: Fix): number => one.message - other.message
 
 type Arrivals = ReadonlyMap<number, readonly Part[]>
 
@@ -139,7 +137,7 @@ function fixPart(role: Role, part: Part, event: Fix): readonly Part[] {
     return [{ ...part, callId: event.to }]
   // Tool output must not look like words of the assistant or the system: outside user messages it is quoted in a new message.
   if (event.type === "result-quoted") return role === "user" ? quoted(part) : []
-  return event.type === "call-quoted" ? quoted(part) : [part]
+  return quoted(part)
 }
 
 function quoteAt({ id, parts }: Message, at: number): readonly Part[] {

@@ -3,7 +3,7 @@ import { compact, shortenResults } from "../compact/compact.ts"
 import { isTripped, noteCompaction } from "../compact/plan/breaker.ts"
 import type { PlanEvent } from "../compact/plan/event.ts"
 import { type Separation, separateMade } from "../compact/stack/separate.ts"
-import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
+import { applyEdits, isEdit, isShortening } from "../compact/stages/edit.ts"
 import { writeExtractive } from "../compact/state/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
@@ -16,15 +16,7 @@ import { predict } from "../tokens/calibrate.ts"
 import { beginSummary, currentSpeculation, readSummary } from "./background.ts"
 import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./hooks.ts"
 import type { Live } from "./live.ts"
-import {
-  type CheckpointBody,
-  entryId,
-  handleFor,
-  type Item,
-  type MessageEdit,
-  rangeHandleFor,
-  seqOf,
-} from "./log/entry.ts"
+import { type CheckpointBody, entryId, handleFor, type Item, rangeHandleFor, seqOf } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
 import { choicesOf, weighCompaction } from "./one-shot/plan-request.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
@@ -354,7 +346,7 @@ type CheckpointInput = {
 function checkpointOf(input: CheckpointInput): CheckpointBody {
   const { separation, compacted } = input
   const edits = compacted.events.filter(isEdit)
-  const byMessage = Map.groupBy(edits.filter(isMessageEdit), ({ messageId }) => messageId)
+  const byMessage = Map.groupBy(edits.filter(isShortening), ({ messageId }) => messageId)
   const before = new Map(separation.conversation.map((message) => [message.id, message]))
   // A message translated from another format has the id of its entry but other content, so it is stored in the checkpoint.
   const carried = new Set(input.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
@@ -388,9 +380,6 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
     }),
   }
 }
-
-const isMessageEdit = (edit: Edit): edit is MessageEdit =>
-  edit.type === "result-shortened" || edit.type === "part-replaced"
 
 /** Do two messages have the same parts? Separating a request creates a new message object if it removes a document from it. */
 const saysSame = (one: Message, other: Message): boolean =>

@@ -8,7 +8,7 @@ import {
   sinceSection,
 } from "../compact/summary/summary.ts"
 import { isSpoken } from "../message/fence.ts"
-import { type Message, messageId, type Transcript, textOf } from "../message/message.ts"
+import { type Message, messageId, type Transcript, textOfMessage } from "../message/message.ts"
 import { entryId } from "./log/entry.ts"
 import { withNewView } from "./open-call.ts"
 import { readInherited } from "./own-compaction.ts"
@@ -98,8 +98,7 @@ function newestSpoken({ call }: Preparing): number | undefined {
 
 const fold = (text: string): string => text.replace(/\s+/g, " ").toLowerCase()
 
-const contextText = (messages: Transcript): string =>
-  messages.map(({ parts }) => parts.map(textOf).join("\n")).join("\n")
+const contextText = (messages: Transcript): string => messages.map(textOfMessage).join("\n")
 
 /** Sections of what was done, and of what is open at the end. */
 const workSections: ReadonlySet<string> = new Set([

@@ -5,7 +5,7 @@ import { flushSteps } from "../compact/state/flush.ts"
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { isSpoken } from "../message/fence.ts"
-import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
+import { type Message, type ModelRequest, messageId, type Transcript, textOfMessage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
 import type { Pin } from "../rules/pin.ts"
@@ -370,9 +370,9 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
     return unchanged
   }
   const meter = live.meterFor(call.frame.model, call.frame.format)
-  const shownTexts = call.frame.messages.map(({ parts }) => parts.map(textOf).join("\n"))
+  const shownTexts = call.frame.messages.map(textOfMessage)
   const found = await retrieve(live.memory, {
-    text: message.parts.map(textOf).join("\n"),
+    text: textOfMessage(message),
     budgetTokens: wanted.budgetTokens,
     count: meter.text,
     exclude: (text) => shownTexts.some((said) => said.includes(text)),

@@ -3,7 +3,7 @@ import { compactionMark, type Occasion } from "../compact/plan/plan.ts"
 import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
 import { holdsCompaction, ownMessage } from "../compact/standing.ts"
 import { channelOf } from "../message/fence.ts"
-import { type Format, type Message, type ModelRequest, type Part, textOf } from "../message/message.ts"
+import { type Format, type Message, type ModelRequest, type Part, textOfMessage } from "../message/message.ts"
 import { type Carried, carryPins, type Pin, type PinPlace } from "../rules/pin.ts"
 import { type Calibration, predict, uncalibrated } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -236,14 +236,12 @@ function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: P
   const wanted = new Set(inForce.map(({ text }) => text))
   const gone = pins.filter((pin) => wasWithdrawn(pin) && !wanted.has(pin.text))
   const isPreface = (message: Message): boolean => ownMessage(message) === "pins"
-  const prefaces = gone.length === 0 ? [] : assembled.messages.filter(isPreface).map(wordsOf)
+  const prefaces = gone.length === 0 ? [] : assembled.messages.filter(isPreface).map(textOfMessage)
   return {
     missing: carried.filter((pin) => absent.has(pin.id) && !isAnywhere(pin)),
     stale: gone.some(({ text }) => prefaces.some((preface) => isRule(preface, text))),
   }
 }
-
-const wordsOf = ({ parts }: Message): string => parts.map(textOf).join("\n")
 
 /** If a document with the same name but other content is present, its rules replace the old ones. */
 function isReplaced({ place, source }: Pin, { separation }: Assembled): boolean {

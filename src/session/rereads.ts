@@ -1,5 +1,5 @@
 import { callNature } from "../compact/stages/tool-kind.ts"
-import { type CallId, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
+import { type CallId, callsIn, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
 import { createPerObject } from "../message/recall.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import type { Live } from "./live.ts"
@@ -50,9 +50,6 @@ const resultsIn = (messages: Transcript, calls: ReadonlySet<CallId>): readonly (
   )
 
 type Lookup = RemovedLookup & { readonly callId: CallId }
-
-const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
-  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part] : [])))
 
 const lookupsIn = (messages: Transcript): readonly Lookup[] => callsIn(messages).flatMap((call) => lookupOf(call) ?? [])
 

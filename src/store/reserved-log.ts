@@ -9,9 +9,9 @@ export const operatorLog: SessionId = "operator log"
 export const sharedRulesLog: SessionId = "shared rules"
 /** The log of what tool calls spend. */
 export const spendingLog: SessionId = "spending log"
-/** By which an encrypted store knows its key. */
+/** Has a sealed text, by which an encrypted store recognizes its key. */
 export const sealingLog: SessionId = "sealing log"
-/** The same for the key that it is about to get. */
+/** The same for the next key, while the key is being changed. */
 export const nextSealingLog: SessionId = "next sealing log"
 
 const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog, sealingLog, nextSealingLog])
@@ -63,7 +63,7 @@ export function reserveLog(store: StoreOfLogs): Store {
   }
 }
 
-/** A store that treats all logs alike. */
+/** A store before `reserveLog`: it treats all logs alike, and may leave erasing a tenant to us. */
 export type StoreOfLogs = Omit<Store, "eraseTenant"> & Partial<Pick<Store, "eraseTenant">>
 
 /** Sessions listed at a time. */
@@ -85,7 +85,7 @@ async function eraseTenant(store: StoreOfLogs, tenant: string): Promise<number> 
 /** Each rule of a tenant becomes the withdrawal of itself, so that the others keep their numbers. */
 const eraseSharedRules = (store: StoreOfLogs, tenant: string): Promise<void> =>
   rewriteLog(store, sharedRulesLog, (entry) =>
-    entry.type === "rule-pinned" && isOf(entry, tenant)
+    entry.type === "rule-pinned" && belongsTo(entry, tenant)
       ? [
           {
             ...withoutKey(entry),
@@ -98,9 +98,9 @@ const eraseSharedRules = (store: StoreOfLogs, tenant: string): Promise<void> =>
   )
 
 const eraseSpending = (store: StoreOfLogs, tenant: string): Promise<void> =>
-  rewriteLog(store, spendingLog, (entry) => (isOf(entry, tenant) ? [] : [entry]))
+  rewriteLog(store, spendingLog, (entry) => (belongsTo(entry, tenant) ? [] : [entry]))
 
-function isOf({ body }: StoredEntry, tenant: string): boolean {
+function belongsTo({ body }: StoredEntry, tenant: string): boolean {
   const read = tryParse(body)
   return isObject(read) && read.tenant === tenant
 }
@@ -109,25 +109,25 @@ function withoutKey({ key: _, ...entry }: StoredEntry): StoredEntry {
   return entry
 }
 
-/** Write a reserved log anew, with what `anewOf` puts in the place of each entry. */
+/** Rewrite a reserved log, with what `replace` returns in the place of each entry. */
 async function rewriteLog(
   store: StoreOfLogs,
   log: SessionId,
-  anewOf: (entry: StoredEntry) => readonly StoredEntry[],
+  replace: (entry: StoredEntry) => readonly StoredEntry[],
 ): Promise<void> {
   const entries = await store.read(log)
-  const kept = entries.flatMap(anewOf)
+  const kept = entries.flatMap(replace)
   if (kept.length === entries.length && kept.every((entry, at) => entry === entries[at])) return
   const payloads = await store.payloads(log, [...new Set(kept.flatMap(({ body }) => payloadsOf(body)))])
   let before = ""
-  const anew = kept.map(({ hash: _, ...entry }, at): StoredEntry => {
-    const said = { ...entry, seq: at + 1 }
-    before = hashEntry(before, said)
-    return { ...said, hash: before }
+  const entriesNow = kept.map(({ hash: _, ...entry }, at): StoredEntry => {
+    const numbered = { ...entry, seq: at + 1 }
+    before = hashEntry(before, numbered)
+    return { ...numbered, hash: before }
   })
   await store.remove(log)
-  if (anew.length === 0) return
-  const written = await store.append(log, { after: 0, entries: anew, payloads, isCopy: true })
+  if (entriesNow.length === 0) return
+  const written = await store.append(log, { after: 0, entries: entriesNow, payloads, isCopy: true })
   if (written.type !== "appended") throw new HoldfastError({ code: "store-locked", store: store.kind, waitedMs: 0 })
 }
 

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import { isObject, tryParse } from "../wire/json.ts"
 import { isPayload } from "./packed-text.ts"
 import { refuseReserved } from "./reserved-log.ts"
 import type { Head, Holdings, MemoryRow, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
@@ -39,7 +40,8 @@ export function readLine(text: string, number: number): SessionLine {
     throw new HoldfastError({ code: "file-invalid", line: number, expected, found })
   }
   if (text.length > LINE_CHARACTERS) return fail(`at most ${LINE_CHARACTERS} characters`, `${text.length}`)
-  const fields = parsed(text) ?? fail("a JSON object", "something else")
+  const value = tryParse(text)
+  const fields = isObject(value) ? value : fail("a JSON object", "something else")
   const wrong = (name: string, expected: string): never => fail(`${expected} as ${name}`, kindOf(fields[name]))
   const line = lineOf(createReader(fields, wrong), wrong)
   return line ?? fail("a session, payload, entry, summary, memory or end", kindOf(fields.type))
@@ -134,22 +136,9 @@ function createReader(fields: Fields, wrong: Wrong): Reader {
     maybe: (name, read) => (fields[name] === undefined ? undefined : read(name)),
     inner: (name) => {
       const value = fields[name]
-      return isFields(value) ? createReader(value, wrong) : wrong(name, "an object")
+      return isObject(value) ? createReader(value, wrong) : wrong(name, "an object")
     },
   }
-}
-
-function parsed(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isFields(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function kindOf(value: unknown): string {

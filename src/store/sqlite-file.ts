@@ -16,6 +16,7 @@ import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { HoldfastError, type Problem, type StoreCause } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import { tryParse } from "../wire/json.ts"
 import { fromStorable } from "./packed-text.ts"
 
 /** The path at which a store fails, and why. */
@@ -253,16 +254,8 @@ export function packedOf(row: SqliteRow, column: string): string | Uint8Array {
 
 /** A column with a JSON list of strings. */
 export function textsOf(row: SqliteRow, column: string): readonly string[] {
-  const value = parsed(String(row[column]))
+  const value = tryParse(String(row[column]))
   return Array.isArray(value) ? value.map((text: unknown) => sqliteText({ [column]: text }, column)) : damaged(column)
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 function damaged(column: string): never {

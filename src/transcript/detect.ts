@@ -7,7 +7,7 @@ import { firstLine, withoutMark } from "./lines.ts"
 /** The number of lines examined: a session file begins with a few lines about itself. */
 const linesLookedAt = 64
 
-/** Detects the kind of a transcript file by the first line that tells. */
+/** Detects the kind of a transcript file by the first line that only one kind has. */
 export function detectFile(text: string): FileKind {
   const start = withoutMark(text).trimStart()
   if (start.startsWith("[")) return kindOfList(start)
@@ -16,17 +16,17 @@ export function detectFile(text: string): FileKind {
   for (let seen = 0; seen < linesLookedAt && from < start.length; seen++) {
     const end = start.indexOf("\n", from)
     const value = tryParse(start.slice(from, end < 0 ? start.length : end))
-    const kind = isObject(value) ? kindOfLine(value, isOnly(start, end)) : undefined
+    const kind = isObject(value) ? kindOfLine(value, isOnlyLine(start, end)) : undefined
     if (kind !== undefined) return kind
     if (end < 0) break
     from = end + 1
   }
-  return unknown()
+  return refuseUnknown()
 }
 
-const isOnly = (text: string, end: number): boolean => end < 0 || !/\S/.test(text.slice(end))
+const isOnlyLine = (text: string, end: number): boolean => end < 0 || !/\S/.test(text.slice(end))
 
-function unknown(): never {
+function refuseUnknown(): never {
   throw new HoldfastError({ code: "format-unknown", found: "The file", known: fileKinds })
 }
 
@@ -39,12 +39,12 @@ const codexLines: ReadonlySet<unknown> = new Set([
   "world_state",
 ])
 
-function kindOfLine(line: Readonly<Record<string, unknown>>, only: boolean): FileKind | undefined {
+function kindOfLine(line: Readonly<Record<string, unknown>>, isOnly: boolean): FileKind | undefined {
   const { type } = line
   if (type === "session" && typeof line.id === "string") return "pi"
   if (codexLines.has(type) && isObject(line.payload)) return "codex"
   const body = formatOfBody(line)
-  if (body !== undefined) return only && !isTrace(line) ? "messages" : "trace"
+  if (body !== undefined) return isOnly && !isTrace(line) ? "messages" : "trace"
   if (line.record_type !== undefined) return "codex"
   if (type === undefined && typeof line.id === "string" && typeof line.timestamp === "string") return "codex"
   const named = "uuid" in line || "parentUuid" in line || "sessionId" in line || "leafUuid" in line
@@ -60,13 +60,13 @@ const isMessage = (value: Readonly<Record<string, unknown>>): boolean =>
 
 function kindOfList(text: string): FileKind {
   const value = tryParse(text)
-  if (value === undefined) return "messages" // the importer says where it breaks
+  if (value === undefined) return "messages" // not JSON: the importer says where
   const first: unknown = Array.isArray(value) ? value[0] : undefined
   return isObject(first) && formatOfBody(first) !== undefined ? "trace" : "messages"
 }
 
 function kindOfWhole(text: string): FileKind {
   const value = tryParse(text)
-  if (!isObject(value) || formatOfBody(value) === undefined) return unknown()
+  if (!isObject(value) || formatOfBody(value) === undefined) return refuseUnknown()
   return isTrace(value) ? "trace" : "messages"
 }

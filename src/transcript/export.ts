@@ -5,7 +5,7 @@ import {
   type Part,
   type ToolCallPart,
   type Transcript,
-  textOf,
+  textOfMessage,
   type Wire,
   wireText,
 } from "../message/message.ts"
@@ -231,7 +231,7 @@ function saidFields(message: Message, { model }: SessionHeader, id: string): Fie
   const said = { role: write(message.role), content }
   if (message.role === "user") return { type: write("user"), message: writeObject(said) }
   if (message.role === "system") {
-    const text = message.parts.map(textOf).join("\n")
+    const text = textOfMessage(message)
     const told = { subtype: write("informational"), level: write("info"), content: write(text) }
     return { type: write("system"), ...told, message: writeObject(said) }
   }

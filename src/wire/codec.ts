@@ -128,8 +128,8 @@ export function mediaOfUrl(url: string, detail?: string): Media {
   return { held: "inline", inlineLength: url.length - inline[0].length, ...present({ mediaType: inline[1], detail }) }
 }
 
-export function mediaOfInline(data: string, mediaType?: string, detail?: string): Media {
-  return { held: "inline", inlineLength: data.length, ...present({ mediaType, detail }) }
+export function mediaOfInline(data: string, mediaType?: string): Media {
+  return { held: "inline", inlineLength: data.length, ...present({ mediaType }) }
 }
 
 export function mediaOfFile(mediaType?: string, detail?: string): Media {

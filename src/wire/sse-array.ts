@@ -1,5 +1,14 @@
-import { HoldfastError } from "../message/errors.ts"
-import { append, join, lengthOf, maxEventLength, type Pending, type SseEvent, utf8Bytes, utf8Text } from "./sse.ts"
+import {
+  append,
+  eventTooLarge,
+  join,
+  lengthOf,
+  maxEventLength,
+  type Pending,
+  type SseEvent,
+  utf8Bytes,
+  utf8Text,
+} from "./sse.ts"
 
 /** The second framing, Gemini's without `alt=sse`: a JSON array whose elements arrive one by one. Where its parser stands between two chunks. */
 export type ArrayState = {
@@ -26,7 +35,7 @@ const isClosing = (byte: number): boolean => byte === 0x7d || byte === 0x5d
 
 /** Read the next bytes: an event for each element that is whole, raw with what stood before it; the closing bracket is a comment. */
 export function arrayStep(state: ArrayState, bytes: Uint8Array): readonly [ArrayState, readonly SseEvent[]] {
-  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
+  if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const scan: Scan = { ...state, from: 0 }
   const events: SseEvent[] = []
   for (let at = 0; at < bytes.length; at++) {
@@ -42,14 +51,12 @@ export function arrayStep(state: ArrayState, bytes: Uint8Array): readonly [Array
   }
   const { from, ...rest } = scan
   const pending = append(scan.pending, bytes.subarray(from))
-  if (events.length === 0 && lengthOf(pending) > state.limit) throw tooLarge(state)
+  if (events.length === 0 && lengthOf(pending) > state.limit) throw eventTooLarge(state)
   return [{ ...rest, pending }, events]
 }
 
-const tooLarge = ({ limit }: ArrayState): HoldfastError => new HoldfastError({ code: "stream-event-too-large", limit })
-
 export function arrayEnd(state: ArrayState): readonly SseEvent[] {
-  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
+  if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const rest = join(state.pending, new Uint8Array(0))
   if (rest.length === 0) return []
   return [state.depth > 0 ? { ...elementOf(rest, state.lead), type: "cut" } : commentOf(rest)]

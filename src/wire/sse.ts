@@ -55,7 +55,7 @@ const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
 
 /** Read the next bytes, however the stream is cut into chunks. An event over the limit is a Problem; the state before it still holds its bytes. */
 export function sseStep(state: SseState, bytes: Uint8Array): readonly [SseState, readonly SseEvent[]] {
-  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
+  if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const scan: Scan = { ...state, bytes, from: 0, events: [], tooLarge: false }
   const hasCr = bytes.includes(cr)
   for (let at = 0; at < bytes.length && !scan.tooLarge; at++) {
@@ -64,13 +64,13 @@ export function sseStep(state: SseState, bytes: Uint8Array): readonly [SseState,
     if (at < bytes.length) readByte(scan, bytes[at] ?? 0, at)
   }
   const next = stateOf(scan)
-  if (scan.events.length === 0 && lengthOf(next.pending) > state.limit) throw tooLarge(state)
+  if (scan.events.length === 0 && lengthOf(next.pending) > state.limit) throw eventTooLarge(state)
   return [next, scan.events]
 }
 
 /** What is left at the end of the stream: nothing, blank lines (as a comment), or the beginning of an event (a `cut`). */
 export function sseEnd(state: SseState): readonly SseEvent[] {
-  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
+  if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const scan: Scan = { ...state, bytes: new Uint8Array(0), from: 0, events: [], tooLarge: false }
   if (state.afterCr) endLine(scan, 0)
   const rest = join(scan.pending, scan.bytes)
@@ -90,7 +90,8 @@ function endOfLine(bytes: Uint8Array, from: number): number {
   return at < 0 ? bytes.length : at
 }
 
-const tooLarge = ({ limit }: SseState): HoldfastError => new HoldfastError({ code: "stream-event-too-large", limit })
+export const eventTooLarge = ({ limit }: { readonly limit: number }): HoldfastError =>
+  new HoldfastError({ code: "stream-event-too-large", limit })
 
 function stateOf({ bytes, from, pending, limit, line, fields, afterCr, mark }: Scan): SseState {
   return { limit, pending: append(pending, bytes.subarray(from)), line, fields, afterCr, mark }

@@ -59,25 +59,25 @@ async function takePort(): Promise<{ readonly port: number; readonly release: ()
 test("npm start takes the options of serve", { timeout: 60_000 }, async () => {
   const free = await takePort()
   await free.release()
-  expect(portOf(await start(["--no-demo", "--port", String(free.port)]))).toBe(free.port)
+  expect(portOf(await start(["--port", String(free.port)]))).toBe(free.port)
 })
 
 test("where the port is in use, what npm start then says works", { timeout: 120_000 }, async () => {
   const taken = await takePort()
-  const refused = await start(["--no-demo"], { HOLDFAST_PORT: String(taken.port) })
+  const refused = await start([], { HOLDFAST_PORT: String(taken.port) })
   expect(refused).toMatchObject({ exit: 1, said: expect.stringContaining(`${taken.port}, which is in use`) })
   const [, options = ""] = /npm start -- ([^)\n]+)\)/.exec(refused.said) ?? []
   const [, variable = ""] = /(HOLDFAST_\w+)=N/.exec(refused.said) ?? []
   const free = await takePort()
   await free.release()
   const n = String(free.port)
-  const byOption = await start(["--no-demo", ...options.replace("N", n).split(" ")], {
+  const byOption = await start(options.replace("N", n).split(" "), {
     HOLDFAST_PORT: String(taken.port),
   })
   expect(portOf(byOption)).toBe(free.port)
   for (const child of running.splice(0)) child.kill("SIGKILL")
   await new Promise((done) => setTimeout(done, 300))
-  expect(portOf(await start(["--no-demo"], { [variable]: n }))).toBe(free.port)
+  expect(portOf(await start([], { [variable]: n }))).toBe(free.port)
   await taken.release()
 })
 

@@ -50,7 +50,7 @@ beforeAll(async () => {
   setting = {
     ...{ folder, home, rules, token, name: "shop", pid: serve.pid, port: Number(new URL(serve.url).port) },
     script: main,
-    started: "serve --no-demo",
+    started: "serve",
     program: join(home, "not-installed"),
   }
 }, 60_000)

@@ -40,7 +40,7 @@ await describePostgres("a gateway that starts while PostgreSQL is away", (server
       version: async () => "9.9.9",
       stop: () => ({ signal: stop.signal, release: () => {} }),
     })
-    const argv = ["--data", away.href, "--port", String(port), "--upstream", "http://127.0.0.1:9", "--no-demo"]
+    const argv = ["--data", away.href, "--port", String(port), "--upstream", "http://127.0.0.1:9"]
     const args = readArguments(argv, command.options, command.maxPositionals)
     if (isFailure(args)) throw new Error(args.sentence)
     const world: World = {

@@ -41,7 +41,7 @@ export async function startServe(
   env: NodeJS.ProcessEnv = {},
   { user = {}, program = main }: { readonly user?: typeof nobody; readonly program?: string } = {},
 ): Promise<ServeProcess> {
-  const child: ChildProcess = spawn(process.execPath, [program, "serve", "--no-demo", "--port", "0", ...argv], {
+  const child: ChildProcess = spawn(process.execPath, [program, "serve", "--port", "0", ...argv], {
     cwd: folder,
     env: { ...plainEnv(folder), ...env },
     stdio: ["ignore", "pipe", "pipe"],

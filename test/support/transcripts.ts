@@ -18,8 +18,8 @@ export const call = (id: string, kind: CallKind = "function"): Part => ({
   kind,
   input: { path: id },
 })
-export const result = (id: string, output = `output of ${id}`): Part => {
-  return { type: "tool-result", callId: callId(id), kind: "function", content: [text(output)] }
+export const result = (id: string, output = `output of ${id}`, kind: CallKind = "function"): Part => {
+  return { type: "tool-result", callId: callId(id), kind, content: [text(output)] }
 }
 export const message = (id: string, role: Role, ...parts: readonly Part[]): Message => ({
   id: messageId(id),
@@ -67,7 +67,7 @@ export const brokenTranscript: Arbitrary<Transcript> = fc
         fc.oneof(
           words.map(text),
           fc.constantFrom(...ids).map((id) => call(id, kindOf(id))),
-          fc.tuple(fc.constantFrom(...ids), words).map(([id, output]) => ({ ...result(id, output), kind: kindOf(id) })),
+          fc.tuple(fc.constantFrom(...ids), words).map(([id, output]) => result(id, output, kindOf(id))),
           words.map((value): Part => ({ type: "reasoning", text: value })),
         ),
         { maxLength: 4 },

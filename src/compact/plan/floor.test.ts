@@ -34,3 +34,22 @@ test.each(cases)("%s", (_why, windowTokens, room) => {
     )
   }
 })
+
+test("a Problem names the pieces that there are, and of two as large the one that comes first in a call", () => {
+  const some = irreducibleFloor({ stack: 100, pins: 0, tools: 100, latestUserMessage: 7, outputReserve: 0 })
+  expect(() => requireFloor(some, 200)).toThrow(
+    expect.objectContaining({
+      problem: {
+        code: "floor-exceeds-window",
+        floorTokens: 207,
+        windowTokens: 200,
+        largest: "the prompt stack (100 tokens)",
+        pieces: [
+          { name: "the prompt stack", tokens: 100 },
+          { name: "the tool definitions", tokens: 100 },
+          { name: "the latest user message", tokens: 7 },
+        ],
+      },
+    }),
+  )
+})

@@ -11,6 +11,7 @@ import {
 
 test.each([
   ["a hundred tokens: nearly all for the digest", 100, 1000, 90],
+  ["a fiftieth of very much: three quarters", 20_000, 1_000_000, 15_000],
   ["a tenth of much: most for the digest", 20_000, 200_000, 14_000],
   ["a quarter of much: about half", 50_000, 200_000, 27_500],
   ["half of much: more than a third", 100_000, 200_000, 37_000],
@@ -35,6 +36,14 @@ test.each([
   ["a very large one: a page at most", 200_000, 1200],
 ])("beside results that do not fit whole, %s", (_why, limitTokens, digestTokens) => {
   expect(leastDigestTokens(limitTokens)).toBe(digestTokens)
+})
+
+test.each([
+  ["a small context: a few lines, even of one that has not more", 500, 100],
+  ["a usual one: a seventh", 2000, 300],
+  ["a large one: half a page", 20_000, 350],
+])("beside a long message of the user, %s", (_why, limitTokens, recordTokens) => {
+  expect(leastRecordTokens(limitTokens)).toBe(recordTokens)
 })
 
 test("every share is one, and every number of tokens is more than none", () => {

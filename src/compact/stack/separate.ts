@@ -1,3 +1,4 @@
+import { nameWords, wordSet } from "../../language/word-forms.ts"
 import type { Message, Part, Tool, Transcript, Wire } from "../../message/message.ts"
 import { createRecall } from "../../message/recall.ts"
 import { hashData, hashText } from "../../message/sha256.ts"
@@ -283,35 +284,27 @@ function withoutMarker(wire: Wire | undefined): unknown {
 }
 
 /** Words in the names of what a harness puts beside a person's words: where the agent is, what it may do, what it should know. */
-const setting: ReadonlySet<string> = new Set(
-  (
-    "additional agents attached attachments background config configuration context details docs document documents editor env " +
-    "environment ephemeral files guidelines hook ide info information instruction instructions knowledge layout memories memory " +
-    "metadata mode permission permissions policies policy preferences project reminder reminders repo repository rule rules " +
-    "runtime session settings skill skills system workspace"
-  ).split(" "),
+const setting = wordSet(
+  "additional agents attached attachments background config configuration context details docs document documents editor env",
+  "environment ephemeral files guidelines hook ide info information instruction instructions knowledge layout memories memory",
+  "metadata mode permission permissions policies policy preferences project reminder reminders repo repository rule rules",
+  "runtime session settings skill skills system workspace",
 )
 
 /** Those of them that say it alone; the others are common in a person's own markup. */
-const settingAlone: ReadonlySet<string> = new Set(
-  "context document documents env environment instructions memories memory reminder rules skills workspace".split(" "),
+const settingAlone = wordSet(
+  "context document documents env environment instructions memories memory reminder rules skills workspace",
 )
 
 /** Words in the names of what a person asks, or of what happened since: with one of these it is conversation. */
-const spoken: ReadonlySet<string> = new Set(
-  (
-    "analysis answer ask code command commands conversation description diff error example examples feedback goal history input " +
-    "issue message messages notification objective output plan problem prompt query question request response result results " +
-    "review snapshot stderr stdout story summary task tasks transcript"
-  ).split(" "),
+const spoken = wordSet(
+  "analysis answer ask code command commands conversation description diff error example examples feedback goal history input",
+  "issue message messages notification objective output plan problem prompt query question request response result results",
+  "review snapshot stderr stdout story summary task tasks transcript",
 )
 
 function isSetting(name: string): boolean {
-  const words = name
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== "")
+  const words = nameWords(name)
   if (words.some((word) => spoken.has(word))) return false
   return words.some((word) => (words.length === 1 ? settingAlone : setting).has(word))
 }

@@ -50,6 +50,12 @@ const editTypes: ReadonlySet<string> = new Set<Edit["type"]>([
   "message-installed",
 ])
 
+/** An edit that shows less of one message. */
+export type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
+
+export const isShortening = (edit: Edit): edit is Shortening =>
+  edit.type === "result-shortened" || edit.type === "part-replaced"
+
 /** Is this event of a trace a change to the transcript? */
 export const isEdit = (event: { readonly type: string }): event is Edit => editTypes.has(event.type)
 

@@ -3,6 +3,8 @@ import { pairCalls } from "../../message/group.ts"
 import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
+import { isObject } from "../../wire/json.ts"
+import type { StackDocument } from "../stack/place-stack.ts"
 import { hasFailed, looksLikeJson } from "./failure.ts"
 import { isMarker, quoteInMarker } from "./marker.ts"
 import { callNature, commandOf, type ToolNature } from "./tool-kind.ts"
@@ -121,7 +123,7 @@ const asideField = /^(?:thoughts?|reason(?:ing)?|description|explanation|rationa
 const contentField = /^(?:content|contents|file_text|text)$/i
 
 const entriesOf = (input: unknown): readonly (readonly [string, unknown])[] =>
-  typeof input === "object" && input !== null && !Array.isArray(input) ? Object.entries(input) : []
+  isObject(input) ? Object.entries(input) : []
 
 /** The file that a call is about. */
 function pathOf({ call }: MicroResult): string | undefined {
@@ -216,4 +218,48 @@ function isWholeWrite({ call }: MicroResult): boolean {
   const entries = entriesOf(call.input)
   const partly = entries.some(([field]) => /^(?:old_?|start|end|line|insert)/i.test(field))
   return !partly && entries.some(([field, value]) => contentField.test(field) && typeof value === "string")
+}
+
+/** Line numbers as reading tools print them: `12→`, `   12\t`, `12: `, `12| `. */
+const lineNumber = /^[ \t]*\d{1,6}(?:→|\t|: | ?\| ?)/
+/** A wrapper, a heading or a closing remark of the tool stands in the first or last lines. */
+const maxWrapperLines = 3
+/** A shorter text may be in a document by chance. */
+const minCharacters = 200
+
+/**
+ * The document of the stack that a text repeats: all of it or a stretch of lines, with or without line numbers and the tool's own
+ * wrapper around it. One line that is not in the document, and it is no repetition.
+ */
+export function repeatedDocument(text: string, documents: readonly StackDocument[]): StackDocument | undefined {
+  if (documents.length === 0 || text.length < minCharacters) return undefined
+  const lines = linesOf(text)
+  const numbered = lines.filter((line) => lineNumber.test(line)).length
+  const plain = numbered * 2 > lines.length ? lines.map((line) => line.replace(lineNumber, "").trimEnd()) : lines
+  for (const document of documents) {
+    const whole = `\n${linesOf(document.text).join("\n")}\n`
+    if (isWithin(plain, whole)) return document
+  }
+  return undefined
+}
+
+const linesOf = (text: string): readonly string[] =>
+  text
+    .replace(/\r\n?/g, "\n")
+    .trim()
+    .split("\n")
+    .map((line) => line.trimEnd())
+
+/** Are the lines, less a few at either end, a stretch of the document? */
+function isWithin(lines: readonly string[], whole: string): boolean {
+  for (let before = 0; before <= maxWrapperLines; before++) {
+    for (let after = 0; before + after <= maxWrapperLines && before + after < lines.length; after++) {
+      const body = lines
+        .slice(before, lines.length - after)
+        .join("\n")
+        .trim()
+      if (body.length >= minCharacters && whole.includes(`\n${body}\n`)) return true
+    }
+  }
+  return false
 }

@@ -12,8 +12,7 @@ import { present } from "../../message/present.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { inlineImageSize } from "../../tokens/image-size.ts"
 import type { StackDocument } from "../stack/place-stack.ts"
-import { repeatedDocument } from "../stack/repeated-document.ts"
-import type { Edit, ShortenReason } from "./edit.ts"
+import type { Edit, Shortening, ShortenReason } from "./edit.ts"
 import { failureExcerpt, hasFailed } from "./failure.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
 import { escapeMarkers, isMarker, nameHandle, quoteInMarker, shareOut, wholeMarker } from "./marker.ts"
@@ -23,6 +22,7 @@ import {
   type MicroResult,
   microResults,
   readResult,
+  repeatedDocument,
   repeats,
   type Superseded,
   textAlone,
@@ -186,8 +186,6 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
   }
   return [...pictures, ...edits.toReversed()]
 }
-
-export type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
 
 const savedBy = (edits: readonly Shortening[]): number =>
   edits.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)

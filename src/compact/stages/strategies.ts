@@ -163,12 +163,8 @@ export type Choice = {
 export type Strategy = (choice: Choice) => ReadonlySet<number>
 
 /** The groups from newest to oldest while they fit; the first that does not ends it, so that what stays is one stretch. */
-function newestThatFit(
-  { groups }: Pick<Choice, "groups">,
-  roomTokens: number,
-  from = groups.length - 1,
-): ReadonlySet<number> {
-  return takeWhileFits(groups, roomTokens, from, -1)
+function newestThatFit({ groups }: Pick<Choice, "groups">, roomTokens: number): ReadonlySet<number> {
+  return takeWhileFits(groups, roomTokens, groups.length - 1, -1)
 }
 
 /** The same from the oldest on. */

@@ -1,5 +1,7 @@
+import { nameWords, wordSet } from "../../language/word-forms.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
+import { isObject } from "../../wire/json.ts"
 
 /** What sort of output a tool gives, and so how much of it is worth keeping and which of its lines. */
 export type ToolKind = "read" | "search" | "shell" | "test" | "web" | "json" | "diff" | "list" | "other"
@@ -10,50 +12,45 @@ export type ToolNature = {
   readonly writes: boolean
 }
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "))
-
 /** In the order in which they are asked: the more telling word first. */
 const kindWords: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  ["web", setOf("web webfetch websearch fetch browse browser browsing url http https crawl scrape navigate page goto")],
-  ["test", setOf("test tests pytest jest vitest unittest lint typecheck check diagnostics")],
+  [
+    "web",
+    wordSet("web webfetch websearch fetch browse browser browsing url http https crawl scrape navigate page goto"),
+  ],
+  ["test", wordSet("test tests pytest jest vitest unittest lint typecheck check diagnostics")],
   [
     "shell",
-    setOf(
+    wordSet(
       "bash shell sh zsh exec execute run command cmd terminal powershell console repl python ipython script stdin process",
     ),
   ],
-  ["diff", setOf("diff patch")],
-  ["search", setOf("search grep rg find query locate lookup match symbols references")],
-  ["list", setOf("ls list glob tree dir directory enumerate")],
-  ["read", setOf("read cat view open show head tail load content contents document file notebook editor goto scroll")],
-  ["json", setOf("get describe details info status record api")],
+  ["diff", wordSet("diff patch")],
+  ["search", wordSet("search grep rg find query locate lookup match symbols references")],
+  ["list", wordSet("ls list glob tree dir directory enumerate")],
+  [
+    "read",
+    wordSet("read cat view open show head tail load content contents document file notebook editor goto scroll"),
+  ],
+  ["json", wordSet("get describe details info status record api")],
 ]
 
 /** What changes files, as its words say, or shows them when it is given nothing to put in. */
-const editWords = setOf("edit editor multiedit replace patch insert")
-const writeWords = setOf(
+const editWords = wordSet("edit editor multiedit replace patch insert")
+const writeWords = wordSet(
   "write create update delete remove send book cancel commit push apply save set add modify move rename upload post put submit pay transfer order schedule approve deploy install publish merge close reply refund exchange assign register buy sell reserve charge invite revoke enable disable start stop restart kill append mkdir copy undo",
 )
 /** Fields that carry what is put in, or what is taken out for it. */
 const contentFields =
   /^(?:content|contents|text|new_?(?:str|string|text|content|source)|old_?(?:str|string|text)|replacement(?:_text)?|patch|diff|edits|changes|insert_(?:text|line)|input|code_edit|search|replace|find|old|new)$/i
 
-/** `getUserDetails`, `mcp__files__read_file` and `read-file` as words. */
-const wordsOf = (tool: string): readonly string[] =>
-  tool
-    .slice(0, 200)
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== "")
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+/** Of a longer name only the start is read. */
+const maxToolName = 200
 
 /** The shell command in a call's input: one text, or a list of words as in `["bash", "-lc", "ls"]`. */
 export function commandOf(input: unknown): string | undefined {
   if (typeof input === "string") return input
-  if (!isRecord(input)) return undefined
+  if (!isObject(input)) return undefined
   const told = input.command ?? input.cmd ?? input.script ?? input.code
   if (typeof told === "string") return told
   if (!Array.isArray(told)) return undefined
@@ -64,7 +61,7 @@ export function commandOf(input: unknown): string | undefined {
 
 /** What a tool does, told by its name and by what it was asked. */
 export function toolNature(tool: string, input: unknown): ToolNature {
-  const words = wordsOf(tool)
+  const words = nameWords(tool.slice(0, maxToolName))
   const kind = kindWords.find(([, known]) => words.some((word) => known.has(word)))?.[0] ?? "other"
   if (kind === "shell" || (kind === "test" && words.includes("run"))) {
     const command = commandOf(input)
@@ -72,12 +69,12 @@ export function toolNature(tool: string, input: unknown): ToolNature {
       ? { kind, writes: kind === "shell" }
       : { ...commandNature(command), ...(kind === "test" ? { kind } : {}) }
   }
-  const verb = isRecord(input) && typeof input.command === "string" ? input.command : ""
+  const verb = isObject(input) && typeof input.command === "string" ? input.command : ""
   if (/^(?:view|read|show|open|list)$/.test(verb)) return { kind: "read", writes: false }
   if (words.some((word) => writeWords.has(word)) || /^(?:create|write|insert|str_replace|undo_edit|delete)$/.test(verb))
     return { kind: kind === "read" || kind === "list" || kind === "search" ? "other" : kind, writes: true }
   if (words.some((word) => editWords.has(word))) {
-    const puts = !isRecord(input) || Object.keys(input).some((field) => contentFields.test(field))
+    const puts = !isObject(input) || Object.keys(input).some((field) => contentFields.test(field))
     return puts ? { kind: kind === "diff" ? "diff" : "other", writes: true } : { kind: "read", writes: false }
   }
   return { kind, writes: false }

@@ -1,3 +1,4 @@
+import { clipText } from "../../language/cut-text.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Transcript, Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -291,14 +292,6 @@ export const flatten = (text: string): string =>
     .toWellFormed()
     .trim()
 
-/** Cut between characters. */
-function cutLine(text: string): string {
-  if (text.length <= maxModelLineLength) return text
-  const end = maxModelLineLength - 1
-  const whole = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end
-  return `${text.slice(0, whole)}…`
-}
-
 /** Lines of a draft as a summary, in the schema's order. Its words are the assistant's: what authority a line has is for the gate to say. */
 export function summaryOf(
   drafts: readonly DraftLine[],
@@ -311,7 +304,7 @@ export function summaryOf(
     const own = said.filter(({ section }) => section === name)
     const lines = own.map(({ text, from, state }, n): SummaryLine => {
       return {
-        text: cutLine(text),
+        text: clipText(text, maxModelLineLength),
         sources: [...new Set(from)].slice(0, maxSources),
         channel: "assistant",
         worth: worth * (1 - ((1 - leastShare) * n) / own.length),

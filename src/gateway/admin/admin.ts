@@ -68,7 +68,7 @@ const links = {
 export function createAdmin(deps: AdminDeps): Admin {
   const feed = createFeed((deps.newId ?? randomName)())
   const { store, operator, onFault } = deps
-  // Nobody looks at a gateway without a token, so nothing is told to others either.
+  // Without a token nobody can look at this gateway, so it tells other replicas nothing.
   const replicas = joinReplicas({ events: deps.token ? store.events : undefined, ...present({ operator, onFault }) })
   const activity = watchActivity({ ...deps, replicas })
   const streams = createEventStreams(feed, deps.keepAliveMs ?? usualKeepAliveMs)

@@ -139,7 +139,7 @@ async function newestMessages(profiles: Profiles, session: string): Promise<read
 }
 
 function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): ApprovalAnswer["evidence"] {
-  // The call itself says its own values.
+  // The message with the call is no evidence for its own values.
   const others = messages.filter(
     ({ message }) => !message.parts.some((part) => part.type === "tool-call" && part.callId === callId),
   )

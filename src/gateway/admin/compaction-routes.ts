@@ -21,7 +21,7 @@ import { playWhatIf, type WhatIf, whatIfStrategies } from "./what-if.ts"
 
 type SessionDeps = { readonly find: Find; readonly profiles: Profiles }
 
-/** Routes of the inspector about one compaction, message by message, and about the same session with others. */
+/** Routes of the inspector: one compaction, message by message, and what-if replays of a session with other settings. */
 export function addCompactionRoutes(app: Hono, deps: SessionDeps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", `${at}/what-if`, createWhatIf(deps))
@@ -155,7 +155,7 @@ async function messagesAt(profiles: Profiles, session: string, ids: readonly str
   return messages
 }
 
-/** Replays run in the background of the gateway's work, one at a time. */
+/** One replay at a time: they run beside the gateway's own work. */
 function createWhatIf(deps: SessionDeps): (c: Context) => Promise<Response> {
   let isPlaying = false
   return async (c) => {

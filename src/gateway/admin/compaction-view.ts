@@ -1,17 +1,9 @@
-import { applyEdits } from "../../compact/stages/edit.ts"
+import { applyEdits, type Shortening } from "../../compact/stages/edit.ts"
 import { ownMessage } from "../../compact/standing.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import {
-  type CheckpointBody,
-  type EntryBody,
-  entryId,
-  type Item,
-  type MessageEdit,
-  seqOf,
-  thaw,
-} from "../../session/log/entry.ts"
+import { type CheckpointBody, type EntryBody, entryId, type Item, seqOf, thaw } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./answers.ts"
@@ -23,7 +15,7 @@ import type { Profile, Profiles } from "./session-profile.ts"
 type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
 
 /** A message of a view: of the log, with its edits, or a generated one. */
-type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly MessageEdit[] }
+type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly Shortening[] }
 
 type OpenedCompaction = {
   readonly checkpoint: CheckpointBody
@@ -71,7 +63,7 @@ export async function openCompaction(
   return { checkpoint, whole, before: [...viewed(under?.items ?? []), ...added], after: viewed(checkpoint.items) }
 }
 
-const edited = (message: Message, edits: readonly MessageEdit[] | undefined): Message =>
+const edited = (message: Message, edits: readonly Shortening[] | undefined): Message =>
   edits === undefined ? message : (applyEdits([message], edits)[0] ?? message)
 
 /** The profile, the rules to check for, and earlier summaries. */

@@ -42,7 +42,7 @@ export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps
 }
 
 async function showStanding(c: Context, operator: Operator): Promise<Response> {
-  // What the next request is bound by.
+  // Show what the next request will be judged by.
   await operator.refresh()
   // If the audit log cannot be read now, the rules in force are still shown.
   return c.json(tellStanding(operator, await operator.audit().catch(ignoreProblem)))

@@ -39,7 +39,7 @@ export function joinReplicas({ events, operator, onFault }: Deps): Replicas {
   const stopOperator = operator?.subscribe((event) => {
     if (event.type === "command-accepted") tell(commandName, undefined, {})
   })
-  // What was told before anybody listened is heard with the rest: the first answer of the store comes later.
+  // No event is missed: listeners subscribe before the store answers for the first time.
   const stopFollowing = events.follow(({ atMs, name, session, json }) => {
     if (name === commandName) {
       operator?.refresh().catch((error: unknown) => onFault?.(error))

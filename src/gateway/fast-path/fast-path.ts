@@ -105,7 +105,7 @@ function markersIn(bytes: Buffer): number {
 const maxMarkers = 4
 
 /** If the client uses more markers than before, the gateway's markers may exceed the limit, and the request must be prepared. */
-const hasMarkersToSpare = ({ splice }: FastPath, bytes: Buffer): boolean =>
+const hasFreeMarkers = ({ splice }: FastPath, bytes: Buffer): boolean =>
   splice === undefined ||
   !splice.ownMarkers ||
   markersIn(splice.head) + markersIn(bytes.subarray(splice.from)) <= maxMarkers
@@ -195,7 +195,7 @@ export function continueFastPath(fastPath: FastPath, bytes: Buffer, policy: Comp
   const added = bytes.subarray(Math.max(0, fastPath.bytes.length - slackBytes))
   if (!isSmall && !(leavesSize(policy, size, compactUnreadAtTokens) && hasResult(added))) return undefined
   const common = commonPrefix(fastPath.bytes, bytes)
-  if (!isSureOf(fastPath, bytes, common) || !hasMarkersToSpare(fastPath, bytes)) return undefined
+  if (!isSureOf(fastPath, bytes, common) || !hasFreeMarkers(fastPath, bytes)) return undefined
   const needles: Needle[] = []
   for (const needle of fastPath.needles) {
     const stands = needle.at + needle.bytes.length <= common

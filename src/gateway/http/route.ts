@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../language/encoding.ts"
 import type { ApiFamily, Format } from "../../message/message.ts"
 import { readBaseUrl } from "../../model/address.ts"
 import type { Upstream } from "../settings/upstream.ts"
@@ -171,7 +172,7 @@ function callIn(path: string, ignoreCase = false): Call | undefined {
 /** Azure paths name the deployment, which stands for the model. */
 function deploymentIn(path: string): string | undefined {
   const name = /\/deployments\/([^/]+)\//.exec(path)?.[1]
-  return name === undefined ? undefined : decoded(name)
+  return name === undefined ? undefined : percentDecoded(name)
 }
 
 /** Gemini calls, and Anthropic calls on Vertex, whose body is Anthropic's without the model. */
@@ -191,18 +192,9 @@ function googleCall(path: string, flags: string): Call | undefined {
 function modelIn(head: string, flags: string): string | undefined {
   const found = new RegExp("/(models|endpoints|tunedModels)/", flags).exec(head)
   if (found === null) return undefined
-  const name = decoded(head.slice(found.index + found[0].length)).replace(/^models\//, "")
+  const name = percentDecoded(head.slice(found.index + found[0].length)).replace(/^models\//, "")
   if (name === "") return undefined
   return found[1] === "tunedModels" ? `tunedModels/${name}` : name
-}
-
-/** Decode percent-escapes; return the text unchanged if that fails. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Headers as Node parses them, with lower-case names. */
@@ -284,7 +276,7 @@ function sharedBetween(base: readonly string[], path: readonly string[]): number
 /** Google accepts a credential in the query: drop the client's if the upstream has its own key. */
 function withoutKey(query: string): string {
   const isKey = (parameter: string): boolean =>
-    /^\$?(?:key|access_token|oauth_token)$/i.test(decoded(parameter.split("=")[0] ?? ""))
+    /^\$?(?:key|access_token|oauth_token)$/i.test(percentDecoded(parameter.split("=")[0] ?? ""))
   return query
     .split("&")
     .filter((parameter) => !isKey(parameter))

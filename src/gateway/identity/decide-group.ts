@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../message/message.ts"
+import { type ModelRequest, textOrWire } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import {
   type Bearer,
@@ -18,7 +18,6 @@ import {
   isFrame,
   isInGroup,
   isTelling,
-  partText,
   sideSession,
   toolNames,
   toolsSession,
@@ -166,7 +165,7 @@ const sample = (members: Iterable<string>, most: number): readonly string[] =>
   [...new Set(members)].sort().slice(0, most)
 
 function likenessOf(request: ModelRequest): Likeness {
-  const text = frameParts(request).map(partText).join("\n").slice(0, maxLength)
+  const text = frameParts(request).map(textOrWire).join("\n").slice(0, maxLength)
   return {
     tools: sample(
       toolNames(request).map((name) => digest(name).slice(0, hexes)),

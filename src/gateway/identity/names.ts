@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
 import { messageKey } from "../../message/lineage.ts"
-import type { Message, ModelRequest, Part, Transcript } from "../../message/message.ts"
+import { type Message, type ModelRequest, type Part, type Transcript, textOrWire } from "../../message/message.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { Look, Write } from "./decision.ts"
 import { type BodyFields, type Headers, type Identity, objectIn, textField } from "./identity.ts"
@@ -454,8 +454,6 @@ export function frameParts({ system, messages }: ModelRequest): readonly Part[] 
   return parts.filter((part) => !isVolatile(part))
 }
 
-export const partText = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
-
 const months =
   "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
 /** Dates and times of day, which change without changing the meaning. Other numbers may belong to rules. */
@@ -477,7 +475,7 @@ const stableHashes = new WeakMap<Part, string>()
 function stableHash(part: Part): string {
   const before = stableHashes.get(part)
   if (before !== undefined) return before
-  const mark = digest("text", partText(part).replace(datesAndTimes, "·"))
+  const mark = digest("text", textOrWire(part).replace(datesAndTimes, "·"))
   stableHashes.set(part, mark)
   return mark
 }

@@ -1,3 +1,4 @@
+import { wordSet } from "../../language/word-forms.ts"
 import type { Leaf } from "./leaf.ts"
 import { fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
@@ -16,50 +17,51 @@ export const actions = [
 ] as const
 export type Action = (typeof actions)[number]
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "))
-
 const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
   [
     "send",
-    setOf(
+    wordSet(
       "send email mail message notify post reply forward sms tweet dm invite broadcast publish submit share upload sendmail chat slack",
     ),
   ],
-  ["disclose", setOf("disclose reveal share expose provide export tell divulge leak handover")],
-  ["delete", setOf("delete remove drop truncate purge destroy wipe erase unlink rm terminate uninstall clear revoke")],
+  ["disclose", wordSet("disclose reveal share expose provide export tell divulge leak handover")],
+  [
+    "delete",
+    wordSet("delete remove drop truncate purge destroy wipe erase unlink rm terminate uninstall clear revoke"),
+  ],
   [
     "write",
-    setOf(
+    wordSet(
       "write create update edit insert append save put set add modify patch move rename copy replace multiedit configure enable disable change assign register approve reject merge commit push cancel close book schedule upsert toggle restore start stop restart exchange return",
     ),
   ],
   [
     "execute",
-    setOf(
+    wordSet(
       "exec execute run bash shell sh zsh terminal command cmd eval python ipython repl script process code powershell console subprocess",
     ),
   ],
   [
     "purchase",
-    setOf(
+    wordSet(
       "purchase buy pay payment order checkout charge transfer reserve subscribe spend wire procure procurement acquire invoice bill refund donate tip bid",
     ),
   ],
   [
     "deploy",
-    setOf("deploy deployment release rollout provision launch apply migrate rollback terraform helm kubectl scale"),
+    wordSet("deploy deployment release rollout provision launch apply migrate rollback terraform helm kubectl scale"),
   ],
-  ["query", setOf("query sql db database select postgres postgresql mysql sqlite mongo bigquery snowflake redshift")],
+  ["query", wordSet("query sql db database select postgres postgresql mysql sqlite mongo bigquery snowflake redshift")],
   [
     "read",
-    setOf(
+    wordSet(
       "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot aggregate distinct explain",
     ),
   ],
 ]
 
 /** Nouns that are verbs elsewhere: `get_order` reads, and `order_details` too. */
-const nouns = setOf(
+const nouns = wordSet(
   "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info terraform helm kubectl",
 )
 
@@ -74,10 +76,10 @@ const noMoney =
   /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 
 /** Deeds that are things as well, in a name that ends in what is told about one: `refund_status`, `transfer_history`. */
-const deedsAsThings = setOf(
+const deedsAsThings = wordSet(
   "refund transfer charge bid purchase checkout deploy release rollout migrate rollback invite",
 )
-const reports = setOf("status details detail history info summary report receipt receipts quote estimate")
+const reports = wordSet("status details detail history info summary report receipt receipts quote estimate")
 
 export function actionsOfWords(given: readonly string[]): readonly Action[] {
   // `deletecollection` deletes.
@@ -120,8 +122,13 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
   return found
 }
 
-const paying = setOf(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar comprare pagare acquista kopen betalen kup kop satin",
+const paying = wordSet(
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe",
+  "subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund",
+  "funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense",
+  "expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung",
+  "virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar",
+  "comprare pagare acquista kopen betalen kup kop satin",
 )
 const reads = /^(?:read|query)$/
 const currencyCode =
@@ -199,7 +206,7 @@ const wholeSum =
   /^\s*(?:[$€£¥]|(?:usd|eur|gbp|chf|cad|aud)\s)\s*\d[\d.,' ]*$|^\s*\d[\d.,' ]*\s?(?:[$€£¥]|usd|eur|euros?|gbp|chf|dollars?|cad|aud)\s*$/i
 
 /** Tools that use what a screen shows; what they press says what it does. */
-const pressing = setOf("click tap press touch submit dblclick doubleclick activate interact act select choose check")
+const pressing = wordSet("click tap press touch submit dblclick doubleclick activate interact act select choose check")
 /** A thing to press that has a price on it, or a word for paying. */
 const isOffer = ({ text, folded, value }: Leaf): boolean =>
   typeof value === "string" &&

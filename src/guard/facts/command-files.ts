@@ -143,7 +143,7 @@ function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Ef
   const { operands, found } = namedFiles(words, pattern, access, effects)
   if (name === "sed") found.push(...sedFiles(words))
   const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
-  // A program that nobody has told of may take a folder with all that is in it; so may one that is written in a language.
+  // An unknown program may take a folder with everything in it; so may a script.
   const isOpaque = effects.has("unknown") || effects.has("execute")
   const placed = operands.map((word, at): FileWord => {
     const file = {
@@ -319,7 +319,7 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
   const rest = words.slice(at + 1)
   const split = rest.indexOf("--")
   const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
-  // What is taken back from the next commit stays as it is in its file.
+  // `git restore --staged` changes the index and no file.
   const isIndexOnly =
     verb === "restore" &&
     rest.some((word) => /^(?:--staged|-S)$/.test(word)) &&

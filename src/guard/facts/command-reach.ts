@@ -176,7 +176,7 @@ export function readMail(
   const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
   readUnlistedMail(reading, command, words, line, effects)
   const isService = !mailers.test(name) && !searches.test(name) && mailServices.test(line)
-  // Whatever a program is there for, an option for who gets something is followed by who gets it.
+  // The value of an option such as --to is a recipient, whatever the program.
   for (const [at, word] of words.entries())
     if (
       word.includes("@") &&
@@ -191,7 +191,7 @@ export function readMail(
     reading.mailed.push(...sent.flatMap((word) => word.split(/[\s,;={}[\]"']+/)))
     if (sent.length === 0) open(reading.open, "recipients", `${name} sends mail, and to whom is not in the command`)
   }
-  // An address behind a word for sending is where it goes, whatever the program.
+  // An address in a command with a word for sending is a recipient, whatever the program.
   if (!isService && !mailers.test(name) && !curled && (!searches.test(name) || /^git send-email\b/.test(line)))
     if (words.some((word) => sending.test(word)))
       reading.mailed.push(

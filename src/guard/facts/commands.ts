@@ -308,7 +308,7 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
   const attached = /^(?:perl|ruby)/.test(name) ? words.flatMap((word) => attachedProgram.exec(word)?.[1] ?? []) : []
   for (const text of attached) add(text)
   if (attached.length > 0) return
-  // Modules that options load are part of the program.
+  // Modules that are loaded by an option (`perl -MSocket`) are part of the program.
   const modules = words.flatMap((word) => /^-[Mr]([\w:./-]+)/.exec(word)?.[1] ?? [])
   for (const text of texts) add(`${modules.map((module) => `${module}::\n`).join("")}${text}`)
   if (texts.length > 0) return

@@ -1,10 +1,12 @@
+import { wordSet } from "../../language/word-forms.ts"
 import { HoldfastError } from "../../message/errors.ts"
+import { isObject } from "../../wire/json.ts"
 import type { Action } from "./action.ts"
 import { type Leaf, roleNames } from "./leaf.ts"
 import { wellKnownTools } from "./well-known-tools.ts"
 import { globMatches } from "./words.ts"
 
-/** What a tool does, in words for people who declare it. */
+/** The words with which an operator declares what a tool does. */
 const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
 type Deed = (typeof deeds)[number]
 
@@ -19,7 +21,7 @@ export type ToolContract = {
   readonly server?: string
   /** Only calls in which these fields have one of these values. */
   readonly when?: Readonly<Record<string, readonly string[]>>
-  /** What such a call does; nothing that concerns anyone if the list is empty. */
+  /** What such a call does; empty for one without effects. */
   readonly does: readonly Deed[]
   readonly recipients?: readonly string[]
   readonly subjects?: readonly string[]
@@ -36,11 +38,11 @@ export type ToolContract = {
   readonly code?: readonly string[]
   readonly regions?: readonly string[]
   readonly environments?: readonly string[]
-  /** Its paths are taken with all that is below them. */
+  /** A path in its fields includes everything below that path. */
   readonly below?: boolean
   /** Other fields that it has. */
   readonly texts?: readonly string[]
-  /** The way on which it reaches people, such as email or slack. */
+  /** How it reaches people, such as email or slack. */
   readonly medium?: string
   /** It talks to a network, whatever its fields say. */
   readonly network?: boolean
@@ -111,14 +113,15 @@ export type Contracts = {
 
 export type Declared = { readonly contract: ToolContract; readonly roles: ReadonlyMap<string, Leaf["role"]> }
 
-const spelled = (name: string): string => name.toLowerCase().replace(/[^a-z\d*]+/g, "_")
+/** A tool name without case and separators, so that `Read-File` and `read_file` are the same. */
+const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d*]+/g, "_")
 
 function compile(contract: ToolContract): Compiled {
   const fields = lists.flatMap((list) =>
     (contract[list] ?? []).map((field) => [roleNames(field), roles[list]] as const),
   )
-  const own = contract.tools.map(spelled)
-  const server = contract.server === undefined ? undefined : spelled(contract.server)
+  const own = contract.tools.map(plainName)
+  const server = contract.server === undefined ? undefined : plainName(contract.server)
   const names =
     server === undefined
       ? own
@@ -127,10 +130,9 @@ function compile(contract: ToolContract): Compiled {
   return { contract, names, roles: new Map(fields.reverse()) }
 }
 
-const keysOf = (input: unknown): readonly string[] =>
-  typeof input === "object" && input !== null && !Array.isArray(input) ? Object.keys(input) : []
+const keysOf = (input: unknown): readonly string[] => (isObject(input) ? Object.keys(input) : [])
 
-function meets({ when }: ToolContract, input: unknown): boolean {
+function hasWantedValues({ when }: ToolContract, input: unknown): boolean {
   if (when === undefined) return true
   const values = new Map(typeof input === "object" && input !== null ? Object.entries(input) : [])
   return Object.entries(when).every(([field, wanted]) => wanted.includes(String(values.get(field))))
@@ -143,19 +145,19 @@ function meets({ when }: ToolContract, input: unknown): boolean {
 export function contractsOf(given: readonly ToolContract[]): Contracts {
   const own = given.map(compile)
   const known = shipped()
-  const named = createNamed([own, known])
+  const named = createNameLookup([own, known])
   return {
     of: (tool, input) => {
-      const [ofOwn = [], ofKnown = []] = named(spelled(tool))
-      const declared = ofOwn.find((one) => meets(one.contract, input))
+      const [ofOwn = [], ofKnown = []] = named(plainName(tool))
+      const declared = ofOwn.find((one) => hasWantedValues(one.contract, input))
       if (declared !== undefined) return declared
       const parsed = parsedInput(input)
       const keys = keysOf(parsed).map((key) => roleNames(key))
       const found = ofKnown.find(
         (one) =>
-          meets(one.contract, parsed) &&
+          hasWantedValues(one.contract, parsed) &&
           keys.every((key) => one.roles.has(key) || remarks.has(key)) &&
-          !hides(one.contract, parsed),
+          !mayHideFields(one.contract, parsed),
       )
       return found
     },
@@ -165,15 +167,15 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
 /** Tools whose contracts are remembered: an agent has some dozens, and calls them again and again. */
 const maxTools = 500
 
-/** The contracts of each list that go by the name of a tool. */
-function createNamed(lists: readonly (readonly Compiled[])[]): (name: string) => readonly (readonly Compiled[])[] {
+/** Finds the contracts of each list by the name of a tool. */
+function createNameLookup(lists: readonly (readonly Compiled[])[]): (name: string) => readonly (readonly Compiled[])[] {
   const met = new Map<string, readonly (readonly Compiled[])[]>()
   return (name) => {
     const remembered = met.get(name)
     if (remembered !== undefined) return remembered
     const bare = name.replace(/^mcp_[a-z\d]+_/, "")
     const isNamed = ({ names }: Compiled): boolean =>
-      names.some((one) => (one.includes("*") ? isLike(one, name) : one === name || one === bare))
+      names.some((one) => (one.includes("*") ? fitsPattern(one, name) : one === name || one === bare))
     const found = lists.map((list) => list.filter(isNamed))
     if (met.size >= maxTools) met.clear()
     if (name.length <= maxNameLength) met.set(name, found)
@@ -182,37 +184,27 @@ function createNamed(lists: readonly (readonly Compiled[])[]): (name: string) =>
 }
 const maxNameLength = 200
 
-/** Most patterns are of other servers, as their first signs tell. */
-const isLike = (pattern: string, name: string): boolean =>
+/** The text before the first wildcard is compared first: most patterns are those of other servers. */
+const fitsPattern = (pattern: string, name: string): boolean =>
   name.startsWith(pattern.slice(0, pattern.search(/[*?[]/))) && globMatches(pattern, name)
 
 /** Fields in which models give their reasons, with any tool. */
-const remarks: ReadonlySet<string> = new Set(
-  "thought thoughts reasoning reason explanation description rationale summary justification purpose intent security_risk title".split(
-    " ",
-  ),
+const remarks = wordSet(
+  "thought thoughts reasoning reason explanation description rationale summary justification purpose intent security_risk title",
 )
 
 /** Objects within the fields of a tool that sends, pays or runs may have fields that a contract does not know of. */
-const hides = ({ does }: ToolContract, input: unknown): boolean =>
+const mayHideFields = ({ does }: ToolContract, input: unknown): boolean =>
   does.some((deed) => deed !== "read" && deed !== "write") &&
   typeof input === "object" &&
   input !== null &&
   Object.values(input).some((value) => typeof value === "object" && JSON.stringify(value)?.includes("{") === true)
 
+const mainLists = ["shell", "patches", "code", "sql", "paths"] as const
+
 /** The role of arguments that are one text without a field. */
 export const mainRole = (contract: ToolContract): Leaf["role"] =>
-  contract.shell !== undefined
-    ? "command"
-    : contract.patches !== undefined
-      ? "patch"
-      : contract.code !== undefined
-        ? "code"
-        : contract.sql !== undefined
-          ? "sql"
-          : contract.paths !== undefined
-            ? "path"
-            : "body"
+  roles[mainLists.find((list) => contract[list] !== undefined) ?? "texts"]
 
 /** Arguments that came as a text, as the object that they are. */
 function parsedInput(input: unknown): unknown {
@@ -224,8 +216,8 @@ function parsedInput(input: unknown): unknown {
   }
 }
 
-/** Refuse a contract that says something else than a contract can say. */
-export function checkContracts(given: readonly ToolContract[], option = "tools"): void {
+/** Throw an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
+export function checkContracts(given: readonly ToolContract[]): void {
   const wrong = (at: string, expected: string, found: unknown): never => {
     throw new HoldfastError({
       code: "option-invalid",
@@ -234,11 +226,11 @@ export function checkContracts(given: readonly ToolContract[], option = "tools")
       found: JSON.stringify(found)?.slice(0, 60) ?? "nothing",
     })
   }
-  if (!Array.isArray(given)) wrong(option, "a list of contracts", given)
+  if (!Array.isArray(given)) wrong("tools", "a list of contracts", given)
   const texts = (value: unknown): boolean =>
     Array.isArray(value) && value.every((one) => typeof one === "string" && one !== "")
   for (const [at, contract] of given.entries()) {
-    const place = `${option}[${at}]`
+    const place = `tools[${at}]`
     if (typeof contract !== "object" || contract === null) wrong(place, "a contract with tools and does", contract)
     for (const [key, value] of Object.entries(contract)) {
       const isList = key === "tools" || lists.some((list) => list === key)

@@ -313,7 +313,7 @@ function factsWith(
     ),
     ...programs.paths,
   ]
-  // A call without a name is nobody's to judge.
+  // A call without a tool name counts as one that changes something.
   const changes =
     tool === "" ||
     mayChange ||

@@ -90,7 +90,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     reading.network ||= effects.has("network") || effects.has("install")
     reading.changes ||= changing.some((effect) => effects.has(effect))
     reading.elsewhere ||= !isLocal && changing.some((effect) => effects.has(effect))
-    // What a shell is given is read by itself; so is what is looked at with more rights.
+    // Skipped: a script for a shell is read on its own, and reading changes nothing, also with sudo.
     const isShell = /^(?:ba|z|da|k)?sh (?:-\S+ )*-\w*c /.test(line)
     const isRead = [...effects].every((effect) => effect === "read" || effect === "privilege") && effects.has("read")
     const looks = isShell || (isRead && !/^(?:set|unset|export|history)\b/.test(line))
@@ -101,14 +101,14 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     if (!looks) for (const control of controlsOff(fold(`${told} ${fed}`))) reading.controlsOff.add(control)
     const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
     const isSystem = effects.has("privilege") || clouds.test(line)
-    // What is changed came through a pipe, in a script that is about a control.
+    // The object of the change comes from a pipe, and the script names a control.
     const isFedControl = / \*(?= |$)/.test(line) && namesControl(fold(text.slice(0, 20_000)))
     if (governs && isSystem && (isFedControl || namesControl(fold(told)) || controlServices.test(line)))
       open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   }
   for (const setting of facts.settings)
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
-  // What a client of a database does itself, beside statements.
+  // Commands that a database client runs itself, such as `\!` and `\copy … program`.
   for (const { text: sql } of facts.sql) {
     for (const [, program, rest] of sql.matchAll(
       /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim,

@@ -1,13 +1,13 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
 
-/** Stands in a word for a short value that leads nowhere: a number, a date, a name of this machine. */
+/** Stands in a word for a short value that names no file, host or command: a number, a date, the name of this machine. */
 export const shortPart = "\u0003"
 
 /** Programs that print settings for the shell that runs them. */
 const printsSettings =
   /^(?:ssh-agent|conda shell\.|mamba shell|micromamba shell|pyenv init|rbenv init|nodenv init|fnm env|brew shellenv|\S*\/brew shellenv|direnv (?:hook|export)|starship init|zoxide init|dircolors|opam env|mise (?:activate|env)|luarocks path|docker-machine env|minikube docker-env|ssh-add|\S+ completion(?: |$))/
 
-/** Printed text that is worked out; longer ones are known to nobody. */
+/** Longer output is not computed and counts as unknown. */
 const maxPrinted = 200_000
 
 /**
@@ -42,7 +42,7 @@ function builtin(name: string, words: readonly string[], input: string | undefin
       return operands[0]?.replace(/^.*\//, "").replace(operands[1] ?? "", "")
     case "dirname":
       return operands[0]?.replace(/\/?[^/]*$/, "") || "."
-    // Short values that lead nowhere: a number, a date, a name of this machine.
+    // Short values that name no file, host or command.
     case "date":
     case "nproc":
     case "whoami":
@@ -88,7 +88,7 @@ function filtered(name: string, words: readonly string[], input: string): string
   return undefined
 }
 
-/** The signs of a set as `tr` writes it. */
+/** The characters of a set in the notation of `tr`. */
 function members(set: string): readonly string[] {
   const plain = [...unescaped(set.replace(/^\[(.*)\]$/, "$1"))]
   const found: string[] = []
@@ -146,7 +146,8 @@ function formatted(format: string, values: readonly string[]): string {
   return printed
 }
 
-const passing = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|rg|cat|tee|shuf|tac)$/
+/** Programs that print some of the lines that they are fed. */
+const linePrograms = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|rg|cat|tee|shuf|tac)$/
 
 /**
  * Patterns that stand for the names of files that a command prints, or passes on from those that it is fed: `find src -name "*.ts"`
@@ -175,7 +176,7 @@ export function listedBy(words: readonly string[], fed: readonly string[] | unde
     default:
       if (/^(?:e|f|z)?grep$|^(?:rg|ag)$/.test(name) && rest.some((word) => /^-\w*[lL]\w*$|^--files/.test(word)))
         return below(operands.slice(1))
-      return fed !== undefined && passing.test(name) ? fed : undefined
+      return fed !== undefined && linePrograms.test(name) ? fed : undefined
   }
 }
 

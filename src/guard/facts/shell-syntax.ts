@@ -67,7 +67,7 @@ type Walk = Scope & {
 const windowsPath = /(?<![\w\\])(?:[A-Za-z]:|%\w+%|\$env:\w+|\$HOME|~|\.{1,2})\\[^\s"';|&<>()]*/gi
 
 /** The commands of a script, those within substitutions, functions, loops and here-documents included. Never throws. */
-export function readScript(text: string, names: ReadonlyMap<string, readonly string[]> = new Map()): ShellScript {
+export function readScript(text: string, names: ReadonlyMap<string, readonly string[]>): ShellScript {
   const walk: Walk = {
     commands: [],
     names: new Map(names),

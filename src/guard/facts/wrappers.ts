@@ -171,7 +171,7 @@ function fdCommand(words: readonly string[]): Wrapped | undefined {
   const own = words.slice(0, at)
   const endings = own.filter((_, index) => /^(?:-e|--extension)$/.test(own[index - 1] ?? ""))
   const [pattern = ""] = own.filter((word, index) => !word.startsWith("-") && !valued.test(own[index - 1] ?? ""))
-  // A pattern of plain signs is a piece of the name.
+  // A pattern of letters, digits and dashes matches anywhere in the name.
   const piece = /^[\w-]+$/.test(pattern) ? `*${pattern}*` : "*"
   const names =
     endings.length > 0 ? endings.map((ending) => `**/${piece === "*" ? "" : piece}*.${ending}`) : [`**/${piece}`]
@@ -423,7 +423,7 @@ export function runByVariable(name: string, value: string): { readonly script?: 
 }
 
 function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {
-  // A script that is put into the project is one that is run.
+  // A script that is added to package.json is judged as if it were run.
   const set = words.flatMap((word) => /^scripts[.[][\w:.\]-]+=(.*)$/s.exec(word)?.[1] ?? [])
   if (words[0] === "set-script") return { ...none, scripts: words.slice(2, 3) }
   if (set.length > 0) return { ...none, scripts: set }

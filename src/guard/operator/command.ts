@@ -284,4 +284,4 @@ export function createKeyPair(): KeyPair {
 }
 
 /** The fingerprint of a public key: the first 128 bits of the SHA-256 of its SPKI, in hex. */
-export const fingerprintOf = (publicKey: string, name = "given"): string => readPublicKey(publicKey, name).fingerprint
+export const fingerprintOf = (publicKey: string): string => readPublicKey(publicKey, "given").fingerprint

@@ -229,7 +229,7 @@ function readPolicy(name: string, text: string, fallback: string): Omit<GuardPol
     unresolved: decision === "ask" ? "ask" : unresolved,
     assumed: new Set((annotations.assume ?? "").split(/[\s,]+/).filter((one) => one !== "")),
     mode,
-    rule: annotations.rule ?? `Policy ${id} forbids this call.`,
+    rule: annotations.rule ?? `Policy ${id} ${effect === "permit" ? "permits some calls" : "forbids this call"}.`,
     ...present({ instead: annotations.instead, actions: actionsOf(action) }),
     ...present({ tool: entityOf(resource), agent: entityOf(principal), session: sessionOf(principal) }),
     ...answer.mentions,

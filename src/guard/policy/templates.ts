@@ -312,7 +312,7 @@ function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
       `context.network && context.changes && context.personal.containsAny(${set})`,
       // Where everybody reads it, an address or a telephone number identifies a person, too.
       `context.media.containsAny(["public", "social"]) && context.personal.containsAny(["phone", "email"])`,
-      // Somebody's home beside how to reach them is that person, whoever reads it.
+      // A home address with a phone number or e-mail address identifies a person to any reader.
       `context.actions.containsAny(["send", "disclose"]) && context.personal.contains("address") && context.personal.containsAny(["phone", "email"])`,
     ],
   }

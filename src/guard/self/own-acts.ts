@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../language/encoding.ts"
 import { unknownPart } from "../facts/shell-words.ts"
 import type { OwnCommand } from "./own-commands.ts"
 import type { OwnProcess } from "./own-process.ts"
@@ -197,21 +198,13 @@ export function callsAdmin(text: string, own: OwnProcess): boolean {
   for (const [written] of text.matchAll(urls)) {
     const url = URL.canParse(written) ? new URL(written) : undefined
     if (url === undefined || (url.port || (url.protocol === "https:" ? "443" : "80")) !== String(port)) continue
-    const path = decoded(url.pathname).replace(/\/{2,}/g, "/")
+    const path = percentDecoded(url.pathname).replace(/\/{2,}/g, "/")
     if ((local.test(url.hostname) || own.hosts.includes(url.hostname)) && /^\/admin(?:\/|$)/i.test(path)) return true
   }
   return (
     new RegExp(`(?<!\\d)${port}(?!\\d)`).test(text) &&
     /["'`\s/}]\/?admin\/(?:status|sessions|operator|approvals|events|stand)/i.test(text)
   )
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 /** Does a program in another language name our number beside a word for ending, or select us by name? */

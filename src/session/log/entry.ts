@@ -1,5 +1,5 @@
 import type { Section } from "../../compact/stack/stack.ts"
-import type { Edit } from "../../compact/stages/edit.ts"
+import type { Shortening } from "../../compact/stages/edit.ts"
 import {
   type Breakpoint,
   type Channel,
@@ -15,11 +15,10 @@ import { isAsRead } from "../../wire/codec.ts"
 import { decodeMessage } from "../../wire/decode.ts"
 
 /** Edits that change one message and leave it where it is. */
-export type MessageEdit = Extract<Edit, { type: "result-shortened" | "part-replaced" }>
 
 /** One message of a compacted view: an entry unchanged, a shortened entry, or a generated message. */
 export type Item =
-  | { readonly type: "shown"; readonly entry: number; readonly edits?: readonly MessageEdit[] }
+  | { readonly type: "shown"; readonly entry: number; readonly edits?: readonly Shortening[] }
   | { readonly type: "made"; readonly message: Message }
 
 /** A call that looked something up: a hash of tool and arguments, and both in words. */

@@ -1,5 +1,6 @@
 import type { MemoryEntry, MemoryKind } from "../../compact/state/flush.ts"
 import { clipText } from "../../language/cut-text.ts"
+import { wordSet } from "../../language/word-forms.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { hashData } from "../../message/sha256.ts"
@@ -91,12 +92,10 @@ const oneValued: ReadonlySet<MemoryKind> = new Set([
 ])
 
 /** Labels that only name the sort of value or remark that follows: many of them may exist side by side. */
-const generic: ReadonlySet<string> = new Set(
-  (
-    "amount date time version number word name quote argument line id identifier value item email url path hash command error fact " +
-    "note notes todo update warning info example question answer step option reason result output input message text type kind list copy " +
-    "part one some all most each many summary use case end start rest lot kind sort pair set"
-  ).split(" "),
+const generic = wordSet(
+  "amount date time version number word name quote argument line id identifier value item email url path hash command error fact",
+  "note notes todo update warning info example question answer step option reason result output input message text type kind list copy",
+  "part one some all most each many summary use case end start rest lot kind sort pair set",
 )
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { repeatedDocument } from "./repeated-document.ts"
+import { repeatedDocument } from "./micro-results.ts"
 
 const lines = Array.from(
   { length: 30 },
