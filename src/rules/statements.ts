@@ -1,4 +1,4 @@
-import { textOfCodes } from "../language/letters.ts"
+import { isAsciiLetter, textOfCodes } from "../language/letters.ts"
 import { foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
@@ -6,7 +6,8 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import { maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
-import { noReading, type Reading, readSigns, readWords, signsOf } from "./word-classes.ts"
+import { signsFor, signsOf } from "./sign-kinds.ts"
+import { noReading, type Reading, readSigns, readWords, textMark } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -19,7 +20,7 @@ export type Statement = Span & {
 }
 
 /** Does a sentence end in a colon, or in signs behind one? */
-export const endsInColon = ({ tail }: Reading): boolean => tail.includes(":") || tail.includes("：")
+export const endsInColon = ({ marks }: Reading): boolean => (marks & textMark.endsInColon) !== 0
 
 /** As `normalize` has it, which changes only the case of a text without a sign of anything else. */
 function folded(text: string): string {
@@ -67,10 +68,69 @@ function formOf(signs: Uint16Array, length: number): Form {
 
 const isOtherBlank = (code: number): boolean => code >= 0x09 && code <= 0x0d
 
+/**
+ * What signs of ASCII are to whoever looks for a plain sentence. What may have to be put aside, folded or made even is zero, and is left to
+ * the closer look.
+ */
+const [consonant, vowel, capital, apostrophe, stop, sign] = [1, 2, 3, 4, 5, 6]
+const plainKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const own = String.fromCharCode(code)
+  if (/[b-df-hj-np-tv-xz]/.test(own)) return consonant
+  if (/[a-z]/.test(own)) return vowel
+  if (/[A-Z]/.test(own)) return capital
+  if (own === "'") return apostrophe
+  if (own === ".") return stop
+  return /[ ,;:!?()#%+=|{}-]/.test(own) ? sign : 0
+})
+
+/**
+ * The signs of a stretch of a text in small letters, if it is read as it stands but for its case: nothing in it is put aside (see `masks.ts`)
+ * or folded, and one blank stands between two words. One pass.
+ */
+function plainSigns(text: string, start: number, end: number): Uint16Array | undefined {
+  const signs = signsFor(end - start)
+  let before = sign
+  let isBlankBefore = true
+  let run = 0
+  let alone = 0
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at)
+    const kind = code < 128 ? (plainKinds[code] ?? 0) : 0
+    if (kind === 0) return undefined
+    if (kind <= capital) {
+      if (before === stop) return undefined
+      run++
+      if (kind === capital) {
+        signs[at - start] = code + 0x20
+        if (before <= vowel || (isBlankBefore && at > start && !isSpeaker(text, at, end))) return undefined
+      } else signs[at - start] = code
+      isBlankBefore = false
+    } else {
+      signs[at - start] = code
+      if (run === 1) {
+        // A letter alone: a name, or one of a word that is spaced out.
+        if (before === consonant || ++alone === minAlone) return undefined
+      }
+      if (kind === apostrophe && run === 0) return undefined
+      run = 0
+      if (code === 0x20 && isBlankBefore) return undefined
+      isBlankBefore = code === 0x20
+    }
+    before = kind
+  }
+  return isBlankBefore || run === 1 ? undefined : signs
+}
+
+/** "I" by itself is no name. */
+const isSpeaker = (text: string, at: number, end: number): boolean =>
+  text.charCodeAt(at) === 0x49 && (at + 1 === end || !isAsciiLetter(text.charCodeAt(at + 1)))
+
 /** A sentence as the model reads it: most are read as they stand but for their case. */
 function readOf(text: string, start: number, end: number): Reading {
   if (end - start > maxRead)
     return readFolded(`${text.slice(start, start + maxRead / 2)} ${text.slice(end - maxRead / 2, end)}`)
+  const plain = plainSigns(text, start, end)
+  if (plain !== undefined) return readSigns(text.slice(start, end).toLowerCase(), plain)
   const signs = signsOf(text, start, end)
   const length = end - start
   const maskable = maskableIn(signs, length)
