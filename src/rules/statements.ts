@@ -1,5 +1,5 @@
 import { isAsciiLetter, textOfCodes } from "../language/letters.ts"
-import { foldSigns, normalizedText, survey } from "../language/normalize.ts"
+import { foldInPlace, foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
@@ -190,14 +190,20 @@ function readEvened(signs: Uint16Array, length: number): Reading {
 
 /** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
 function readUneven(sentence: string): Reading {
-  const bare = foldSigns(sentence)
-  if (bare !== sentence) {
-    const signs = signsOf(bare, 0, bare.length)
-    if (formOf(signs, bare.length) !== "other") return readEvened(signs, bare.length)
+  if (foreign.test(sentence)) {
+    const signs = signsOf(sentence, 0, sentence.length)
+    if (foldInPlace(signs, sentence.length)) {
+      if (formOf(signs, sentence.length) !== "other") return readEvened(signs, sentence.length)
+    } else {
+      const bare = foldSigns(sentence)
+      const left = signsOf(bare, 0, bare.length)
+      if (formOf(left, bare.length) !== "other") return readEvened(left, bare.length)
+    }
   }
   const seen = folded(sentence)
   return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
+const foreign = /[^\0-\x7f]/
 const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
@@ -250,19 +256,20 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Rea
     const after = n + 1 < found.length && found[n + 1]?.at === at ? (seen[n + 1] ?? noReading) : noReading
     if (block.kind !== "heading" && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
-    return {
-      ...statement,
-      view: {
-        own,
-        over: block.kind === "heading" ? noReading : over,
-        before,
-        after,
-        isItem: block.kind === "item",
-        isFirst: n === 0,
-        isLast: n === found.length - 1,
-      },
-      ...(place === undefined || block.kind === "heading" ? {} : { over: { start: place.start, end: place.end } }),
+    const isHeading = block.kind === "heading"
+    const view = {
+      own,
+      over: isHeading ? noReading : over,
+      before,
+      after,
+      isItem: block.kind === "item",
+      isFirst: n === 0,
+      isLast: n === found.length - 1,
     }
+    const { start, end } = statement
+    return place === undefined || isHeading
+      ? { start, end, block, at, view }
+      : { start, end, block, at, view, over: { start: place.start, end: place.end } }
   })
 }
 
