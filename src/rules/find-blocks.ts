@@ -36,6 +36,9 @@ type Reading = { readonly blocks: TextBlock[]; under: Span | undefined; open: Te
 
 /** The blocks of a text in order, without the code in it. One pass. */
 export function blocksIn(lines: readonly Line[]): readonly TextBlock[] {
+  const [first] = lines
+  if (first !== undefined && lines.length === 1 && first.apart === undefined && isPlainStart(first.text))
+    return [{ kind: "paragraph", indent: 0, start: first.start, end: first.end, follows: true }]
   const reading: Reading = { blocks: [], under: undefined, open: undefined, gap: false }
   const closing = closingFences(lines)
   for (let at = frontMatterEnd(lines); at < lines.length; at++) {

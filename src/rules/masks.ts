@@ -106,14 +106,29 @@ export function maskValues(signs: Uint16Array, length: number): Signs {
     one = new Uint16Array(2 * maxGrowth * length)
     other = new Uint16Array(2 * maxGrowth * length)
   }
-  const called = writeWithoutIdentifiers(signs, length, one)
-  const counted = called < 0 ? called : writeWithoutNumbers(one, called, other)
-  const isDone = counted >= 0 && (!hasInnerName(other, counted) || isTitleCase(other, counted))
-  if (isDone) return { signs: other, length: counted }
-  const left = counted < 0 ? counted : writeWithoutNames(other, counted, one)
+  const isCoded = mayHaveCode(signs, length)
+  const called = isCoded ? writeWithoutIdentifiers(signs, length, one) : length
+  const counted = isCoded && called >= 0 ? writeWithoutNumbers(one, called, other) : called
+  const named = isCoded ? other : signs
+  const isDone = counted >= 0 && (!hasInnerName(named, counted) || isTitleCase(named, counted))
+  if (isDone) return { signs: named, length: counted }
+  const left = counted < 0 ? counted : writeWithoutNames(named, counted, one)
   if (left >= 0) return { signs: one, length: left }
   const text = withoutValues(textOfCodes(signs, 0, length))
   return { signs: signsOf(text, 0, text.length), length: text.length }
+}
+
+/** Can there be a number or an identifier, or a sign of two halves? Names alone are more often all that is put aside. */
+function mayHaveCode(signs: Uint16Array, length: number): boolean {
+  let before = 0
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
+    const own = kindOf(code)
+    if ((own & kind.digit) !== 0 || code === 0x5f || (code >= 0xd800 && code <= 0xdfff)) return true
+    if ((own & kind.capital) !== 0 && (before & kind.small) !== 0) return true
+    before = own
+  }
+  return false
 }
 
 /** Letters of a word from which on the patterns look at it. */

@@ -224,8 +224,9 @@ export const statementsIn = (text: string, page: Span, keyed: boolean): readonly
 export function* statementsInSteps(text: string, page: Span, keyed: boolean): Steps<readonly Statement[]> {
   const blocks = blocksIn(linesOfText(text, page, keyed))
   const found: Omit<Statement, "view">[] = []
-  for (const [at, block] of blocks.entries()) {
-    if (found.length >= maxStatements) break
+  for (let at = 0; at < blocks.length && found.length < maxStatements; at++) {
+    const block = blocks[at]
+    if (block === undefined) break
     const spans = block.kind === "row" || block.kind === "heading" ? [block] : sentencesIn(text, block)
     for (const { start, end } of spans)
       if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
