@@ -4,9 +4,9 @@ import {
   hashStart,
   hashWith,
   isOfRun,
-  knownLists,
   lengthBits,
   lengthMask,
+  storeFor,
   wordField,
   wordFlag,
   wordLength,
@@ -177,6 +177,7 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
     room = new Int32Array(roomWords * wordLength)
     used = 0
   }
+  const known = storeFor(count)
   const words = room
   const first = used
   used += count * wordLength
@@ -189,11 +190,11 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
     if (isOfRun(signs[start] ?? 0)) {
       runs ??= new Map()
       runs.set(at, writeRun(words, at, signs, start, end, hash))
-    } else writeWord(words, at, signs, start, end, hash)
+    } else writeWord(known, words, at, signs, start, end, hash)
   }
   for (let left = count, at = first; left > 0; left--, at += wordLength)
-    if ((words[at + wordField.phrase] ?? 0) > lengthMask) writePhrase(words, at, left)
-  const lists = runs === undefined ? (count === 0 ? noLists : knownLists()) : listsWith(runs, words, first, count)
+    if ((words[at + wordField.phrase] ?? 0) > lengthMask) writePhrase(known, words, at, left)
+  const lists = runs === undefined ? known.lists : listsWith(runs, known.lists, words, first, count)
   return stretchOf(text, words, lists, first, count, marksOf(text, signs))
 }
 const noLists = new Uint8Array(0)
@@ -201,11 +202,11 @@ const noLists = new Uint8Array(0)
 /** The classes of the known words of a sentence and of its runs without blanks in one array. */
 function listsWith(
   runs: ReadonlyMap<number, readonly number[]>,
+  known: Uint8Array,
   words: Int32Array,
   first: number,
   count: number,
 ): Uint8Array {
-  const known = knownLists()
   const lists: number[] = []
   for (let at = first; at < first + count * wordLength; at += wordLength) {
     const list = words[at + wordField.list] ?? 0

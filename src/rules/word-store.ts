@@ -5,8 +5,8 @@ import { kindOf, ofWords, signKind } from "./sign-kinds.ts"
 import { classSet, placeOf, setOfPlaces, sharesClass, wideTable, wordTable } from "./word-table.ts"
 
 /**
- * What is known of words by themselves. The words of the table and those that the model learnt by their letters are laid out in typed arrays
- * as they are met; of any other word all there is to know is told by its letters. No word is made into a string or an object.
+ * What is known of words by themselves. Each word that is met is laid out in typed arrays once: what the table and the model know of it, or
+ * what its letters tell. A sentence then takes no string and no object for a word.
  */
 
 /** What a word is, as bits. */
@@ -43,8 +43,6 @@ export const wordFlag = {
   number: 1 << 16,
   /** It is in the table. */
   classed: 1 << 17,
-  /** What is known of it was written. */
-  made: 1 << 18,
 } as const
 
 /** Bits for how long something is, below where it stands. */
@@ -159,6 +157,7 @@ const pluralPlace = placeOf("plural")
 const pluralSet = classSet("plural")
 /** Where the list of this one class stands in `lists`. */
 const pluralList = (1 << lengthBits) | 1
+const pluralAlone = [pluralList, pluralSet.low, pluralSet.high] as const
 
 /** A word that is not known is read as its form: what nothing was learnt of says nothing by its letters. */
 const forms = {
@@ -224,95 +223,94 @@ function readTable(): Table {
   return { classes, phrases, numbers }
 }
 
-/** Signs that are words of their own, and dashes, one or two. */
-const signWords = "? ! : ; , ( 。 ！ ？ ： ； ， 、 → % $ € £ - – — -- -– -— –- –– –— —- —– ——"
+const table = lazy(readTable)
+/** Words that are read by their letters beside those of the table: they stood often enough in what the model learnt from. */
+const learnt = lazy((): ReadonlySet<string> => new Set(knownList.split(" ")))
 
+/** Words that were met. Numbers are taken from the front of each array on. */
 type Store = {
-  /** By hash: the number of a word, or zero. A power of two in length, several times the words. */
+  /** By hash: the number of a word, or zero. A power of two in length, twice the words and more. */
   readonly slots: Uint16Array
   readonly records: Int32Array
-  /** The letters of all words, one behind the other, with blanks between them. */
+  /** Their letters, one word behind the other. */
   readonly letters: Uint16Array
-  /** Classes of the words that were met, one list behind the other. */
+  /** Their classes, one list behind the other. */
   readonly lists: Uint8Array
-  /** For each word that was met and opens some: how many, and of each how many words follow, their numbers, and its classes as in a record. */
+  /** For each that opens some: how many, and of each how many words follow, their numbers, and its classes as in a record. */
   readonly phrases: number[]
-  readonly table: Table
-  readonly learnt: ReadonlySet<string>
+  words: number
+  lettersUsed: number
+  listsUsed: number
 }
 
-const slotCount = 1 << 15
+/** Words that are kept, and letters of each at most: a longer one is told by its letters each time. */
+const maxWords = 1 << 14
+const maxLetters = 40
+const slotCount = 2 * maxWords
 const slotOf = (hash: number): number => (hash ^ (hash >>> 15)) & (slotCount - 1)
+const roomForLetters = 8 * maxWords
+/** Classes of one word at most, with those of the phrases that it opens. */
+const maxListed = 256
+const roomForLists = 4 * maxWords
 
-/** Finds the words of a text in a store by their hashes; what each of them is, is told when it is met. */
-function indexWords(text: string, slots: Uint16Array, records: Int32Array, letters: Uint16Array): void {
-  let hash = hashStart
-  for (let at = 0, start = 0, record = recordLength; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    letters[at] = code
-    if (code !== 0x20) {
-      hash = hashWith(hash, code)
-      continue
-    }
-    if (at > start) {
-      records[record + keyAt] = hash
-      records[record + lettersAt] = (start << lengthBits) | (at - start)
-      let slot = slotOf(hash)
-      while (slots[slot] !== 0) slot = (slot + 1) & (slotCount - 1)
-      slots[slot] = record / recordLength
-      record += recordLength
-    }
-    start = at + 1
-    hash = hashStart
+const createStore = (): Store => {
+  const lists = new Uint8Array(roomForLists)
+  lists[pluralList >> lengthBits] = pluralPlace
+  return {
+    slots: new Uint16Array(slotCount),
+    records: new Int32Array(recordLength * maxWords),
+    letters: new Uint16Array(roomForLetters),
+    lists,
+    phrases: [0],
+    words: 0,
+    lettersUsed: 0,
+    listsUsed: 2,
   }
 }
+let store: Store | undefined
 
-const store = lazy((): Store => {
-  const sources = [knownList, ...Object.values(wordTable), openers, noCommand, joining, signWords]
-  // A word that is there twice is found at its first place.
-  const text = `${sources.map((source) => (typeof source === "string" ? source : [...source].join(" "))).join(" ")} `
-  const slots = new Uint16Array(slotCount)
-  const records = new Int32Array(recordLength * (text.split(" ").length + 1))
-  const letters = new Uint16Array(text.length)
-  indexWords(text, slots, records, letters)
-  // All lists together are shorter than the words that have them.
-  const lists = new Uint8Array(text.length)
-  lists[pluralList >> lengthBits] = pluralPlace
-  return { slots, records, letters, lists, phrases: [0], table: readTable(), learnt: new Set(knownList.split(" ")) }
-})
+/** The store, with room for as many new words: all are let go when it is full. What was read before keeps the lists that it refers to. */
+export function storeFor(words: number): Store {
+  const isFull =
+    store === undefined ||
+    store.words + words >= maxWords ||
+    store.lettersUsed + words * maxLetters > roomForLetters ||
+    store.listsUsed + words * maxListed > roomForLists
+  if (isFull || store === undefined) store = createStore()
+  return store
+}
 
-/** Where the next list of classes is written: the first two places are taken. */
-let listed = 2
-
-/** Writes a list of classes, and where it stands and which classes it has: three numbers as in a record. */
-function writeList(lists: Uint8Array, own: readonly number[]): readonly [list: number, low: number, high: number] {
+/** Writes a list of classes, and returns where it stands and which classes it has: three numbers as in a record. */
+function writeList(known: Store, own: readonly number[]): readonly [list: number, low: number, high: number] {
   if (own.length === 0) return [0, 0, 0]
   const { low, high } = setOfPlaces(own)
-  const list = (listed << lengthBits) | own.length
-  for (const place of own) lists[listed++] = place
+  const list = (known.listsUsed << lengthBits) | own.length
+  for (const place of own) known.lists[known.listsUsed++] = place
   return [list, low, high]
 }
 
 const bare = classSet("never always please thanks")
 
-/** Writes the record of a known word when it is met first. */
-function makeRecord({ records, letters, lists, phrases, table, learnt }: Store, record: number): void {
-  const stored = records[record + lettersAt] ?? 0
-  const start = stored >> lengthBits
-  const end = start + (stored & lengthMask)
-  const word = textOfCodes(letters, start, end)
+/** Writes the record of a word that is met first, and returns where it stands. */
+function makeRecord(known: Store, signs: Uint16Array, start: number, end: number, hash: number, slot: number): number {
+  const { records, letters, phrases } = known
+  const record = recordLength * ++known.words
+  known.slots[slot] = known.words
+  records[record + keyAt] = hash
+  records[record + lettersAt] = (known.lettersUsed << lengthBits) | (end - start)
+  for (let at = start; at < end; at++) letters[known.lettersUsed++] = signs[at] ?? 0
+  const word = textOfCodes(signs, start, end)
   const at = record + wordAt
-  writeUnknown(records, at, letters, start, end, records[record + keyAt] ?? 0)
-  const classes = table.classes.get(word)
-  const follows = table.phrases.get(word) ?? []
-  if (learnt.has(word) || classes !== undefined || follows.length > 0)
-    records[at + wordField.hash] = records[record + keyAt] ?? 0
-  const own = [...(classes ?? []), ...(isPlural(letters, start, end) ? [pluralPlace] : [])]
-  const [list, low, high] = writeList(lists, own)
+  writeUnknown(records, at, signs, start, end, hash)
+  const { classes: classesOf, phrases: phrasesOf, numbers } = table()
+  const classes = classesOf.get(word)
+  const follows = phrasesOf.get(word) ?? []
+  if (classes !== undefined || follows.length > 0 || learnt().has(word)) records[at + wordField.hash] = hash
+  const own = [...(classes ?? []), ...(isPlural(signs, start, end) ? [pluralPlace] : [])]
+  const [list, low, high] = classes === undefined && own.length === 1 ? pluralAlone : writeList(known, own)
   const spoken = noCommand.has(word) ? ~(wordFlag.verb | wordFlag.command) : -1
   records[at + wordField.flags] =
     ((records[at + wordField.flags] ?? 0) & spoken) |
-    wordFlag.made |
     (openers.has(word) ? wordFlag.opener : 0) |
     (joining.has(word) ? wordFlag.joining : 0) |
     (word === "do" || word === "does" ? wordFlag.does : 0) |
@@ -322,38 +320,39 @@ function makeRecord({ records, letters, lists, phrases, table, learnt }: Store, 
   records[at + wordField.low] = low
   records[at + wordField.high] = high
   records[at + wordField.phrase] =
-    ((follows.length === 0 ? 0 : phrases.length) << lengthBits) | (table.numbers.get(word) ?? 0)
+    ((follows.length === 0 ? 0 : phrases.length) << lengthBits) | (numbers.get(word) ?? 0)
   if (follows.length > 0) phrases.push(follows.length)
-  for (const { rest, place } of follows) phrases.push(rest.length, ...rest, ...writeList(lists, [place, ...own]))
+  for (const { rest, place } of follows) phrases.push(rest.length, ...rest, ...writeList(known, [place, ...own]))
+  return record
 }
 
-/** Where the record of a known word stands, or zero. `hash` is the one of its letters. */
+/** Where the record of a word stands, which is not too long. `hash` is the one of its letters. */
 function recordOf(known: Store, signs: Uint16Array, start: number, end: number, hash: number): number {
   const { slots, records, letters } = known
   for (let slot = slotOf(hash); ; slot = (slot + 1) & (slotCount - 1)) {
     const record = (slots[slot] ?? 0) * recordLength
-    if (record === 0) return 0
+    if (record === 0) return makeRecord(known, signs, start, end, hash, slot)
     if (records[record + keyAt] !== hash) continue
     const stored = records[record + lettersAt] ?? 0
     if ((stored & lengthMask) !== end - start) continue
     const from = (stored >> lengthBits) - start
     let at = start
     while (at < end && letters[from + at] === signs[at]) at++
-    if (at < end) continue
-    if (((records[record + wordAt + wordField.flags] ?? 0) & wordFlag.made) === 0) makeRecord(known, record)
-    return record
+    if (at === end) return record
   }
 }
 
 /** Does a word do something in a sentence, whatever the sentence is about? */
 export function isClassed(signs: Uint16Array, start: number, end: number): boolean {
-  const known = store()
+  if (end - start > maxLetters) return false
+  const known = storeFor(1)
   const record = recordOf(known, signs, start, end, hashOf(signs, start, end))
-  return record > 0 && ((known.records[record + wordAt + wordField.flags] ?? 0) & wordFlag.classed) !== 0
+  return ((known.records[record + wordAt + wordField.flags] ?? 0) & wordFlag.classed) !== 0
 }
 
-/** Writes what is known of a word: the one of known words, or what its letters tell. */
+/** Writes what is known of a word. */
 export function writeWord(
+  known: Store,
   to: Int32Array,
   at: number,
   signs: Uint16Array,
@@ -361,13 +360,12 @@ export function writeWord(
   end: number,
   hash: number,
 ): void {
-  const known = store()
-  const record = recordOf(known, signs, start, end, hash)
-  if (record === 0) {
+  if (end - start > maxLetters) {
     writeUnknown(to, at, signs, start, end, hash)
     return
   }
-  for (let n = 0; n < wordLength; n++) to[at + n] = known.records[record + wordAt + n] ?? 0
+  const from = recordOf(known, signs, start, end, hash) + wordAt
+  for (let n = 0; n < wordLength; n++) to[at + n] = known.records[from + n] ?? 0
 }
 
 /** Letters of a word from which on it has parts, and of its parts. */
@@ -390,8 +388,7 @@ function writeUnknown(to: Int32Array, at: number, signs: Uint16Array, start: num
 }
 
 /** Classes of the words behind an opening word, if they make a phrase with it: written over the ones of the word itself. */
-export function writePhrase(words: Int32Array, at: number, left: number): void {
-  const { phrases } = store()
+export function writePhrase({ phrases }: Store, words: Int32Array, at: number, left: number): void {
   let place = (words[at + wordField.phrase] ?? 0) >> lengthBits
   for (let count = phrases[place++] ?? 0; count > 0; count--) {
     const length = phrases[place++] ?? 0
@@ -410,9 +407,6 @@ export function writePhrase(words: Int32Array, at: number, left: number): void {
 }
 const isNumbered = (words: Int32Array, at: number, number: number): boolean =>
   ((words[at + wordField.phrase] ?? 0) & lengthMask) === number
-
-/** The classes of the known words; an entry of `list` tells where in them. */
-export const knownLists = (): Uint8Array => store().lists
 
 type WideSign = { readonly signs: Uint16Array; readonly place: number; readonly at: number }
 
