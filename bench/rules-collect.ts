@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { statementsIn } from "../src/rules/statements.ts"
-import { isUnspacedToken } from "../src/rules/word-classes.ts"
+import { isUnspacedToken, tokensOf } from "../src/rules/word-classes.ts"
 import {
   corpusTalk,
   type Example,
@@ -148,7 +148,7 @@ function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] 
     for (const line of lines) {
       const text = line.replace(/\[\[|\]\]|\{[a-z]+\}/g, "")
       const views = statementsIn(text, { start: 0, end: text.length }, false).map(({ view }) => view.own)
-      for (const word of new Set(views.flatMap((view) => view.words.map((one) => one.text)))) {
+      for (const word of new Set(views.flatMap((view) => tokensOf(view.text)))) {
         const count = counts.get(word) ?? { lines: 0, sorts: new Set() }
         count.lines++
         count.sorts.add(sort)

@@ -113,6 +113,29 @@ const foldableRuns = /[^\0-\x7f\u4e00-\u9fff]+/g
 /** The text with each sign as the plain ones that it looks like, and nothing else undone. */
 export const foldSigns = (text: string): string => text.replace(foldableRuns, foldRun)
 
+/** What each sign up to the Japanese ones folds into: not known yet, no single sign, or the code of one. */
+const foldedCodes = new Uint16Array(0x3100)
+const [notKnown, notSingle] = [0, 0xffff]
+
+/**
+ * Folds signs in their place as `foldSigns` does, if each becomes one sign of ASCII. If not, the signs are left half folded, and it is false.
+ */
+export function foldInPlace(signs: Uint16Array, length: number): boolean {
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
+    if (code < 0x80) continue
+    if (code >= foldedCodes.length) return false
+    if (foldedCodes[code] === notKnown) {
+      const made = fold(String.fromCharCode(code))
+      foldedCodes[code] = made.length === 1 && made < "\x80" ? made.charCodeAt(0) : notSingle
+    }
+    const folded = foldedCodes[code] ?? 0
+    if (folded === notSingle) return false
+    signs[at] = folded
+  }
+  return true
+}
+
 function foldRun(run: string): string {
   if (run.length === 1) return fold(run)
   let made = ""

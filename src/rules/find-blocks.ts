@@ -36,6 +36,9 @@ type Reading = { readonly blocks: TextBlock[]; under: Span | undefined; open: Te
 
 /** The blocks of a text in order, without the code in it. One pass. */
 export function blocksIn(lines: readonly Line[]): readonly TextBlock[] {
+  const [first] = lines
+  if (first !== undefined && lines.length === 1 && first.apart === undefined && isPlainStart(first.text))
+    return [{ kind: "paragraph", indent: 0, start: first.start, end: first.end, follows: true }]
   const reading: Reading = { blocks: [], under: undefined, open: undefined, gap: false }
   const closing = closingFences(lines)
   for (let at = frontMatterEnd(lines); at < lines.length; at++) {
@@ -152,8 +155,7 @@ const numbered = /^[ \t]{0,8}\d{1,6}(?:\t|→|: |\| |:(?=\S))/
 const probedLines = 12
 const numberedShare = 0.8
 
-const lineEnds = /\r\n|\n|\r|\u2028|\u2029/g
-const lineEnd = /[\n\r\u2028\u2029]/
+const lineEnds = /\r\n|[\n\r\u2028\u2029]/g
 
 /** The lines of a text. `keyed` lines are read without the name before them. One pass. */
 export function linesOfText(text: string, span: Span, keyed: boolean): readonly Line[] {
@@ -163,11 +165,11 @@ export function linesOfText(text: string, span: Span, keyed: boolean): readonly 
   const take = (end: number): void => {
     lines.push({ start: span.start + start, end: span.start + end, text: own.slice(start, end) })
   }
-  if (lineEnd.test(own))
-    for (const match of own.matchAll(lineEnds)) {
-      take(match.index)
-      start = match.index + match[0].length
-    }
+  lineEnds.lastIndex = 0
+  for (let match = lineEnds.exec(own); match !== null; match = lineEnds.exec(own)) {
+    take(match.index)
+    start = match.index + match[0].length
+  }
   take(own.length)
   const bare = withoutNumbers(lines)
   return keyed ? bare.map(withoutKey) : bare

@@ -9,7 +9,9 @@ import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand } from "./standing-command.ts"
 import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { among, type ClassSet, classSet, noReading, type Reading, readWords, sharesClass } from "./word-classes.ts"
+import { noReading, type Reading, readWords, wordsEnd } from "./word-classes.ts"
+import { wordField, wordFlag, wordLength } from "./word-store.ts"
+import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
 
 export type FindOptions = {
   readonly channel: Channel
@@ -166,13 +168,16 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
   if (around !== undefined && repeats(statement.view.own.text, around.leads[n]?.text ?? "")) return false
   const { own } = statement.view
-  return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && own.words.some(saysWhat)
+  return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && saysWhat(own)
 }
 
-/** Does a word say what is to be done? "Yes please, always" leaves that to what was said before. */
-const saysWhat = ({ isJoint, isOpener, places }: Reading["words"][number]): boolean =>
-  !isJoint && !isOpener && !places.some((place) => bare[place] === 1)
-const bare = among("never always please thanks")
+/** Does a sentence say what is to be done? "Yes please, always" leaves that to what was said before. */
+function saysWhat(own: Reading): boolean {
+  const silent = wordFlag.joint | wordFlag.opener | wordFlag.bare
+  for (let at = own.first, end = wordsEnd(own); at < end; at += wordLength)
+    if (((own.words[at + wordField.flags] ?? 0) & silent) === 0) return true
+  return false
+}
 
 /** The leads of lists of which nearly all items are rules. */
 function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
@@ -196,7 +201,7 @@ const fewestRules = 3
 const noTexts: ReadonlySet<string> = new Set()
 
 /** Does a line that leads into a list ask for what follows to be heeded? Other lists are mostly notes on what is built. */
-const isHeeded = ({ set }: Reading): boolean => sharesClass(set, heeding)
+const isHeeded = (reading: Reading): boolean => sharesClass(reading, heeding)
 const heeding = classSet("rule stress remember lasting general usual")
 /** How sure an item has to be below a line that asks for nothing. */
 const sureItem = 0.75
@@ -226,7 +231,7 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   const lead = around.leads[n] ?? noReading
   if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk
   const isBesideRule =
-    Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk && sharesClass(view.own.set, neverOrAlways)
+    Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk && sharesClass(view.own, neverOrAlways)
   return isBesideRule || isStandingCommand(view.own) ? easedTalk : thresholds.talk
 }
 const neverOrAlways = classSet("never always")
@@ -247,8 +252,8 @@ function isAnnounced(
   )
 }
 
-const announces = ({ text, set }: Reading, labels: ReadonlySet<string>): boolean =>
-  sharesClass(set, ruleClass) && !labels.has(text) && !endsAsking.test(text)
+const announces = (reading: Reading, labels: ReadonlySet<string>): boolean =>
+  sharesClass(reading, ruleClass) && !labels.has(reading.text) && !endsAsking.test(reading.text)
 const ruleClass = classSet("rule")
 const endsAsking = /[?？]$/
 
@@ -277,11 +282,11 @@ function labelsIn(statements: readonly Statement[], leads: readonly Reading[]): 
 
 /** A name in code and what it is for; it is a rule only if it says what must or must not be. */
 const isDefinition = ({ view }: Statement): boolean =>
-  /^qcode\W{0,4}[:：–—]/.test(view.own.text) && !sharesClass(view.own.set, saying)
+  /^qcode\W{0,4}[:：–—]/.test(view.own.text) && !sharesClass(view.own, saying)
 const saying = classSet("never always must dont forbid only not before ask")
 
 /** A line that only leads into what follows it is no rule by itself, unless it forbids or says when the steps below are taken. */
-const isLead = ({ view }: Statement): boolean => endsInColon(view.own) && !sharesClass(view.own.set, forbidding)
+const isLead = ({ view }: Statement): boolean => endsInColon(view.own) && !sharesClass(view.own, forbidding)
 const forbidding = classSet("never dont forbid")
 
 /** "When you release, follow these steps:" and the steps are one rule of a page. */
@@ -345,8 +350,8 @@ function natureOf({ view }: Statement): {
   readonly explicitness: Explicitness
   readonly needsContext: boolean
 } {
-  const { text, set: own } = view.own
-  const over = view.over.set
+  const { own, over } = view
+  const { text } = own
   const has = (some: ClassSet): boolean => sharesClass(own, some)
   const isTurned = view.isItem && sharesClass(over, forbidding)
   const denies =

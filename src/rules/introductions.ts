@@ -71,7 +71,8 @@ const word = new RegExp(`[${letters}]+(?:['’-][${letters}]+)*`, "g")
 function read(text: string): Said {
   const words: string[] = []
   const starts: number[] = []
-  for (const match of text.matchAll(word)) {
+  word.lastIndex = 0
+  for (let match = word.exec(text); match !== null; match = word.exec(text)) {
     words.push(match[0])
     starts.push(match.index)
   }
@@ -462,18 +463,20 @@ function leads(said: Said, isLast: boolean): boolean {
   return namesText(said, isLast)
 }
 
-const colon = /[:：]/
+const colon = /[:：](?=\s|$)|：/g
 /** Colons of one line that are looked at. */
 const maxColons = 3
 
-/** Where in a line the words end that introduce a paste with a colon. `next` is the line behind it. */
-export function colonCut(line: string, next: string | undefined): number | undefined {
-  if (!colon.test(line)) return undefined
-  const colons = [...line.matchAll(/[:：](?=\s|$)|：/g)].slice(0, maxColons)
-  for (const { index } of colons) {
+/** Where in a line the words end that introduce a paste with a colon. `behind` is the line behind it. */
+export function colonCut(line: string, behind: string | undefined): number | undefined {
+  if (!line.includes(":") && !line.includes("：")) return undefined
+  colon.lastIndex = 0
+  for (let found = 0; found < maxColons; found++) {
+    const index = colon.exec(line)?.index
+    if (index === undefined) return undefined
     const rest = line.slice(index + 1)
     const isLast = rest.trim() === ""
-    if (introduces(line.slice(0, index), isLast ? next : rest, isLast)) return index + 1
+    if (introduces(line.slice(0, index), isLast ? behind : rest, isLast)) return index + 1
   }
   return undefined
 }
@@ -482,7 +485,7 @@ export function colonCut(line: string, next: string | undefined): number | undef
 const maxLead = 200
 
 function introduces(lead: string, behind: string | undefined, isLast: boolean): boolean {
-  const { text: whole } = read(lead.slice(-maxLead))
+  const whole = lead.slice(-maxLead)
   if (cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))

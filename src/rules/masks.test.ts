@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { textOfCodes } from "../language/letters.ts"
 import { maskValues, withoutValues } from "./masks.ts"
-import { signsOf } from "./word-classes.ts"
+import { signsOf } from "./sign-kinds.ts"
 
 function masked(text: string): string {
   const { signs, length } = maskValues(signsOf(text, 0, text.length), text.length)

@@ -1,5 +1,6 @@
 import { textOfCodes } from "../language/letters.ts"
-import { hasClass, signsOf } from "./word-classes.ts"
+import { signKind as kind, kindOf, ofWords, quotes, signsOf } from "./sign-kinds.ts"
+import { codesOf, isClassed } from "./word-store.ts"
 
 /**
  * What is put aside in a sentence before the model reads it: code, links, addresses, quotations, and then values: identifiers, numbers
@@ -14,36 +15,6 @@ const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
 const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g
 const file = /(?<![\w/@])@?(?:[\w.-]{0,60}\/)+[\w.*-]{1,80}|(?<![\w.])[\w-]{1,60}\.(?:[a-z]{2,4}|[a-z]\d)\b(?!\.?\w)/gi
 
-/** What a sign is to the patterns above and below; what no pattern asks for is zero. */
-const kind = {
-  known: 1,
-  small: 2,
-  capital: 4,
-  letter: 8,
-  digit: 16,
-  blank: 32,
-  quote: 64,
-  /** It may stand alone as a name. */
-  consonant: 128,
-} as const
-const kinds = new Uint8Array(1 << 16)
-
-/** Kinds of signs are learnt as they come: the classes of the patterns are long. */
-function learnKind(code: number): number {
-  const sign = String.fromCharCode(code)
-  const learnt =
-    kind.known |
-    (/\p{Ll}/u.test(sign) ? kind.small : 0) |
-    (/\p{Lu}/u.test(sign) ? kind.capital : 0) |
-    (/\p{L}/u.test(sign) ? kind.letter : 0) |
-    (/\p{N}/u.test(sign) ? kind.digit : 0) |
-    (/\s/.test(sign) ? kind.blank : 0) |
-    (quotes.test(sign) ? kind.quote : 0) |
-    (/[b-df-hj-np-tv-xz]/.test(sign) ? kind.consonant : 0)
-  kinds[code] = learnt
-  return learnt
-}
-
 /** What a sentence may have to be put aside: nothing, values only, or what stands between signs. */
 type Maskable = "nothing" | "values" | "all"
 
@@ -55,7 +26,7 @@ export function maskableIn(signs: Uint16Array, length: number): Maskable {
   let kindTwoBefore = 0
   for (let at = 0; at < length; at++) {
     const code = signs[at] ?? 0
-    const own = kinds[code] || learnKind(code)
+    const own = kindOf(code)
     // Between signs: code, quotations, addresses; the two halves of a sign are looked at by the patterns alone.
     if ((own & kind.quote) !== 0 || code === 0x60 || code === 0x40 || (code >= 0xd800 && code <= 0xdfff)) return "all"
     if (code === 0x27 && ((kindBefore & kind.blank) !== 0 || before === 0x28)) return "all"
@@ -79,7 +50,7 @@ export function maskableIn(signs: Uint16Array, length: number): Maskable {
 function isAlone(signs: Uint16Array, length: number, at: number): boolean {
   if (at + 1 >= length) return true
   const next = signs[at + 1] ?? 0
-  return ((kinds[next] || learnKind(next)) & kind.letter) === 0
+  return (kindOf(next) & kind.letter) === 0
 }
 
 /** A sentence with code, links, addresses, paths and quotations put aside; each is looked for only where its signs are. */
@@ -91,8 +62,6 @@ export function masked(sentence: string): string {
   const said = quotes.test(named) ? named.replace(quoted, "$1 qquote ") : named
   return said.includes("'") ? said.replace(apart, "$1 qquote ") : said
 }
-const quotes = /["“«„「『]/
-
 const number = /(?<![\p{L}\p{N}_])[$€£]?\p{N}+(?:[.,:/]\p{N}+)*(?:\p{L}{1,3}|%)?(?![\p{L}\p{N}_])/gu
 const identifier =
   /(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]{0,60}(?:\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}|[\p{L}\p{N}]_[\p{L}\p{N}]))[\p{L}\p{N}_]{2,100}(?:\(\))?/gu
@@ -110,6 +79,7 @@ export function withoutValues(text: string): string {
   return called.replace(name, (word) => (word === "I" || hasClass(lowered(word)) ? word : "qname"))
 }
 const inner = /\S \p{Lu}| [b-df-hj-np-tv-xz](?!\p{L})/u
+const hasClass = (word: string): boolean => isClassed(codesOf(word), 0, word.length)
 function lowered(word: string): string {
   const low = word.toLowerCase()
   return /[^\0-\x7f]/.test(low) ? low.normalize("NFD").replace(/\p{M}/gu, "") : low
@@ -120,9 +90,7 @@ function isInTitleCase(text: string): boolean {
   return words.length >= 4 && words.filter((word) => /^\p{Lu}/u.test(word)).length > 0.7 * words.length
 }
 
-const kindOf = (code: number): number => kinds[code] || learnKind(code)
-const wordKinds = kind.letter | kind.digit
-const isOfWord = (code: number): boolean => (kindOf(code) & wordKinds) !== 0 || code === 0x5f
+const isOfWord = (code: number): boolean => (kindOf(code) & ofWords) !== 0 || code === 0x5f
 
 /** A stretch of signs: as many of the array as `length` says. */
 type Signs = { readonly signs: Uint16Array; readonly length: number }
@@ -138,14 +106,29 @@ export function maskValues(signs: Uint16Array, length: number): Signs {
     one = new Uint16Array(2 * maxGrowth * length)
     other = new Uint16Array(2 * maxGrowth * length)
   }
-  const called = writeWithoutIdentifiers(signs, length, one)
-  const counted = called < 0 ? called : writeWithoutNumbers(one, called, other)
-  const isDone = counted >= 0 && (!hasInnerName(other, counted) || isTitleCase(other, counted))
-  if (isDone) return { signs: other, length: counted }
-  const left = counted < 0 ? counted : writeWithoutNames(other, counted, one)
+  const isCoded = mayHaveCode(signs, length)
+  const called = isCoded ? writeWithoutIdentifiers(signs, length, one) : length
+  const counted = isCoded && called >= 0 ? writeWithoutNumbers(one, called, other) : called
+  const named = isCoded ? other : signs
+  const isDone = counted >= 0 && (!hasInnerName(named, counted) || isTitleCase(named, counted))
+  if (isDone) return { signs: named, length: counted }
+  const left = counted < 0 ? counted : writeWithoutNames(named, counted, one)
   if (left >= 0) return { signs: one, length: left }
   const text = withoutValues(textOfCodes(signs, 0, length))
   return { signs: signsOf(text, 0, text.length), length: text.length }
+}
+
+/** Can there be a number or an identifier, or a sign of two halves? Names alone are more often all that is put aside. */
+function mayHaveCode(signs: Uint16Array, length: number): boolean {
+  let before = 0
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
+    const own = kindOf(code)
+    if ((own & kind.digit) !== 0 || code === 0x5f || (code >= 0xd800 && code <= 0xdfff)) return true
+    if ((own & kind.capital) !== 0 && (before & kind.small) !== 0) return true
+    before = own
+  }
+  return false
 }
 
 /** Letters of a word from which on the patterns look at it. */
@@ -155,7 +138,6 @@ const writeSigns = (to: Uint16Array, at: number, signs: Uint16Array): number => 
   for (let n = 0; n < signs.length; n++) to[at + n] = signs[n] ?? 0
   return at + signs.length
 }
-const codesOf = (text: string): Uint16Array => Uint16Array.from(text, (sign) => sign.charCodeAt(0))
 const [asideCode, asideNumber, asideName] = [codesOf(" qcode "), codesOf(" qnum "), codesOf("qname")]
 
 /** Writes the signs with each identifier put aside, and returns how many; -1 where only the patterns can tell. */
@@ -193,8 +175,8 @@ function isIdentifier(signs: Uint16Array, start: number, end: number): boolean {
     if ((before & kind.small) !== 0 && (own & kind.capital) !== 0) return true
     if ((before & kind.letter) !== 0 && (own & kind.digit) !== 0) return true
     if ((before & kind.digit) !== 0 && (own & kind.letter) !== 0) return true
-    if (isJoined && (own & wordKinds) !== 0) return true
-    isJoined = signs[at] === 0x5f && (before & wordKinds) !== 0
+    if (isJoined && (own & ofWords) !== 0) return true
+    isJoined = signs[at] === 0x5f && (before & ofWords) !== 0
     before = own
   }
   return false
@@ -268,7 +250,7 @@ const minTitled = 4
 
 const isApostrophe = (code: number): boolean => code === 0x27 || code === 0x2019
 const mayPrecedeName = (code: number): boolean =>
-  (kindOf(code) & wordKinds) !== 0 ||
+  (kindOf(code) & ofWords) !== 0 ||
   isApostrophe(code) ||
   code === 0x2c ||
   code === 0x3b ||
@@ -303,7 +285,7 @@ function nameEnd(signs: Uint16Array, length: number, start: number): number {
   if (isLong) while (end < length && isOfName(signs[end] ?? 0)) end++
   if (end - start > maxName) return -1
   const next = end < length ? (signs[end] ?? 0) : 0
-  if ((kindOf(next) & wordKinds) === 0 && !isApostrophe(next)) return end
+  if ((kindOf(next) & ofWords) === 0 && !isApostrophe(next)) return end
   return isLong ? -1 : start
 }
 const isOfName = (code: number): boolean => (kindOf(code) & kind.letter) !== 0 || isApostrophe(code) || code === 0x2d
@@ -311,5 +293,12 @@ const isOfName = (code: number): boolean => (kindOf(code) & kind.letter) !== 0 |
 /** Is it no name for all its capital? */
 function keepsPlace(signs: Uint16Array, start: number, end: number): boolean {
   if (end === start + 1 && signs[start] === 0x49) return true
-  return hasClass(lowered(textOfCodes(signs, start, end)))
+  for (let at = start; at < end; at++) {
+    const code = signs[at] ?? 0
+    if (code >= 128) return hasClass(lowered(textOfCodes(signs, start, end)))
+    small[at - start] = code >= 0x41 && code <= 0x5a ? code + 0x20 : code
+  }
+  return isClassed(small, 0, end - start)
 }
+/** The small letters of a name, which is no longer. */
+const small = new Uint16Array(maxName + 2)

@@ -89,7 +89,12 @@ const maxHead = 300_000
 const maxTail = 100_000
 
 const mayPaste = (text: string): boolean =>
-  ["\n", ":", "\r", "：", "</"].some((sign) => text.includes(sign)) || opensData.test(text)
+  text.includes("\n") ||
+  text.includes(":") ||
+  text.includes("\r") ||
+  text.includes("：") ||
+  text.includes("</") ||
+  opensData.test(text)
 const opensData = /^\s*[[{]/
 
 /** Rules, withdrawals and notes are each looked for in the same message, within one turn. */
@@ -178,10 +183,13 @@ const item = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/
 const items = /^[ \t]{0,8}(\d{1,3})[.)][ \t]/gm
 const namedNumbers = /[\p{L}#] ?(\d{1,3})(?![\p{L}\p{N}])/gu
 
+const hasDigit = /\d/
+
 /** "I'm stuck on exercise 7." and then "7. Given a list …": the items that are named before, out of a list that is not there. */
 function excerptsIn(wholes: readonly string[]): ReadonlySet<number> {
   const [excerpts, named, listed] = [new Set<number>(), new Set<string>(), new Set<number>()]
   for (const [n, whole] of wholes.entries()) {
+    if (!hasDigit.test(whole)) continue
     const number = item.exec(whole)?.[1] ?? ""
     if (Number(number) >= 2 && named.has(number) && !listed.has(Number(number) - 1)) excerpts.add(n)
     for (const [, number = ""] of whole.matchAll(namedNumbers)) named.add(number)
@@ -254,7 +262,8 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
     const read = line.length > maxRead ? line.slice(0, maxRead) : line
     lines.push({ start, end, text: line, read, low: lowered(read) })
   }
-  for (const match of text.matchAll(lineEnd)) {
+  lineEnd.lastIndex = 0
+  for (let match = lineEnd.exec(text); match !== null; match = lineEnd.exec(text)) {
     take(match.index)
     start = match.index + match[0].length
   }

@@ -234,11 +234,13 @@ const colon = /[:：]/
 function recordStart(lines: readonly string[]): number {
   let [fields, telling] = [0, 0]
   for (const line of lines)
-    if (colon.test(line))
-      for (const [, own] of line.matchAll(recordField)) {
+    if (colon.test(line)) {
+      recordField.lastIndex = 0
+      for (let found = recordField.exec(line); found !== null; found = recordField.exec(line)) {
         fields++
-        if (own !== undefined) telling++
+        if (found[1] !== undefined) telling++
       }
+    }
   return fields >= minFields && telling > 0
     ? lines.findIndex((line, n) => n === 0 || line.search(recordField) >= 0)
     : -1

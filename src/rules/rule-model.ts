@@ -1,15 +1,7 @@
 import { orderOf } from "./standing-command.ts"
-import {
-  among,
-  classNames,
-  classPlaces,
-  classSet,
-  firstAmong,
-  hasAny,
-  hashOf,
-  type Reading,
-  sharesClass,
-} from "./word-classes.ts"
+import { hasAny, isAmong, type Reading, textMark, wordsEnd } from "./word-classes.ts"
+import { hashStart, hashWith, lengthBits, lengthMask, wordField, wordFlag, wordLength } from "./word-store.ts"
+import { type ClassSet, classNames, classSet, sharesClass } from "./word-table.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
@@ -80,42 +72,32 @@ const tag = {
 /** What a set of features is made in: one for all sentences, as they are read one after another. */
 const ids = new Uint32Array(maxFeatures)
 const sorts = new Uint8Array(maxFeatures)
-let turn = 0
 let length = 0
 
-/** The features that a sentence has already, each at its own place or at the next that is free, with the turn of the sentence above its bits. */
-const taken = new Int32Array(2 * maxFeatures)
-const [idBits, turnBits] = [18, 14]
-let turnSign = 0
+/** A bit for each place in the table of weights: whether the sentence has that feature already. */
+const taken = new Int32Array(tableSize / 32)
 
-/** The next sentence: what was taken for another one counts as free. */
-function nextTurn(): void {
-  turn = (turn + 1) >>> 0
-  turnSign = (turn << idBits) | 0
-  if (turn % (1 << turnBits) !== 0) return
-  taken.fill(0)
-  nextTurn()
+/** The next sentence: no feature is taken. */
+function nextSentence(): void {
+  for (let at = 0; at < length; at++) taken[(ids[at] ?? 0) >>> 5] = 0
+  length = 0
+  kindCount = 0
 }
 
 function add(kind: number, value: number): void {
   const id = mix(Math.imul(kind, 0x27d4eb2f), value) & mask
-  const own = turnSign | id
-  let at = id & (2 * maxFeatures - 1)
-  for (let there = taken[at] ?? 0; there >> idBits === turnSign >> idBits; there = taken[at] ?? 0) {
-    if (there === own) return
-    at = (at + 1) & (2 * maxFeatures - 1)
-  }
-  if (length >= maxFeatures) return
-  taken[at] = own
+  const place = id >>> 5
+  const bit = 1 << (id & 31)
+  const there = taken[place] ?? 0
+  if ((there & bit) !== 0 || length >= maxFeatures) return
+  taken[place] = there | bit
   sorts[length] = kind & 31
   ids[length++] = id
 }
 
 /** What a sentence says of itself, as numbers. The array is used again for the next sentence. */
 export function featuresOf(view: StatementView): Features {
-  nextTurn()
-  length = 0
-  kindCount = 0
+  nextSentence()
   const reading = view.own
   wordFeatures(reading)
   wordKindFeatures(reading)
@@ -129,78 +111,97 @@ export function featuresOf(view: StatementView): Features {
   return { ids, sorts, length }
 }
 
+const flagsAt = (words: Int32Array, at: number): number => words[at + wordField.flags] ?? 0
+const hashAt = (words: Int32Array, at: number): number => words[at + wordField.hash] ?? 0
+/** Where the classes of a word start in `lists`, and where they end. */
+const listStart = (words: Int32Array, at: number): number => (words[at + wordField.list] ?? 0) >> lengthBits
+const listEnd = (words: Int32Array, at: number): number => {
+  const list = words[at + wordField.list] ?? 0
+  return (list >> lengthBits) + (list & lengthMask)
+}
+const isClassless = (words: Int32Array, at: number): boolean => ((words[at + wordField.list] ?? 0) & lengthMask) === 0
+
 /** The classes of the words in their order: the class, whether its word opens a clause, and whether other words stand before it. */
 const maxKinds = 4096
 const kinds = new Uint16Array(maxKinds)
 const [opening, behindGap, kindBits] = [1, 2, 2]
 let kindCount = 0
 
-/** The sentence for which the pairs of each class were last added. */
-const paired = new Uint32Array(classNames.length)
-
-function addKind(of: number, flags: number): void {
-  if (kindCount === maxKinds) return
-  kinds[kindCount++] = (of << kindBits) | flags
+function addKinds({ words, lists }: Reading, at: number, flags: number): void {
+  for (let n = listStart(words, at), end = listEnd(words, at); n < end && kindCount < maxKinds; n++)
+    kinds[kindCount++] = ((lists[n] ?? 0) << kindBits) | flags
 }
 
 const classAt = (at: number): number => (kinds[at] ?? 0) >> kindBits
 
-function wordFeatures({ words, places: classesOf }: Reading): void {
+function wordFeatures(reading: Reading): void {
+  const { words, first, text } = reading
   let [before, opens, gap, places] = [0, true, false, 0]
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]
-    const own = classesOf[at]
-    if (word === undefined || own === undefined) break
-    const { text, hash, isOpener } = word
-    if (word.isJoint) {
+  for (let at = first, end = wordsEnd(reading); at < end; at += wordLength) {
+    const flags = flagsAt(words, at)
+    const hash = hashAt(words, at)
+    if ((flags & wordFlag.joint) !== 0) {
       opens = true
       before = 0
       add(tag.word, hash)
       continue
     }
-    if (word.isUnspaced) {
-      wideFeatures(text)
-      for (let n = 0; n < own.length; n++) addKind(own[n] ?? 0, 0)
+    const head = words[at + wordField.head] ?? 0
+    const ending = words[at + wordField.ending] ?? 0
+    if ((flags & wordFlag.unspaced) !== 0) {
+      wideFeatures(text, head, head + ending)
+      addKinds(reading, at, 0)
       opens = false
       continue
     }
+    const isOpener = (flags & wordFlag.opener) !== 0
     add(tag.word, hash)
-    if (word.ending !== 0) {
-      add(tag.part, word.ending)
-      add(tag.part + 32, word.head)
+    if (ending !== 0) {
+      add(tag.part, ending)
+      add(tag.part + 32, head)
     }
     if (before !== 0) add(tag.pair, mix(before, hash))
     if (places < 3 && !(opens && isOpener)) add(tag.first + 32 * ++places, hash)
     if (opens) add(tag.clauseWord, hash)
-    const flags = (opens ? opening : 0) | (gap ? behindGap : 0)
-    for (let n = 0; n < own.length; n++) addKind(own[n] ?? 0, flags)
-    gap = own.length === 0
+    addKinds(reading, at, (opens ? opening : 0) | (gap ? behindGap : 0))
+    gap = isClassless(words, at)
     before = hash
     if (!isOpener) opens = false
   }
 }
 
 /** Each word with the classes of its neighbours: a pair is learnt of sooner than the two words. */
-function wordKindFeatures({ words, places }: Reading): void {
-  for (let at = 1; at < words.length; at++) {
-    const [one, two] = [words[at - 1], words[at]]
-    if (one === undefined || two === undefined || one.isUnspaced || two.isUnspaced) continue
-    for (const of of places[at] ?? none) add(tag.wordKind, mix(one.hash, of))
-    for (const of of places[at - 1] ?? none) add(tag.wordKind, mix(two.hash, of + 64))
+function wordKindFeatures(reading: Reading): void {
+  const { words, lists, first } = reading
+  for (let one = first, two = one + wordLength, end = wordsEnd(reading); two < end; one = two, two += wordLength) {
+    if (((flagsAt(words, one) | flagsAt(words, two)) & wordFlag.unspaced) !== 0) continue
+    for (let n = listStart(words, two), last = listEnd(words, two); n < last; n++)
+      add(tag.wordKind, mix(hashAt(words, one), lists[n] ?? 0))
+    for (let n = listStart(words, one), last = listEnd(words, one); n < last; n++)
+      add(tag.wordKind, mix(hashAt(words, two), (lists[n] ?? 0) + 64))
   }
 }
 
-/** Pairs of signs. */
-function wideFeatures(run: string): void {
-  for (let at = 0; at < run.length; at++) {
-    add(tag.wide, run.charCodeAt(at))
-    if (at + 2 <= run.length) add(tag.wide + 32, mix(run.charCodeAt(at), run.charCodeAt(at + 1)))
-    if (at + 3 <= run.length) add(tag.wide + 64, hashOf(run.slice(at, at + 3)))
+/** The hash of a stretch of a text. */
+function hashIn(text: string, start: number, end: number): number {
+  let hash = hashStart
+  for (let at = start; at < end; at++) hash = hashWith(hash, text.charCodeAt(at))
+  return hash
+}
+
+/** Signs, pairs and triples of them. */
+function wideFeatures(text: string, start: number, end: number): void {
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at)
+    add(tag.wide, code)
+    if (at + 2 <= end) add(tag.wide + 32, mix(code, text.charCodeAt(at + 1)))
+    if (at + 3 <= end) add(tag.wide + 64, hashIn(text, at, at + 3))
   }
-  add(tag.last, hashOf(run.slice(-3)))
+  add(tag.last, hashIn(text, Math.max(start, end - 3), end))
 }
 
 function kindFeatures({ classes }: Reading): void {
+  let [low, high] = [0, 0]
   for (let at = 0; at < kindCount; at++) {
     const of = classAt(at)
     const opens = ((kinds[at] ?? 0) & opening) !== 0
@@ -215,8 +216,10 @@ function kindFeatures({ classes }: Reading): void {
     }
     if (opens && ((kinds[at] ?? 0) & behindGap) !== 0) add(tag.clause + 32, of)
     // A class that stood before has its pairs already.
-    if (paired[of] === turn) continue
-    paired[of] = turn
+    const bit = 1 << (of & 31)
+    if (((of < 32 ? low : high) & bit) !== 0) continue
+    if (of < 32) low |= bit
+    else high |= bit
     for (let n = 0; n < classes.length; n++) {
       const other = classes[n] ?? 0
       if (other > of) add(tag.both, of * 64 + other)
@@ -224,124 +227,171 @@ function kindFeatures({ classes }: Reading): void {
   }
 }
 
+/** Classes of a stretch of words, each once and in their order. */
+const found = new Uint8Array(classNames.length)
+
+/** Fills `found` with the classes of the words between two places, and returns how many there are. */
+function findClasses({ words, lists }: Reading, start: number, end: number): number {
+  let [low, high, count] = [0, 0, 0]
+  for (let at = start; at < end; at += wordLength)
+    for (let n = listStart(words, at), last = listEnd(words, at); n < last; n++) {
+      const of = lists[n] ?? 0
+      const bit = 1 << (of & 31)
+      if (((of < 32 ? low : high) & bit) !== 0) continue
+      if (of < 32) low |= bit
+      else high |= bit
+      found[count++] = of
+    }
+  return count
+}
+
+/** Has any of the words between two places a class of a set? */
+function someHave(words: Int32Array, start: number, end: number, set: ClassSet): boolean {
+  for (let at = start; at < end; at += wordLength) if (hasAny(words, at, set)) return true
+  return false
+}
+
 /** Words with which a sentence announces that a rule comes, and those with which the rest of it binds. */
-const announcing = classPlaces("rule stress remember lasting scope always must")
-const binding = classPlaces("never always must dont forbid only limit every ask not lasting")
+const announcing = classSet("rule stress remember lasting scope always must")
+const binding = classSet("never always must dont forbid only limit every ask not lasting")
 
 /** Words of a lead: what is longer is a sentence of its own. */
 const maxLead = 18
-const leadEnd = /^[:：—–-]/
 
 /** What stands before a colon or a dash, and what behind. */
-function leadFeatures({ words, places }: Reading): void {
-  const end = leadLength(words)
-  if (end < 0 || end > maxLead || end >= words.length - 1) return
-  const [lead, rest] = [new Set(places.slice(0, end).flat()), new Set(places.slice(end + 1).flat())]
-  const isAnnounced = announcing.some((of) => lead.has(of))
-  const isBinding = binding.some((of) => rest.has(of))
+function leadFeatures(reading: Reading): void {
+  const { words, first } = reading
+  const end = wordsEnd(reading)
+  let lead = first + wordLength
+  while (lead < end && (flagsAt(words, lead) & wordFlag.leadEnd) === 0) lead += wordLength
+  const rest = lead + wordLength
+  if (lead - first > maxLead * wordLength || rest >= end) return
+  const isAnnounced = someHave(words, first, lead, announcing)
+  const isBinding = someHave(words, rest, end, binding)
   add(tag.lead, Number(isAnnounced) * 2 + Number(isBinding))
-  for (const of of lead) add(tag.lead, 16 + of)
-  for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
-}
-
-/** The place of the first colon or dash behind a word, or -1. */
-function leadLength(words: Reading["words"]): number {
-  for (let at = 1; at < words.length; at++) {
-    const word = words[at]
-    if (word?.isJoint === true && leadEnd.test(word.text)) return at
-  }
-  return -1
+  const before = findClasses(reading, first, lead)
+  for (let n = 0; n < before; n++) add(tag.lead, 16 + (found[n] ?? 0))
+  const behind = findClasses(reading, rest, end)
+  for (let n = 0; n < behind; n++) add(tag.lead, 128 + (found[n] ?? 0) + (isAnnounced ? 128 : 0))
 }
 
 /** Does a clause bind, or start as a command behind another one? And how does a sentence end that has no blanks? */
-function clauseFeatures({ words, places }: Reading): void {
-  let start = 0
-  for (let at = 0; at <= words.length; at++) {
-    if (at < words.length && words[at]?.isJoint !== true) continue
-    if (at - start > 1) {
-      const clause = { words: words.slice(start, at), places: places.slice(start, at) }
-      const order = start > 0 ? orderOf(clause) : undefined
+function clauseFeatures(reading: Reading): void {
+  const { words, first, text } = reading
+  const end = wordsEnd(reading)
+  for (let at = first, start = first; at <= end; at += wordLength) {
+    if (at < end && (flagsAt(words, at) & wordFlag.joint) === 0) continue
+    if (at - start > wordLength) {
+      const order = start > first ? orderOf(reading, start, at) : undefined
       if (order !== undefined) add(tag.laterOrder, order)
-      normFeatures(clause, (start === 0 ? 1 : 0) + (at === words.length ? 2 : 0))
+      normFeatures(reading, start, at)
     }
-    start = at + 1
+    start = at + wordLength
   }
-  const last = words.at(-1)
-  if (last?.isUnspaced !== true) return
-  for (let length = 1; length <= 4; length++) add(tag.ending, hashOf(last.text.slice(-length)))
+  const last = end - wordLength
+  if (last < first || (flagsAt(words, last) & wordFlag.unspaced) === 0) return
+  const start = words[last + wordField.head] ?? 0
+  const behind = start + (words[last + wordField.ending] ?? 0)
+  for (let length = 1; length <= 4; length++) add(tag.ending, hashIn(text, Math.max(start, behind - length), behind))
 }
 
 /** A clause that binds: where it stands, how it starts, and which classes it has together. */
-function normFeatures({ words, places }: Pick<Reading, "words" | "places">, place: number): void {
-  if (!places.some((own) => hasAny(own, norms))) return
-  add(tag.norm, 5000 + place)
-  const [first, second] = words
-  add(tag.norm + 32, first?.hash ?? 0)
-  if (second !== undefined) add(tag.norm + 64, mix(first?.hash ?? 0, second.hash))
-  const own = [...new Set(places.flat())]
-  for (const one of own) for (const other of own) if (one < other) add(tag.norm, 6000 + one * 64 + other)
+function normFeatures(reading: Reading, start: number, end: number): void {
+  const { words } = reading
+  if (!someHave(words, start, end, norms)) return
+  add(tag.norm, 5000 + (start === reading.first ? 1 : 0) + (end === wordsEnd(reading) ? 2 : 0))
+  add(tag.norm + 32, hashAt(words, start))
+  add(tag.norm + 64, mix(hashAt(words, start), hashAt(words, start + wordLength)))
+  const count = findClasses(reading, start, end)
+  for (let n = 0; n < count; n++) {
+    const one = found[n] ?? 0
+    for (let m = 0; m < count; m++) {
+      const other = found[m] ?? 0
+      if (one < other) add(tag.norm, 6000 + one * 64 + other)
+    }
+  }
 }
-const norms = among("never always must dont forbid only prefer ask lasting every general")
+const norms = classSet("never always must dont forbid only prefer ask lasting every general")
 
 /** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
 const maxTail = 4
 
 /** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
-function tailFeatures({ words, places, tail }: Reading): void {
-  let end = words.length
-  while (end > 0 && isLoud(words[end - 1]?.text ?? "")) end--
-  if (end < 3 || words[end - 1]?.isUnspaced === true) return
-  const isPlainStart = places[0]?.length === 0
-  for (const of of places[end - 1] ?? none) {
-    add(tag.tail, of)
-    if (isPlainStart) add(tag.tail, 64 + of)
+function tailFeatures(reading: Reading): void {
+  const { words, first, lists, marks } = reading
+  let end = wordsEnd(reading)
+  while (end > first && (flagsAt(words, end - wordLength) & wordFlag.loud) !== 0) end -= wordLength
+  const last = end - wordLength
+  if (end - first < 3 * wordLength || (flagsAt(words, last) & wordFlag.unspaced) !== 0) return
+  const isPlainStart = isClassless(words, first)
+  for (let n = listStart(words, last), until = listEnd(words, last); n < until; n++) {
+    add(tag.tail, lists[n] ?? 0)
+    if (isPlainStart) add(tag.tail, 64 + (lists[n] ?? 0))
   }
   let start = end
-  while (start > 0 && words[start - 1]?.isJoint !== true) start--
-  if (start < 2 || end - start > maxTail) return
-  const asks = asking.test(tail) ? 256 : 0
+  while (start > first && (flagsAt(words, start - wordLength) & wordFlag.joint) === 0) start -= wordLength
+  if (start - first < 2 * wordLength || end - start > maxTail * wordLength) return
+  const asks = (marks & asking) !== 0 ? 256 : 0
   add(tag.tail, 128 + asks)
-  add(tag.tail, mix(words[end - 1]?.hash ?? 0, 129 + asks))
-  for (let at = start; at < end; at++) for (const of of places[at] ?? none) add(tag.tail, 160 + asks + of)
+  add(tag.tail, mix(hashAt(words, last), 129 + asks))
+  for (let at = start; at < end; at += wordLength)
+    for (let n = listStart(words, at), until = listEnd(words, at); n < until; n++)
+      add(tag.tail, 160 + asks + (lists[n] ?? 0))
 }
-const none: readonly number[] = []
-const isLoud = (text: string): boolean => text.startsWith("?") || text.startsWith("!")
+const asking = textMark.asks | textMark.asksWide
 
 /** Words behind which stands what somebody does, and before which stands who does it. */
-const modal = among("must should may never always shall only dont not aux")
-const [you, i, we, third, say, every, the, plural, product, artifact, output] = classPlaces(
-  "you i we third say every the plural product artifact output",
-)
+const modal = classSet("must should may never always shall only dont not aux")
 
 /** Who or what a sentence binds: "the pump must" is built, "invoices must" and "you must" are done. */
-function subjectFeatures({ words, places }: Reading): void {
-  let start = 0
-  for (let at = 0; at < words.length; at++) {
-    if (words[at]?.isJoint === true) start = at + 1
-    const of = firstAmong(places[at], modal)
-    if (of === undefined) continue
-    const subject = subjectOf(places.slice(start, at), words[at - 1]?.text ?? "")
-    add(tag.subject, of * 32 + subject)
+function subjectFeatures(reading: Reading): void {
+  if (!sharesClass(reading, modal)) return
+  const { words, lists, first } = reading
+  for (let at = first, start = first, end = wordsEnd(reading); at < end; at += wordLength) {
+    if ((flagsAt(words, at) & wordFlag.joint) !== 0) start = at + wordLength
+    if (!hasAny(words, at, modal)) continue
+    let n = listStart(words, at)
+    while (!isAmong(lists[n] ?? 0, modal)) n++
+    const subject = subjectOf(words, start, at)
+    add(tag.subject, (lists[n] ?? 0) * 32 + subject)
     add(tag.subject, 4096 + subject)
     return
   }
 }
 
+const sorted = {
+  say: classSet("say"),
+  you: classSet("you"),
+  i: classSet("i"),
+  we: classSet("we"),
+  third: classSet("third"),
+  built: classSet("product artifact"),
+  every: classSet("every"),
+  output: classSet("output"),
+  plural: classSet("plural"),
+  the: classSet("the"),
+} as const
+
 /** The sort of a subject by the words that it is made of. */
-function subjectOf(own: Reading["places"], last: string): number {
-  if (own.length === 0) return 0
-  const has = (...some: readonly (number | undefined)[]): boolean =>
-    own.some((places) => places.some((place) => some.includes(place)))
-  if (has(say)) return 1
-  if (has(you)) return 2
-  if (has(i)) return 3
-  if (has(we)) return 4
-  if (has(third)) return 5
-  if (has(product, artifact)) return 6
-  if (has(every)) return has(output) ? 7 : 8
-  if (has(output)) return 9
-  const many = own.at(-1)?.some((place) => place === plural) === true || last.endsWith("s")
-  return own[0]?.some((place) => place === the) === true ? (many ? 10 : 11) : many ? 12 : 13
+function subjectOf(words: Int32Array, start: number, end: number): number {
+  if (start >= end) return 0
+  let [low, high] = [0, 0]
+  for (let at = start; at < end; at += wordLength) {
+    low |= words[at + wordField.low] ?? 0
+    high |= words[at + wordField.high] ?? 0
+  }
+  const own = { low, high }
+  if (sharesClass(own, sorted.say)) return 1
+  if (sharesClass(own, sorted.you)) return 2
+  if (sharesClass(own, sorted.i)) return 3
+  if (sharesClass(own, sorted.we)) return 4
+  if (sharesClass(own, sorted.third)) return 5
+  if (sharesClass(own, sorted.built)) return 6
+  if (sharesClass(own, sorted.every)) return sharesClass(own, sorted.output) ? 7 : 8
+  if (sharesClass(own, sorted.output)) return 9
+  const last = end - wordLength
+  const many = hasAny(words, last, sorted.plural) || (flagsAt(words, last) & wordFlag.endsInS) !== 0
+  return hasAny(words, start, sorted.the) ? (many ? 10 : 11) : many ? 12 : 13
 }
 
 function aroundFeatures({ own, over, before, after, isItem }: StatementView): void {
@@ -349,8 +399,7 @@ function aroundFeatures({ own, over, before, after, isItem }: StatementView): vo
   if (after.text !== "") neighbourFeatures(after, tag.after, isItem)
   if (before.text === "") return
   neighbourFeatures(before, tag.before, isItem)
-  const { words, set } = before
-  if (words.length > maxLead || !sharesClass(set, heralding) || saysItself(words)) return
+  if (before.count > maxLead || !sharesClass(before, heralding) || saysItself(before)) return
   add(tag.lead, 400)
   for (let n = 0; n < own.classes.length; n++) add(tag.lead, 401 + (own.classes[n] ?? 0))
 }
@@ -358,14 +407,17 @@ function aroundFeatures({ own, over, before, after, isItem }: StatementView): vo
 /** Words of a sentence that says that a rule comes in the next one, which is short. */
 const heralding = classSet("rule limit stress remember")
 /** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
-function saysItself(words: Reading["words"]): boolean {
-  const end = words.findIndex(({ text }) => text === ":" || text === "：")
-  return end > 0 && end < words.length - 1
+function saysItself(reading: Reading): boolean {
+  const { words, first } = reading
+  const end = wordsEnd(reading)
+  let at = first
+  while (at < end && (flagsAt(words, at) & wordFlag.colon) === 0) at += wordLength
+  return at > first && at < end - wordLength
 }
 
 /** The words of the line above, its classes, and each of them with each of the sentence's own. */
 function overFeatures(over: Reading, own: Reading, isItem: boolean): void {
-  for (let at = 0; at < over.words.length; at++) add(tag.overOwn, over.words[at]?.hash ?? 0)
+  for (let at = over.first, end = wordsEnd(over); at < end; at += wordLength) add(tag.overOwn, hashAt(over.words, at))
   for (let at = 0; at < over.classes.length; at++) {
     const of = over.classes[at] ?? 0
     for (let n = 0; n < own.classes.length; n++) add(tag.mixed, of * 64 + (own.classes[n] ?? 0))
@@ -381,36 +433,34 @@ function neighbourFeatures({ text, classes }: Reading, kind: number, isItem: boo
   if (last === 0x3f || last === 0xff1f) add(kind, 102)
 }
 
-const asking = /[?？]/
-
-const innerColon = /[:：](?=\s|$)|：/
-
 function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView): void {
-  const { text, tail } = own
-  if (tail !== "" && tail !== ".") {
-    if (asking.test(tail)) add(tag.shape, 0)
-    if (/[!！]/.test(tail)) add(tag.shape, 1)
-    if (/[:：]/.test(tail)) add(tag.shape, 2)
+  const { marks, count } = own
+  if (marks !== 0) {
+    if ((marks & asking) !== 0) add(tag.shape, 0)
+    if ((marks & textMark.exclaims) !== 0) add(tag.shape, 1)
+    if ((marks & textMark.endsInColon) !== 0) add(tag.shape, 2)
   }
   if (isItem) add(tag.shape, 3)
-  const mayMask = text.includes("q")
-  if (mayMask && text.includes("qcode")) add(tag.shape, 7)
-  if (mayMask && text.includes("qquote")) add(tag.shape, 8)
-  if ((text.includes(":") || text.includes("：")) && innerColon.test(text)) add(tag.shape, 9)
-  if (mayMask && text.includes("qnum")) add(tag.shape, 10)
-  if (text.startsWith("(")) add(tag.shape, 11)
-  const order = orderOf(own)
+  if (marks !== 0) {
+    if ((marks & textMark.code) !== 0) add(tag.shape, 7)
+    if ((marks & textMark.quote) !== 0) add(tag.shape, 8)
+    if ((marks & textMark.colon) !== 0) add(tag.shape, 9)
+    if ((marks & textMark.number) !== 0) add(tag.shape, 10)
+    if ((marks & textMark.bracket) !== 0) add(tag.shape, 11)
+  }
+  const order = orderOf(own, own.first, wordsEnd(own))
   if (order !== undefined) add(tag.order, order)
-  const { length: count } = own.words
   const size = count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4
   add(tag.shape + 32, size)
   placeFeatures(own, (isFirst ? 2 : 0) + (isLast ? 1 : 0), size)
 }
 
 /** What a sentence does, by where it stands in the message: a bare command is a rule more often alone than behind a task. */
-function placeFeatures({ places, classes }: Reading, place: number, size: number): void {
+function placeFeatures({ words, first, count, lists, classes }: Reading, place: number, size: number): void {
   add(tag.place, place)
   add(tag.place, 8 + size * 4 + place)
-  for (const of of places[0] ?? none) add(tag.place, 64 + of * 4 + place)
+  if (count > 0)
+    for (let n = listStart(words, first), last = listEnd(words, first); n < last; n++)
+      add(tag.place, 64 + (lists[n] ?? 0) * 4 + place)
   for (let n = 0; n < classes.length; n++) add(tag.place, 1024 + (classes[n] ?? 0) * 4 + place)
 }

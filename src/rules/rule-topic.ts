@@ -1,3 +1,4 @@
+import { isAsciiLetter } from "../language/letters.ts"
 import { normalize, normalizedText } from "../language/normalize.ts"
 import { createRecent } from "../message/recall.ts"
 
@@ -64,50 +65,81 @@ const wide = /[\u3040-\u30ff\u3400-\u9fff]/
 /** Words named of one rule. */
 const maxTopics = 40
 
-const [words, asciiWords] = [/[\p{L}][\p{L}'-]*/gu, /[A-Za-z][A-Za-z'-]*/g]
+const words = /[\p{L}][\p{L}'-]*/gu
 
 /** What a rule is about: its words without modality, values and grammar, folded, sorted, each once. */
 export const topicOf = createRecent((text): readonly string[] => {
   const seen = normalizedText(withoutValues(text))
-  const isAscii = !/[^\0-\x7f]/.test(seen)
   const topics = new Set<string>()
-  for (const [word] of seen.matchAll(isAscii ? asciiWords : words)) {
-    if (!isAscii && wide.test(word)) for (const topic of wideTopics(word)) topics.add(topic)
-    else {
-      const bare = word.includes("'") ? word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "") : word
-      // "The no-meat rule" is about meat.
-      const parts = !bare.includes("-") || standsFor.has(bare) ? [bare] : bare.split("-")
-      for (const part of parts) {
-        const topic = topicOfWord(part)
-        if (topic !== "") topics.add(topic)
-      }
+  if (!/[^\0-\x7f]/.test(seen)) addTopics(topics, seen)
+  else
+    for (const [word] of seen.matchAll(words)) {
+      for (const topic of wide.test(word) ? wideTopics(word) : topicsOfWord(word)) topics.add(topic)
+      if (topics.size >= maxTopics) break
     }
-    if (topics.size >= maxTopics) break
-  }
   return [...topics].sort()
 }, maxKept)
 
-/** Words that are kept: more than the rules of many people have, in less than a megabyte. */
-const maxWords = 8192
+/** The same for a text of ASCII, with the words that are kept found by their letters. */
+function addTopics(topics: Set<string>, text: string): void {
+  for (let at = 0; at < text.length && topics.size < maxTopics; ) {
+    const start = at
+    let hash = 0
+    for (let code = text.charCodeAt(at); isAsciiLetter(code) || (at > start && isWithin(code)); ) {
+      hash = Math.imul(hash ^ code, 0x01000193)
+      code = text.charCodeAt(++at)
+    }
+    if (at === start) at++
+    else for (const topic of keptTopics(text, start, at, hash)) topics.add(topic)
+  }
+}
+const isWithin = (code: number): boolean => code === 0x27 || code === 0x2d
 
-/** What one word is about, if anything. Rules repeat their words. */
-const topicOfWord = createRecent((word): string => {
+/** Words that are kept, each at one place by its hash: more than the rules of many people have, in less than a megabyte. */
+const maxWords = 8192
+const keptWords: string[] = []
+const topicsOfKept: (readonly string[])[] = []
+
+/** What the word is about that stands at a place of a text. */
+function keptTopics(text: string, start: number, end: number, hash: number): readonly string[] {
+  const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
+  const kept = keptWords[place]
+  if (kept?.length === end - start && text.startsWith(kept, start)) return topicsOfKept[place] ?? []
+  const word = text.slice(start, end)
+  const made = topicsOfWord(word)
+  if (word.length > maxKeptLength) return made
+  keptWords[place] = word
+  topicsOfKept[place] = made
+  return made
+}
+const maxKeptLength = 40
+
+/** What a word is about, if anything: "the no-meat rule" is about meat. */
+function topicsOfWord(word: string): readonly string[] {
+  const bare = word.includes("'") ? word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "") : word
+  const parts = !bare.includes("-") || standsFor.has(bare) ? [bare] : bare.split("-")
+  return parts.map(topicOfPart).filter((topic) => topic !== "")
+}
+
+function topicOfPart(word: string): string {
   const known = standsFor.get(word)
   if (known !== undefined || word.length < 2 || empty.has(word)) return known ?? ""
   const bare = stem(word)
   return standsFor.get(bare) ?? bare
-}, maxWords)
+}
 
-/** English endings off, where a word is left: "recipients", "pushing", "merged". */
+/** English endings off, where a word is left: "recipients", "pushing", "merged". Each is looked for only where its last letter is. */
 function stem(word: string): string {
-  if (/[^a-z'-]/.test(word) || word.length < 5) return word.replace(/(?<=[a-z]{3})s$/, "")
-  return word
-    .replace(/(?:ies)$/, "y")
-    .replace(/(?<=(?:s|x|z|ch|sh))es$/, "")
-    .replace(/(?<=[^su])s$/, "")
-    .replace(/(?<=[a-z]{3})(?:ing|ed)$/, "")
-    .replace(/([bdgmnpt])\1$/, "$1")
-    .replace(/(?<=[a-z]{3}[^aeiou])e$/, "")
+  if (/[^a-z'-]/.test(word) || word.length < 5) return word.endsWith("s") ? word.replace(/(?<=[a-z]{3})s$/, "") : word
+  const single = word.endsWith("s")
+    ? word
+        .replace(/(?:ies)$/, "y")
+        .replace(/(?<=(?:s|x|z|ch|sh))es$/, "")
+        .replace(/(?<=[^su])s$/, "")
+    : word
+  const bare = single.endsWith("g") || single.endsWith("d") ? single.replace(/(?<=[a-z]{3})(?:ing|ed)$/, "") : single
+  const short = bare.at(-1) === bare.at(-2) ? bare.replace(/([bdgmnpt])\1$/, "$1") : bare
+  return short.endsWith("e") ? short.replace(/(?<=[a-z]{3}[^aeiou])e$/, "") : short
 }
 
 function wideTopics(run: string): readonly string[] {

@@ -1,6 +1,7 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
 import { featuresOf, type StatementView, tableSize } from "./rule-model.ts"
-import { type Reading, readingOf } from "./word-classes.ts"
+import { marksOfWords, type Reading, stretchOf, wordsEnd } from "./word-classes.ts"
+import { wordField, wordFlag, wordLength } from "./word-store.ts"
 
 /** What is read: what a person says in a conversation, or a page that was written to be followed. */
 export type Register = "talk" | "page"
@@ -74,21 +75,25 @@ function scoreOf(view: StatementView, register: Register): number {
 }
 
 /** The clauses of a sentence that has several: what stands between joints and words that join, if it can say something by itself. */
-export function clausesOf({ words, places }: Reading): readonly Reading[] {
+export function clausesOf(reading: Reading): readonly Reading[] {
+  const { text, words, lists, first } = reading
   const found: Reading[] = []
-  let start = 0
-  for (let at = 0; at <= words.length; at++) {
-    const word = words[at]
-    if (word !== undefined && !word.isJoint && !joining.has(word.text)) continue
-    const own = words.slice(start, at)
-    const says = own.length >= leastWords || own.some(({ isUnspaced, text }) => isUnspaced && text.length >= leastSigns)
-    if (says) found.push(readingOf(own, places.slice(start, at)))
-    start = at + 1
+  const end = wordsEnd(reading)
+  let isLong = false
+  for (let at = first, start = first; at <= end; at += wordLength) {
+    const flags = at < end ? (words[at + wordField.flags] ?? 0) : parting
+    if ((flags & wordFlag.longRun) !== 0) isLong = true
+    if ((flags & parting) === 0) continue
+    const count = (at - start) / wordLength
+    if (count >= leastWords || isLong)
+      found.push(stretchOf(text, words, lists, start, count, marksOfWords(words, start, count)))
+    start = at + wordLength
+    isLong = false
   }
   return found.length > 1 ? found : []
 }
-const [leastWords, leastSigns] = [3, 5]
-const joining: ReadonlySet<string> = new Set("so but and und et y e aber pero mas mais because since".split(" "))
+const parting = wordFlag.joint | wordFlag.joining
+const leastWords = 3
 
 /** What people say at length is no surer for its many features; on a page every line is to the point. */
 export const shareOf = (features: number, register: Register): number =>

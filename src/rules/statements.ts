@@ -1,12 +1,13 @@
-import { textOfCodes } from "../language/letters.ts"
-import { foldSigns, normalizedText, survey } from "../language/normalize.ts"
+import { isAsciiLetter, textOfCodes } from "../language/letters.ts"
+import { foldInPlace, foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import { maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
-import { noReading, type Reading, readSigns, readWords, signsOf } from "./word-classes.ts"
+import { signsFor, signsOf } from "./sign-kinds.ts"
+import { noReading, type Reading, readSigns, readWords, textMark } from "./word-classes.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -19,7 +20,7 @@ export type Statement = Span & {
 }
 
 /** Does a sentence end in a colon, or in signs behind one? */
-export const endsInColon = ({ tail }: Reading): boolean => tail.includes(":") || tail.includes("：")
+export const endsInColon = ({ marks }: Reading): boolean => (marks & textMark.endsInColon) !== 0
 
 /** As `normalize` has it, which changes only the case of a text without a sign of anything else. */
 function folded(text: string): string {
@@ -67,10 +68,69 @@ function formOf(signs: Uint16Array, length: number): Form {
 
 const isOtherBlank = (code: number): boolean => code >= 0x09 && code <= 0x0d
 
+/**
+ * What signs of ASCII are to whoever looks for a plain sentence. What may have to be put aside, folded or made even is zero, and is left to
+ * the closer look.
+ */
+const [consonant, vowel, capital, apostrophe, stop, sign] = [1, 2, 3, 4, 5, 6]
+const plainKinds: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const own = String.fromCharCode(code)
+  if (/[b-df-hj-np-tv-xz]/.test(own)) return consonant
+  if (/[a-z]/.test(own)) return vowel
+  if (/[A-Z]/.test(own)) return capital
+  if (own === "'") return apostrophe
+  if (own === ".") return stop
+  return /[ ,;:!?()#%+=|{}-]/.test(own) ? sign : 0
+})
+
+/**
+ * The signs of a stretch of a text in small letters, if it is read as it stands but for its case: nothing in it is put aside (see `masks.ts`)
+ * or folded, and one blank stands between two words. One pass.
+ */
+function plainSigns(text: string, start: number, end: number): Uint16Array | undefined {
+  const signs = signsFor(end - start)
+  let before = sign
+  let isBlankBefore = true
+  let run = 0
+  let alone = 0
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at)
+    const kind = code < 128 ? (plainKinds[code] ?? 0) : 0
+    if (kind === 0) return undefined
+    if (kind <= capital) {
+      if (before === stop) return undefined
+      run++
+      if (kind === capital) {
+        signs[at - start] = code + 0x20
+        if (before <= vowel || (isBlankBefore && at > start && !isSpeaker(text, at, end))) return undefined
+      } else signs[at - start] = code
+      isBlankBefore = false
+    } else {
+      signs[at - start] = code
+      if (run === 1) {
+        // A letter alone: a name, or one of a word that is spaced out.
+        if (before === consonant || ++alone === minAlone) return undefined
+      }
+      if (kind === apostrophe && run === 0) return undefined
+      run = 0
+      if (code === 0x20 && isBlankBefore) return undefined
+      isBlankBefore = code === 0x20
+    }
+    before = kind
+  }
+  return isBlankBefore || run === 1 ? undefined : signs
+}
+
+/** "I" by itself is no name. */
+const isSpeaker = (text: string, at: number, end: number): boolean =>
+  text.charCodeAt(at) === 0x49 && (at + 1 === end || !isAsciiLetter(text.charCodeAt(at + 1)))
+
 /** A sentence as the model reads it: most are read as they stand but for their case. */
 function readOf(text: string, start: number, end: number): Reading {
   if (end - start > maxRead)
     return readFolded(`${text.slice(start, start + maxRead / 2)} ${text.slice(end - maxRead / 2, end)}`)
+  const plain = plainSigns(text, start, end)
+  if (plain !== undefined) return readSigns(text.slice(start, end).toLowerCase(), plain)
   const signs = signsOf(text, start, end)
   const length = end - start
   const maskable = maskableIn(signs, length)
@@ -130,14 +190,20 @@ function readEvened(signs: Uint16Array, length: number): Reading {
 
 /** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
 function readUneven(sentence: string): Reading {
-  const bare = foldSigns(sentence)
-  if (bare !== sentence) {
-    const signs = signsOf(bare, 0, bare.length)
-    if (formOf(signs, bare.length) !== "other") return readEvened(signs, bare.length)
+  if (foreign.test(sentence)) {
+    const signs = signsOf(sentence, 0, sentence.length)
+    if (foldInPlace(signs, sentence.length)) {
+      if (formOf(signs, sentence.length) !== "other") return readEvened(signs, sentence.length)
+    } else {
+      const bare = foldSigns(sentence)
+      const left = signsOf(bare, 0, bare.length)
+      if (formOf(left, bare.length) !== "other") return readEvened(left, bare.length)
+    }
   }
   const seen = folded(sentence)
   return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
+const foreign = /[^\0-\x7f]/
 const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
@@ -158,8 +224,9 @@ export const statementsIn = (text: string, page: Span, keyed: boolean): readonly
 export function* statementsInSteps(text: string, page: Span, keyed: boolean): Steps<readonly Statement[]> {
   const blocks = blocksIn(linesOfText(text, page, keyed))
   const found: Omit<Statement, "view">[] = []
-  for (const [at, block] of blocks.entries()) {
-    if (found.length >= maxStatements) break
+  for (let at = 0; at < blocks.length && found.length < maxStatements; at++) {
+    const block = blocks[at]
+    if (block === undefined) break
     const spans = block.kind === "row" || block.kind === "heading" ? [block] : sentencesIn(text, block)
     for (const { start, end } of spans)
       if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
@@ -190,19 +257,20 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Rea
     const after = n + 1 < found.length && found[n + 1]?.at === at ? (seen[n + 1] ?? noReading) : noReading
     if (block.kind !== "heading" && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
-    return {
-      ...statement,
-      view: {
-        own,
-        over: block.kind === "heading" ? noReading : over,
-        before,
-        after,
-        isItem: block.kind === "item",
-        isFirst: n === 0,
-        isLast: n === found.length - 1,
-      },
-      ...(place === undefined || block.kind === "heading" ? {} : { over: { start: place.start, end: place.end } }),
+    const isHeading = block.kind === "heading"
+    const view = {
+      own,
+      over: isHeading ? noReading : over,
+      before,
+      after,
+      isItem: block.kind === "item",
+      isFirst: n === 0,
+      isLast: n === found.length - 1,
     }
+    const { start, end } = statement
+    return place === undefined || isHeading
+      ? { start, end, block, at, view }
+      : { start, end, block, at, view, over: { start: place.start, end: place.end } }
   })
 }
 

@@ -52,11 +52,13 @@ function joinMembers<Placed extends InSection>(
 /** Files of one series that were only read, from so many on, are one line. */
 const leastSeries = 5
 
+/** A line that tells of files or pages that were only read ends so: few do, and the others need no closer look. */
+const endsAsRead = (text: string): boolean => text.endsWith(": read")
 const onlyRead = /^`([^`{}]*?)(?:(\d{1,9})|\{([\d.,]{1,400})\})(\D*)`: read$/
 
 /** A file that was only read, by the number in its name, or the numbers of those that were joined before: `` `step-{1..9,12}.txt`: read ``. */
 function fileMember(text: string): Member | undefined {
-  const [, before = "", number, list, after = ""] = onlyRead.exec(text) ?? []
+  const [, before = "", number, list, after = ""] = endsAsRead(text) ? (onlyRead.exec(text) ?? []) : []
   if (number === undefined && list === undefined) return undefined
   // `007` is another name than `7`.
   if (number?.startsWith("0") === true && number !== "0") return undefined
@@ -101,10 +103,11 @@ const maxInFolder = 12
 
 const readFiles = /^(`[^`]+`(?:, `[^`]+`){0,30}): read$/
 /** Is it a line of files that were only read? */
-export const isRead = (text: string): boolean => readFiles.test(text)
+export const isRead = (text: string): boolean => endsAsRead(text) && readFiles.test(text)
 
 /** The files that were only read and that one line names: one, those of a series or of a folder. */
 function filesIn(text: string): readonly string[] {
+  if (!endsAsRead(text)) return []
   const [, listed = ""] = readFiles.exec(text) ?? []
   return [...listed.matchAll(/`([^`]+)`/g)].flatMap(([, file = ""]) =>
     /\{[\d.,]+\}/.test(file) ? [file] : expanded(file),
@@ -146,7 +149,11 @@ export const isPages = (text: string): boolean => text.startsWith(pagesHead)
 
 /** A page that was read, or those that were joined before: `` Pages read: `https://a.example/x` | `https://b.example/{1,2}` ``. */
 function pageMember(text: string): Member | undefined {
-  const listed = isPages(text) ? text.slice(pagesHead.length) : /^(`[^`]+`): read$/.exec(text)?.[1]
+  const listed = isPages(text)
+    ? text.slice(pagesHead.length)
+    : endsAsRead(text)
+      ? /^(`[^`]+`): read$/.exec(text)?.[1]
+      : undefined
   if (listed === undefined) return undefined
   const items = [...listed.matchAll(/`([^`]+)`/g)].flatMap(([, page = ""]) => expanded(page))
   if (items.length === 0 || !items.every(isAddress)) return undefined
@@ -189,6 +196,7 @@ const maxLookupLength = 100
 
 /** A call without a result to tell, or those that were joined before: `` `search` ×3: red shoes | blue shoes | socks ``. */
 function lookupMember(text: string): Member | undefined {
+  if (!text.startsWith("`")) return undefined
   const [, tool = "", given, again] = /^`([\w.:-]{1,64})\(([^`]*)\)`(?: ×(\d{1,6}))?$/.exec(text) ?? []
   const [, joined = "", count, list] = /^`([\w.:-]{1,64})` ×(\d{1,6}): (.+)$/.exec(text) ?? []
   if (given === undefined && list === undefined) return undefined
