@@ -549,6 +549,27 @@ describe("what a refusal tells", () => {
     },
   )
 
+  test.each([
+    ["for this agent", 'principal == Holdfast::Agent::"intern"', "resource", { agent: "intern" }, ["p ask"]],
+    ["for another agent", 'principal == Holdfast::Agent::"intern"', "resource", { agent: "boss" }, []],
+    ["for the agent that has no name", 'principal == Holdfast::Agent::"agent"', "resource", {}, ["p ask"]],
+    ["for this session", 'principal in Holdfast::Session::"s1"', "resource", { sessions: ["s1"] }, ["p ask"]],
+    ["for another session", 'principal in Holdfast::Session::"s1"', "resource", {}, []],
+    ["for another tool", "principal", 'resource == Holdfast::Tool::"other"', {}, []],
+  ] as const)("a fact that is not known is asked about under a policy %s", (_for, who, tool, circumstances, told) => {
+    const policy = `@id("p") forbid(${who}, action == Holdfast::Action::"send", ${tool})
+when { context.recipients.contains("eve@evil.example") };`
+    const { reasons } = createGuard([policy]).judge({ tool: "send_email", input: { contact_id: 5 } }, circumstances)
+    expect(reasons.map(({ policy: id, decision }) => `${id} ${decision}`)).toEqual(told)
+  })
+
+  test("a policy that forbids by what is known is not told again by what is not", () => {
+    const policy = `@id("p") forbid(principal, action == Holdfast::Action::"send", resource)
+when { context.tool == "send_email" || context.recipients.contains("eve@evil.example") };`
+    const { reasons } = createGuard([policy]).judge({ tool: "send_email", input: { contact_id: 5 } })
+    expect(reasons.map(({ policy: id, decision }) => `${id} ${decision}`)).toEqual(["p deny"])
+  })
+
   test("of a call that was not read in full nothing else is told", () => {
     const guard = createGuard([{ template: "email-domains", domains: ["acme.example"] }])
     const input = { contact_id: 5, list: Array.from({ length: 20_000 }, () => 1) }
