@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import type { ToolCall } from "./facts/facts.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import { joinGuards, onTrial } from "./join-guards.ts"
 import { deniedResult, judgedCall, withheldText } from "./judge-call.ts"
@@ -43,6 +44,15 @@ describe("modes", () => {
     )
     expect(guard.judge({ tool: "bash", input: { command: "ls" } }).decision).toBe("allow")
     expect(guard.judge({ tool: "bash", input: { command: "ls; rm x" } }).decision).toBe("deny")
+  })
+  test("one policy for any action permits each of them, and one whose condition does not hold none", () => {
+    const several = { tool: "bash", input: { command: "ls; rm x" } }
+    const decisionOf = (when: string, call: ToolCall): string =>
+      createGuard([`permit(principal, action, resource) ${when};`], { mode: "allow-list" }).judge(call).decision
+    expect(decisionOf("", several)).toBe("allow")
+    const twice = "when { context.spend * 2 > 10000 }"
+    const pens = (amount: number): ToolCall => ({ tool: "purchase", input: { item: "pens", amount, currency: "USD" } })
+    expect([decisionOf(twice, pens(60)), decisionOf(twice, pens(40))]).toEqual(["allow", "deny"])
   })
   test("what is forbidden stays so, whatever permits it", () => {
     const guard = createGuard(["permit(principal, action, resource);", forbidSend], { mode: "allow-list" })
@@ -308,7 +318,7 @@ when { context.recipients.contains("eve@evil.example") && context.spend == 0 && 
 
   test("sees the sessions of the agent", () => {
     const guard = createGuard([`forbid(principal in Holdfast::Session::"s1", action, resource);`])
-    expect(guard.judge(mail, { sessions: ["s0", "s1"] }).decision).toBe("deny")
+    expect(guard.judge(mail, { sessions: ["s0", "s1"] })).toMatchObject({ decision: "deny", errors: [] })
     expect(guard.judge(mail, { sessions: ["s0"] }).decision).toBe("allow")
     expect(guard.judge(mail).decision).toBe("allow")
   })
