@@ -573,6 +573,35 @@ when { context.recipients.contains("eve@evil.example") };`
     expect(reasons.map(({ policy: id, decision }) => `${id} ${decision}`)).toEqual(told)
   })
 
+  const shell = (command: string): ToolCall => ({ tool: "bash", input: { command } })
+  test.each([
+    ["recipients", { tool: "send_email", input: { contact_id: 5 } }],
+    ["recipientDomains", { tool: "send_email", input: { contact_id: 5 } }],
+    ["hosts", shell("curl $URL")],
+    ["paths", shell('cat "$FILE"')],
+    ["changedPaths", shell('rm "$FILE"')],
+    ["deletedPaths", shell('rm "$FILE"')],
+    ["commands", shell("$TOOL now")],
+    ["commandLines", shell("$TOOL now")],
+    ["commandUses", shell("$TOOL now")],
+    ["sqlTargets", shell('mysql -h db -e "$STATEMENT"')],
+  ] as const)("a list of %s is asked about where what it is compared with is not known", (of, call) => {
+    const policy = `forbid(principal, action, resource) when { context.matches.contains("within:second") };`
+    const matchers = { second: { of, patterns: ["x"] } }
+    const { decision, reasons } = createGuard([policy], { matchers }).judge(call)
+    expect([decision, reasons.map(({ facts }) => Object.keys(facts))]).toEqual(["ask", [["unresolved"]]])
+  })
+
+  test("the reason is that of the list that the policy asks", () => {
+    const policy = `forbid(principal, action, resource) when { context.matches.contains("within:second") };`
+    const matchers = {
+      first: { of: "hosts", patterns: ["x"] },
+      second: { of: "recipients", patterns: ["x@y.example"] },
+    } as const
+    const { reasons } = createGuard([policy], { matchers }).judge({ tool: "send_email", input: { contact_id: 5 } })
+    expect(reasons.map(({ facts }) => facts)).toEqual([{ unresolved: ["it does not say to which address it goes"] }])
+  })
+
   test("a policy that forbids by what is known is not told again by what is not", () => {
     const policy = `@id("p") forbid(principal, action == Holdfast::Action::"send", resource)
 when { context.tool == "send_email" || context.recipients.contains("eve@evil.example") };`
