@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url"
 
 /**
  * Mutation tests of the files on which everything else relies: StrykerJS changes one expression at a time and runs the tests named beside
- * the file. Arguments are paths of such files, or beginnings of them; without any, all are taken, one after the other.
+ * the file. Arguments are paths of such files, or beginnings of them, and `path:from-to` for some lines of one; without any, all are taken,
+ * one after the other.
  */
 const subjects: Readonly<Record<string, readonly string[]>> = {
   "src/compact/verify.ts": ["src/compact/verify.test.ts"],
@@ -24,8 +25,8 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/message/recall.ts": ["src/message/recall.test.ts"],
   "src/message/repair.ts": ["src/message/repair.test.ts"],
-  "src/guard/guard.ts": ["src/guard/guard.test.ts"],
-  "src/guard/policy/engine.ts": ["src/guard/guard.test.ts", "src/guard/policy/engine.test.ts"],
+  "src/guard/guard.ts": ["src/guard/guard.test.ts", "src/guard/unresolved.test.ts"],
+  "src/guard/policy/engine.ts": ["src/guard/guard.test.ts"],
 }
 
 /** Properties are tried on fewer cases, for they are run hundreds of times. */
@@ -33,13 +34,15 @@ const usual = { HOLDFAST_PROPERTY_RUNS: "20" }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const asked = process.argv.slice(2)
-const chosen = Object.keys(subjects).filter(
-  (path) => asked.length === 0 || asked.some((start) => path.startsWith(start)),
+const chosen = Object.keys(subjects).flatMap((path) =>
+  asked.length === 0
+    ? path
+    : asked.flatMap((start) => (start.startsWith(`${path}:`) ? start : path.startsWith(start) ? path : [])),
 )
 if (chosen.length === 0) throw new Error(`none of these files has mutation tests: ${asked.join(", ")}`)
 
 for (const path of chosen) {
-  const tests = (subjects[path] ?? []).filter((test) => existsSync(join(root, test)))
+  const tests = (subjects[path.replace(/:.*$/, "")] ?? []).filter((test) => existsSync(join(root, test)))
   process.stdout.write(`${path} with ${tests.join(", ")}\n`)
   const { status } = spawnSync(
     process.execPath,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import type { ToolCall } from "./facts/facts.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import { joinGuards, onTrial } from "./join-guards.ts"
 import { deniedResult, judgedCall, withheldText } from "./judge-call.ts"
@@ -43,6 +44,15 @@ describe("modes", () => {
     )
     expect(guard.judge({ tool: "bash", input: { command: "ls" } }).decision).toBe("allow")
     expect(guard.judge({ tool: "bash", input: { command: "ls; rm x" } }).decision).toBe("deny")
+  })
+  test("one policy for any action permits each of them, and one whose condition does not hold none", () => {
+    const several = { tool: "bash", input: { command: "ls; rm x" } }
+    const decisionOf = (when: string, call: ToolCall): string =>
+      createGuard([`permit(principal, action, resource) ${when};`], { mode: "allow-list" }).judge(call).decision
+    expect(decisionOf("", several)).toBe("allow")
+    const twice = "when { context.spend * 2 > 10000 }"
+    const pens = (amount: number): ToolCall => ({ tool: "purchase", input: { item: "pens", amount, currency: "USD" } })
+    expect([decisionOf(twice, pens(60)), decisionOf(twice, pens(40))]).toEqual(["allow", "deny"])
   })
   test("what is forbidden stays so, whatever permits it", () => {
     const guard = createGuard(["permit(principal, action, resource);", forbidSend], { mode: "allow-list" })
@@ -308,7 +318,7 @@ when { context.recipients.contains("eve@evil.example") && context.spend == 0 && 
 
   test("sees the sessions of the agent", () => {
     const guard = createGuard([`forbid(principal in Holdfast::Session::"s1", action, resource);`])
-    expect(guard.judge(mail, { sessions: ["s0", "s1"] }).decision).toBe("deny")
+    expect(guard.judge(mail, { sessions: ["s0", "s1"] })).toMatchObject({ decision: "deny", errors: [] })
     expect(guard.judge(mail, { sessions: ["s0"] }).decision).toBe("allow")
     expect(guard.judge(mail).decision).toBe("allow")
   })
@@ -548,6 +558,56 @@ describe("what a refusal tells", () => {
       expect(createGuard([permit]).judge({ tool: "bash", input: { command: 'cat "$FILE"' } }).reasons).toEqual([])
     },
   )
+
+  test.each([
+    ["for this agent", 'principal == Holdfast::Agent::"intern"', "resource", { agent: "intern" }, ["p ask"]],
+    ["for another agent", 'principal == Holdfast::Agent::"intern"', "resource", { agent: "boss" }, []],
+    ["for the agent that has no name", 'principal == Holdfast::Agent::"agent"', "resource", {}, ["p ask"]],
+    ["for this session", 'principal in Holdfast::Session::"s1"', "resource", { sessions: ["s1"] }, ["p ask"]],
+    ["for another session", 'principal in Holdfast::Session::"s1"', "resource", {}, []],
+    ["for another tool", "principal", 'resource == Holdfast::Tool::"other"', {}, []],
+  ] as const)("a fact that is not known is asked about under a policy %s", (_for, who, tool, circumstances, told) => {
+    const policy = `@id("p") forbid(${who}, action == Holdfast::Action::"send", ${tool})
+when { context.recipients.contains("eve@evil.example") };`
+    const { reasons } = createGuard([policy]).judge({ tool: "send_email", input: { contact_id: 5 } }, circumstances)
+    expect(reasons.map(({ policy: id, decision }) => `${id} ${decision}`)).toEqual(told)
+  })
+
+  const shell = (command: string): ToolCall => ({ tool: "bash", input: { command } })
+  test.each([
+    ["recipients", { tool: "send_email", input: { contact_id: 5 } }],
+    ["recipientDomains", { tool: "send_email", input: { contact_id: 5 } }],
+    ["hosts", shell("curl $URL")],
+    ["paths", shell('cat "$FILE"')],
+    ["changedPaths", shell('rm "$FILE"')],
+    ["deletedPaths", shell('rm "$FILE"')],
+    ["commands", shell("$TOOL now")],
+    ["commandLines", shell("$TOOL now")],
+    ["commandUses", shell("$TOOL now")],
+    ["sqlTargets", shell('mysql -h db -e "$STATEMENT"')],
+  ] as const)("a list of %s is asked about where what it is compared with is not known", (of, call) => {
+    const policy = `forbid(principal, action, resource) when { context.matches.contains("within:second") };`
+    const matchers = { second: { of, patterns: ["x"] } }
+    const { decision, reasons } = createGuard([policy], { matchers }).judge(call)
+    expect([decision, reasons.map(({ facts }) => Object.keys(facts))]).toEqual(["ask", [["unresolved"]]])
+  })
+
+  test("the reason is that of the list that the policy asks", () => {
+    const policy = `forbid(principal, action, resource) when { context.matches.contains("within:second") };`
+    const matchers = {
+      first: { of: "hosts", patterns: ["x"] },
+      second: { of: "recipients", patterns: ["x@y.example"] },
+    } as const
+    const { reasons } = createGuard([policy], { matchers }).judge({ tool: "send_email", input: { contact_id: 5 } })
+    expect(reasons.map(({ facts }) => facts)).toEqual([{ unresolved: ["it does not say to which address it goes"] }])
+  })
+
+  test("a policy that forbids by what is known is not told again by what is not", () => {
+    const policy = `@id("p") forbid(principal, action == Holdfast::Action::"send", resource)
+when { context.tool == "send_email" || context.recipients.contains("eve@evil.example") };`
+    const { reasons } = createGuard([policy]).judge({ tool: "send_email", input: { contact_id: 5 } })
+    expect(reasons.map(({ policy: id, decision }) => `${id} ${decision}`)).toEqual(["p deny"])
+  })
 
   test("of a call that was not read in full nothing else is told", () => {
     const guard = createGuard([{ template: "email-domains", domains: ["acme.example"] }])

@@ -31,9 +31,6 @@ export type Engine = {
   readonly askOne: (request: Request, policy: GuardPolicy) => boolean
 }
 
-const baselineId = "guard:baseline"
-const baseline = "permit(principal, action, resource);"
-
 /** Asking one policy by itself costs as much as so many more in one go (measured: 0.1 ms a question, 5 µs a policy). */
 const policiesPerQuestion = 20
 
@@ -41,9 +38,8 @@ const policiesPerQuestion = 20
 const parsed = new Set<string>()
 
 /** Parse policies into the engine's own memory; the same policies have the same name there, so that guards made anew cost nothing. */
-function preparse(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Group {
-  const texts: Record<string, string> = mode === "forbid-only" ? { [baselineId]: baseline } : {}
-  for (const { id, text } of policies) texts[id] = text
+function preparse(cedar: Cedar, policies: readonly GuardPolicy[]): Group {
+  const texts = Object.fromEntries(policies.map(({ id, text }) => [id, text]))
   const id = hashData(texts)
   if (!parsed.has(id)) {
     const answer = cedar.preparsePolicySet(id, { staticPolicies: texts })
@@ -54,12 +50,12 @@ function preparse(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): G
 }
 
 /** Each policy by itself is parsed when it is first needed, and once. */
-function createSingles(cedar: Cedar, mode: Mode): (policy: GuardPolicy) => Group {
+function createSingles(cedar: Cedar): (policy: GuardPolicy) => Group {
   const singles = new Map<GuardPolicy, Group>()
   return (policy) => {
     const known = singles.get(policy)
     if (known !== undefined) return known
-    const made = preparse(cedar, [policy], mode)
+    const made = preparse(cedar, [policy])
     singles.set(policy, made)
     return made
   }
@@ -79,7 +75,7 @@ type Chunk = {
 }
 
 /** The policies by what they hold for, some at a time. */
-function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): readonly Chunk[] {
+function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[]): readonly Chunk[] {
   const named = actions.map((action) => ({
     action,
     asksAction: false,
@@ -96,7 +92,7 @@ function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): r
       const some = of.slice(from, from + maxTogether)
       let group: Group | undefined
       const parsedGroup = (): Group => {
-        group ??= preparse(cedar, some, mode)
+        group ??= preparse(cedar, some)
         return group
       }
       chunks.push({ policies: some, group: parsedGroup, action, asksAction })
@@ -124,6 +120,7 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
     return { forbids: [], permitted: false, errors: answer.errors.map(({ message }) => message) }
   const { decision, diagnostics } = answer.response
   return {
+    // Without a policy that permits, Cedar denies too, and then names no reason.
     forbids: decision === "deny" ? diagnostics.reason : [],
     permitted: decision === "allow",
     errors: diagnostics.errors.map(({ policyId, error }) => `${policyId}: ${error.message}`),
@@ -135,8 +132,8 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
  * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
  */
 export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
-  const single = createSingles(cedar, mode)
-  const chunks = chunksOf(cedar, policies, mode)
+  const single = createSingles(cedar)
+  const chunks = chunksOf(cedar, policies)
   return {
     askOne: (request, policy) => {
       // An error is told where the policy is asked about what is known.
