@@ -186,6 +186,10 @@ const policies = read("policy-families.jsonl", policyShape)
 const secondPolicies = read("second-policy-families.jsonl", policyShape)
 /** Written in the manner of chat, terse and untidy, before the compiler was read by their author. */
 const thirdPolicies = read("third-policy-families.jsonl", policyShape)
+/** Written after the compiler had been read, each before any of its errors was looked at. */
+const fourthPolicies = read("fourth-policy-families.jsonl", policyShape)
+const fifthPolicies = read("fifth-policy-families.jsonl", policyShape)
+const allPolicies = [policies, secondPolicies, thirdPolicies, fourthPolicies, fifthPolicies].flat()
 
 const repeated = (values: readonly string[]): readonly string[] =>
   values.filter((value, index) => values.indexOf(value) !== index)
@@ -223,12 +227,10 @@ const withText = [
 const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
-  expect(
-    repeated([...withText, ...pairs, ...policies, ...secondPolicies, ...thirdPolicies].map(({ id }) => id)),
-  ).toEqual([])
+  expect(repeated([...withText, ...pairs, ...allPolicies].map(({ id }) => id))).toEqual([])
   expect(repeated(withText.map((item) => item.text))).toEqual([])
   expect(repeated(pairs.map((pair) => `${pair.first}\n${pair.then}`))).toEqual([])
-  expect(repeated([...policies, ...secondPolicies, ...thirdPolicies].map(({ sentence }) => sentence))).toEqual([])
+  expect(repeated(allPolicies.map(({ sentence }) => sentence))).toEqual([])
 })
 
 test("every labelled rule is a part of its text that stands there once, and no two of them overlap", () => {
@@ -421,6 +423,20 @@ test("second policy families: the values in the terms of the family, 20 wordings
   expect(secondPolicies.filter((item) => item.family === null).length).toBeGreaterThanOrEqual(20)
 })
 
+test.each([
+  ["fourth", fourthPolicies],
+  ["fifth", fifthPolicies],
+])("%s policy families: 10 wordings for each of the 13, their values in its terms", (_, all) => {
+  const named = all.filter((item) => item.family !== null)
+  expect(Object.values(Object.groupBy(named, ({ family }) => family)).map((items) => items.length)).toEqual(
+    families.map(() => 10),
+  )
+  for (const item of named)
+    for (const values of [item.values, ...(item.or ?? [])])
+      expect(valuesOf[item.family].safeParse(values).error, item.id).toBeUndefined()
+  expect(all.length - named.length).toBeGreaterThanOrEqual(25)
+})
+
 test("README.md has the counts of the files", () => {
   const count = (items: readonly { readonly rules: readonly string[] }[]): number =>
     items.flatMap((item) => item.rules).length
@@ -472,6 +488,8 @@ test("README.md has the counts of the files", () => {
     policyRow("policy-families.jsonl", policies),
     policyRow("second-policy-families.jsonl", secondPolicies),
     policyRow("third-policy-families.jsonl", thirdPolicies),
+    policyRow("fourth-policy-families.jsonl", fourthPolicies),
+    policyRow("fifth-policy-families.jsonl", fifthPolicies),
   ]
   const page = readFileSync(new URL("README.md", import.meta.url), "utf8")
   expect(page.split("\n")).toEqual(expect.arrayContaining(rows.map((row) => `| ${row} |`)))
@@ -489,13 +507,7 @@ describe.skipIf(corpus === undefined)(`beside the development talk${withoutCorpu
       values.filter((value) => value.split(/\s+/).length >= words && known.includes(plain(value).trim()))
     expect(known.length).toBeGreaterThan(100_000)
     expect(
-      copied(
-        [
-          ...withText.flatMap((item) => item.rules),
-          ...[...policies, ...secondPolicies, ...thirdPolicies].map(({ sentence }) => sentence),
-        ],
-        5,
-      ),
+      copied([...withText.flatMap((item) => item.rules), ...allPolicies.map(({ sentence }) => sentence)], 5),
     ).toEqual([])
     expect(copied([...withText.map((item) => item.text), ...pairs.map(({ then }) => then)], 8)).toEqual([])
   })
