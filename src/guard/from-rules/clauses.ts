@@ -24,7 +24,7 @@ type Said = { readonly text: string; readonly plain: string }
 export type Polarity = "only" | "never" | "plain" | "mixed"
 
 const clauseEnd =
-  /[;.:](?= |$)| [-–—→] | and not |, (?=(?:my|our|the|i|we|they|people|callers) \p{L})|, (?=(?:you )?(?:write|use|put|read|store|save|copy|take|go|add|edit|change|post|send)(?![\p{L}]))|, (?=(?:and |but |so )?(?:never|not|no|don't|only|nie|nicht|keine?|jamais|nunca)\b)|(?<!(?:any|no) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything) but | and never /u
+  /[;.:](?= |$)| [-–—→] | and (?=not )|, (?=(?:my|our|the|i|we|they|people|callers) \p{L})|, (?=(?:you )?(?:write|use|put|read|store|save|copy|take|go|add|edit|change|post|send)(?![\p{L}]))|, (?=(?:and |but |so )?(?:never|not|no|don't|only|nie|nicht|keine?|jamais|nunca)\b)|(?<!(?:any|no) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything) but | and (?=never )/u
 
 /** The clauses of a marked statement, each with what it says about itself. */
 export const clausesIn = (marked: string): readonly { readonly text: string; readonly forbids: boolean }[] =>
@@ -56,14 +56,25 @@ export function polarityOf(marked: string, mark: string): Polarity {
  * The values of a kind that alone are allowed, where the rest of the statement names others that are not: "only Slack, not e-mail". Nothing
  * where the statement says nothing of the sort.
  */
-export function onlyValues({ plain, text }: Said, kind: keyof typeof marks): readonly string[] | undefined {
+export const onlyValues = (said: Said, kind: keyof typeof marks): readonly string[] | undefined =>
+  valuesBeside(said, kind, ["only"])
+
+/** The same where it need not say that these are all: "reports are posted to Slack, and never sent by e-mail". */
+export const ratherValues = (said: Said, kind: keyof typeof marks): readonly string[] | undefined =>
+  valuesBeside(said, kind, ["only", "plain"])
+
+function valuesBeside(
+  { plain, text }: Said,
+  kind: keyof typeof marks,
+  allowing: readonly Polarity[],
+): readonly string[] | undefined {
   const read = plain.split(clauseEnd).map((clause) => {
     const marked = markValues(clause, text)
     return { values: marked.values[kind], polarity: clausePolarity(marked.text) }
   })
   const named = read.filter(({ values }) => values.length > 0)
   const [only, never] = [
-    named.filter(({ polarity }) => polarity === "only"),
+    named.filter(({ polarity }) => allowing.includes(polarity)),
     named.filter(({ polarity }) => polarity === "never"),
   ]
   if (only.length !== 1 || never.length === 0 || only.length + never.length !== named.length) return undefined

@@ -135,13 +135,14 @@ describe("words that forbid nothing that a call could do", () => {
     ["Raw files are never modified, write to /derived"],
     ["Never paste keys, they are private, read docs/keys.md first"],
     // Two languages, two places: which of them binds cannot be told.
-    ["Always answer in Spanish, even if I write in English."],
+    ["Always answer in Spanish, I read English badly."],
     ["Answer in Spanish instead of French."],
     ["You may read all of /srv/data but write only to /srv/out."],
     // It is one text's, a part's, or somebody else's.
     ["The letter to the bank has to be in English."],
     ["In every German text use Swiss spelling."],
     ["Contributors must sign off every commit."],
+    ["Room bookings must be confirmed by the front desk."],
     ["Make sure the importer never deletes rows in production."],
     ["Write a test that checks that no password is printed."],
     ['Put up a sign: "Never share your password".'],
@@ -158,6 +159,8 @@ describe("words that forbid nothing that a call could do", () => {
   it.each([
     ["Never paste tokens into commands, read them from the environment.", { template: "no-secrets", deny: ["send"] }],
     ["never run rm -rf without asking me", { template: "blocked-tools", commands: ["rm -rf"], decision: "ask" }],
+    ["Always answer in Spanish, even if I write in English.", { template: "language-policy", languages: ["es"] }],
+    ["Reports are posted to Slack, and never sent by e-mail.", { template: "channel-routing", media: ["slack"] }],
     ["Only use Slack, not e-mail.", { template: "allowed-media", media: ["slack"] }],
     ["Nunca ejecutes `npm audit fix --force`.", { template: "blocked-tools", commands: ["npm audit fix --force"] }],
     ["Refunds above 100 euros need two approvals.", { template: "spend-limit", amount: 100, decision: "ask" }],

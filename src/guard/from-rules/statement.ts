@@ -52,6 +52,10 @@ const partSubject =
 const ownVerbs =
   /^(?:\p{L}+ up|be|been|get|gets|go|goes|stay|stays|remain|remains|leave|leaves|cost|costs|exceed|exceeds|come|comes|belong|belongs|reach|reaches|happen|happens|end|ends|live|lives|run|runs|contain|contains|include|includes|appear|appears|mention|mentions|need|needs|require|requires|use|uses|work|works|land|lands|sit|sits|reside|touch|receive|hear|see|in|to|at|on|by|from)$/u
 
+/** What an agent sends, buys, keeps or changes: said of it, a rule binds the agent. */
+const handled =
+  /(?<![\p{L}])(?:e-?mails?|messages?|purchases?|orders?|payments?|data|resources?|files?|passwords?|secrets?|credentials?|keys?|tokens?|logs?|transfers?|reports?|connections?|commands?|recipients?)$/u
+
 /** Those who act for the user. */
 const agents = /(?<![\p{L}])(?:agents?|assistants?|subagents?|bots?|you|models?|ai|claude|gpt|codex|gemini)$/u
 
@@ -63,7 +67,10 @@ function isAboutPart(plain: string): boolean {
   const [whole, subject = "", verb = ""] = partSubject.exec(plain) ?? []
   if (whole === undefined) return false
   return (
-    !ownVerbs.test(verb) && !agents.test(subject) && !/ (?:to|of|for|from|with|in|on|at|you|your) /.test(`${subject} `)
+    !ownVerbs.test(verb) &&
+    !handled.test(subject) &&
+    !agents.test(subject) &&
+    !/ (?:to|of|for|from|with|in|on|at|you|your) /.test(`${subject} `)
   )
 }
 
@@ -96,12 +103,16 @@ const unasked =
 
 const allowed = "it allows something, and a rule found in words never loosens anything"
 
+/** Whatever else may be the case: it holds all the same. */
+const concession =
+  /,? (?:even (?:if|when|though)|whether or not|auch when|selbst when|auch wenn|selbst wenn|même si|aunque|mesmo que|anche se) [^;.]*/u
+
 /** What keeps a rule from becoming a policy, in words for whoever stated it; or the statement. */
 export function readStatement(text: string): RuleStatement | { readonly why: string } {
   const trimmed = text.trim()
   if (trimmed.length > maxLength || trimmed.split(/\s+/).length > maxWords)
     return { why: "it is too long to be read as one rule" }
-  const plain = wordsOfRule(trimmed)
+  const plain = wordsOfRule(trimmed).replace(concession, "")
   if (quotesRule(trimmed)) return { why: "it quotes words, and whose rule they are cannot be told" }
   if (/(?:^|\s)\(?1[.)] .*\s\(?2[.)] /.test(plain)) return twoThings
   if (/\([^)]*,[^)]*\)/.test(plain)) return { why: "it lists cases, and what it says of each cannot be told" }

@@ -91,7 +91,7 @@ const media: readonly (readonly [name: string, medium: string])[] = [
     "sms|text messages?|texting|text(?= (?:the |our |any )?(?:customers?|clients?|people|users?|anyone|anybody)(?! (?:in|on|by|via|through)))",
     "sms",
   ],
-  ["chat", "chat"],
+  ["chat(?! (?:channel|room) #)", "chat"],
   ["whatsapp", "whatsapp"],
   ["telegram", "telegram"],
   ["e-?mails?|mail|mails|courriels?|correos? electrónicos?", "email"],
@@ -106,7 +106,7 @@ const media: readonly (readonly [name: string, medium: string])[] = [
   ["instagram", "instagram"],
   ["webhooks?", "webhook"],
   [
-    "(?<=(?:in|into|inside|to|on|off|of|from|use|using|via|and|or|through|over|über|auf|dans|sur|en|only|except|than|nach|post|at|but|um|em|no|a|is|are),? )#\\p{L}[\\p{L}\\p{N}_-]+|#\\p{L}[\\p{L}\\p{N}_-]+(?=,? (?:is|are|only|stays?|must|may|and|or|has|never))",
+    "(?<=(?:in|into|inside|to|on|off|of|from|use|using|via|and|or|through|over|über|auf|dans|sur|en|only|except|than|nach|post|at|but|um|em|no|a|is|are|the|channel|room|canal|kanal),? )#\\p{L}[\\p{L}\\p{N}_-]+|#\\p{L}[\\p{L}\\p{N}_-]+(?=,? (?:is|are|only|stays?|must|may|and|or|has|never))",
     "room",
   ],
 ]

@@ -2,7 +2,7 @@ import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { services } from "../facts/media.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import type { SecretAct, TemplateUse } from "../policy/templates.ts"
-import { clausesIn, onlyValues, type Polarity, polarityOf } from "./clauses.ts"
+import { clausesIn, onlyValues, type Polarity, polarityOf, ratherValues } from "./clauses.ts"
 import {
   any,
   broad,
@@ -103,7 +103,9 @@ const guardMedia = new Set([
 
 export function channels(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
-  const media = onlyValues(rule, "media") ?? values.media
+  const about = someTexts.exec(text)?.[0] ?? topicOf(text)
+  const alone = about === undefined ? onlyValues(rule, "media") : ratherValues(rule, "media")
+  const media = alone ?? values.media
   if (media.length === 0) return undefined
   if (values.domains.length + values.recipients.length + values.languages.length + values.paths.length > 0)
     return undefined
@@ -111,7 +113,6 @@ export function channels(rule: RuleStatement): FamilyReading {
   if (reading.test(text) || keptOut(rule)) return undefined
   if (!media.every((medium) => medium.startsWith("#") || guardMedia.has(medium)))
     return { why: "the guard knows no such channel" }
-  const alone = onlyValues(rule, "media")
   const polarity = alone === undefined ? wayPolarity(text) : "only"
   if (polarity === "mixed") return twoThings
   if (polarity === "plain" && !rule.asks) return undefined
@@ -132,12 +133,11 @@ export function channels(rule: RuleStatement): FamilyReading {
     ? broad
     : sure
   if (polarity === "only") {
-    const about = someTexts.exec(text)?.[0] ?? topicOf(text)
     const rooms = media.filter((medium) => medium.startsWith("#")).length
-    if (about !== undefined) return rooms > 0 && rooms < media.length ? twoThings : topicRouting(rule, about)
+    if (about !== undefined) return rooms > 0 && rooms < media.length ? twoThings : topicRouting(text, media, about)
     return { policy: { template: "allowed-media", media, ...decided(rule) }, confidence }
   }
-  if (someTexts.test(text)) return someOnly
+  if (about !== undefined) return someOnly
   return { policy: { template: "blocked-media", media, ...decided(rule) }, confidence }
 }
 
@@ -195,10 +195,10 @@ function topicOf(text: string): string | undefined {
   return subject === undefined || isGeneral.test(subject) ? undefined : subject
 }
 
-function topicRouting({ marked }: RuleStatement, about: string): FamilyReading {
-  const topic = new RegExp(`((?:\\p{L}+ ){0,1})${about}`, "u").exec(marked.text)?.[0].trim() ?? about
-  const words = topic.replace(/^(?:the|all|your|our|my|any|every|a|an|post|send) /u, "").replace(/s$/, "")
-  return { policy: { template: "channel-routing", media: marked.values.media, about: [words] }, confidence: broad }
+function topicRouting(text: string, media: readonly string[], about: string): FamilyReading {
+  const topic = new RegExp(`((?:\\p{L}+ ){0,1})${about}`, "u").exec(text)?.[0].trim() ?? about
+  const words = topic.replace(/^(?:the|all|your|our|my|any|every|a|an|post|send|‹medium›) /u, "").replace(/s$/, "")
+  return { policy: { template: "channel-routing", media, about: [words] }, confidence: broad }
 }
 
 const outgoing = any(
@@ -255,7 +255,7 @@ export function language(rule: RuleStatement): FamilyReading {
 
 /** "Every German text": the language says which texts are meant, and not in what to write. */
 const isAdjective = lazyPattern(
-  "(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
+  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
   "u",
 )
 
