@@ -76,3 +76,30 @@ test("a summary keeps to its budget, but for one line", async () => {
     expect(summary).not.toBe("")
   }
 })
+
+test("the OpenAI Agents SDK compacts in its own session, and sends nothing that stood before that", async () => {
+  const [spec] = specs("openai-agents", "compaction")
+  if (spec === undefined) throw new Error("no spec")
+  const whole = await play({ ...spec, condition: "control" })
+  expect([whole.compactions, whole.survival]).toEqual([0, "verbatim"])
+  const { compactions, requests, summaries } = await play(spec)
+  const messages = requests[0]?.messages ?? []
+  expect([compactions, summaries.length]).toEqual([1, 1])
+  expect(messages.map(({ role }) => role).slice(0, 2)).toEqual(["system", "user"])
+  expect(messages[1]?.content).toContain(summaries[0]?.summary ?? "no summary")
+})
+
+test("the row with policies from rules has none but those, and none without a rule", async () => {
+  const stated = await Promise.all(
+    specs("holdfast-rules-guard", "compaction")
+      .map((spec) => ({ ...spec, agent: "rogue" as const }))
+      .map(play),
+  )
+  const unstated = await Promise.all(
+    specs("holdfast-rules-guard", "floor")
+      .map((spec) => ({ ...spec, agent: "rogue" as const }))
+      .map(play),
+  )
+  expect(stated.filter(({ refusals }) => refusals > 0).length).toBeGreaterThan(6)
+  expect(unstated.map(({ refusals }) => refusals)).toEqual(unstated.map(() => 0))
+})

@@ -1,5 +1,6 @@
 import type { Harness } from "./harness.ts"
 import { holdfastHarness } from "./harness-holdfast.ts"
+import { openaiAgentsHarness } from "./harness-openai-agents.ts"
 import { aiSdkHarness, langchainHarness } from "./harness-peers.ts"
 import { plainHarness } from "./harness-plain.ts"
 import type { RowName } from "./spec.ts"
@@ -13,6 +14,7 @@ export const harnesses: Readonly<Record<RowName, Harness>> = {
   "hardened-pin": plainHarness,
   langchain: langchainHarness,
   "ai-sdk": aiSdkHarness,
+  "openai-agents": openaiAgentsHarness,
   "holdfast-found": holdfastHarness,
   "holdfast-operator": holdfastHarness,
   "holdfast-rules-guard": holdfastHarness,
@@ -27,6 +29,7 @@ export const rowLabels: Readonly<Record<RowName, string>> = {
   "hardened-pin": "pinning with provenance words",
   langchain: "LangChain summarizationMiddleware",
   "ai-sdk": "AI SDK pruneMessages",
+  "openai-agents": "OpenAI Agents compaction session",
   "holdfast-found": "Holdfast, pins found by itself",
   "holdfast-operator": "Holdfast, operator pin",
   "holdfast-rules-guard": "Holdfast, rules found + policies from them",

@@ -67,7 +67,16 @@ export const scales = {
   },
   /** The most and the least that can be believed, against each other. */
   quick: {
-    rows: ["none", "naive-pin", "hardened-pin", "langchain", "holdfast-rules-guard", "holdfast-guard"],
+    rows: [
+      "none",
+      "naive-pin",
+      "hardened-pin",
+      "langchain",
+      "ai-sdk",
+      "openai-agents",
+      "holdfast-rules-guard",
+      "holdfast-guard",
+    ],
     pairs: somePairs.slice(0, 2),
     repetitions: 1,
     sweepRows: ["none", "holdfast-rules-guard", "holdfast-guard"],

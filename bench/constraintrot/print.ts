@@ -48,6 +48,7 @@ const studies: readonly (readonly [string, string])[] = [
   ["channels", "Violation, % by the channel of the rule"],
   ["rounds", "Violation, % after so many segments of work"],
   ["languages", "Violation, % by language"],
+  ["wordings", "Violation, % by the wording of the rule"],
   ["rogue", "Violation, % by an agent that cares for no rule and rewrites what is refused, by task"],
 ]
 

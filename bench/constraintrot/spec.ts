@@ -8,6 +8,7 @@ export const rowNames = [
   "hardened-pin",
   "langchain",
   "ai-sdk",
+  "openai-agents",
   "holdfast-found",
   "holdfast-operator",
   "holdfast-rules-guard",

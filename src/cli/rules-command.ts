@@ -1,15 +1,10 @@
-import type { PinScope } from "../rules/pin.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { pinScopes } from "../rules/pin.ts"
+import { rulesNamed } from "../rules/read-withdrawals.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { Session } from "../session/session.ts"
-import {
-  askSession,
-  askStore,
-  type CommandAnswer,
-  findSession,
-  openSession,
-  shortNames,
-  storeOptions,
-} from "./ask-store.ts"
+import type { Store } from "../store/store.ts"
+import { askStore, type CommandAnswer, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -65,18 +60,20 @@ function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly strin
 
 const rulesWhy: Command = {
   summary: "Why a rule was found, and what it is for the guard",
-  usage: "rules why SESSION ID|WORDS [--json]",
+  usage: "rules why [SESSION] ID|WORDS [--json]",
   options: storeOptions,
   maxPositionals: 2,
   notes: `A rule is named by its ID or by words of it that no other has.
 
   holdfast rules why @last "the metric rule"`,
   run: (args, world) =>
-    askSession(args, world, async ({ session }) => {
-      const [, name = ""] = args.positionals
+    askRule(args, world, async (session, name) => {
       const rules = await session.rules({ all: true })
-      const words = name.toLowerCase()
-      const found = rules.filter(({ id, text }) => id === name || (words !== "" && text.toLowerCase().includes(words)))
+      const inForce = rulesNamed(
+        name,
+        rules.filter(({ state }) => state === "in-force"),
+      )
+      const found = inForce.length > 0 ? inForce : rulesNamed(name, rules)
       const [rule, ...others] = found
       if (rule === undefined || others.length > 0) return notOneRule(name, found.length)
       const { policy } = rule
@@ -99,18 +96,16 @@ const rulesWhy: Command = {
 const notOneRule = (name: string, fitting: number) =>
   misuse(
     fitting === 0
-      ? `No rule has the words ${sentenceOf(name)}.`
-      : `${fitting} rules have the words ${sentenceOf(name)}.`,
+      ? `No rule fits "${sentenceOf(name)}".`
+      : `${fitting} rules fit "${sentenceOf(name)}", and one has to be meant.`,
     "Write its ID or more of its words; holdfast rules SESSION --all lists them.",
   )
 
-const scopes: readonly PinScope[] = ["session", "agent", "project"]
-
 const rulesAdd: Command = {
   summary: "Pin a rule in a session, for all of its agent, or for all sessions",
-  usage: 'rules add SESSION "TEXT" [--scope session|agent|project] [--json]',
+  usage: 'rules add [SESSION] "TEXT" [--scope session|agent|project] [--json]',
   options: {
-    scope: { value: "SCOPE", help: "for whom it holds; the session unless given", oneOf: scopes },
+    scope: { value: "SCOPE", help: "for whom it holds; the session unless given", oneOf: pinScopes },
     ...storeOptions,
   },
   maxPositionals: 2,
@@ -119,10 +114,8 @@ the operator: holdfast pin.
 
   holdfast rules add @last "Answer in English." --scope agent`,
   run: (args, world) =>
-    askSession(args, world, async ({ session }) => {
-      const [, text = ""] = args.positionals
-      if (text.trim() === "") return misuse("There is no rule to add.", "Write it in quotes behind the session.")
-      const scope = scopes.find((one) => one === args.valueOf("scope")) ?? "session"
+    askRule(args, world, async (session, text) => {
+      const scope = pinScopes.find((one) => one === args.valueOf("scope")) ?? "session"
       const { id } = await session.pin(text, { scope })
       return { json: { rule: id, text, scope }, text: () => [`Added as ${id}.`] }
     }),
@@ -130,7 +123,7 @@ the operator: holdfast pin.
 
 const rulesRemove: Command = {
   summary: "Take back a rule of a session",
-  usage: "rules remove SESSION ID|WORDS [--json]",
+  usage: "rules remove [SESSION] ID|WORDS [--json]",
   options: storeOptions,
   maxPositionals: 2,
   notes: `It is no longer repeated and binds no call; the log keeps that it was said. Rules of the operator are taken back with
@@ -139,28 +132,44 @@ holdfast unpin or by changing the file.
   holdfast rules remove @last e12
   holdfast rules remove @last "metric units"`,
   run: (args, world) =>
-    changeRule(args, world, async (session, name) => {
+    askRule(args, world, async (session, name) => {
       const { id, text } = await session.unpin(name)
       return { json: { removed: id, text }, text: () => [`Taken back: ${id}, ${sentenceOf(text)}`] }
     }),
 }
 
-/** Do something to the one rule that the second word names. */
-const changeRule = (
+/**
+ * Ask about the rule that the last word names, in the session that the first one names. A single word is the rule's, of the session that
+ * was written to last, unless a session has that name.
+ */
+const askRule = (
   args: Arguments,
   world: World,
-  change: (session: Session, name: string) => Promise<CommandAnswer>,
+  ask: (session: Session, name: string) => Promise<CommandAnswer | CommandFailure>,
 ): Promise<number | CommandFailure> =>
-  askSession(args, world, async ({ session }) => {
-    const [, name = ""] = args.positionals
-    return name.trim() === ""
-      ? misuse("It was not said which rule.", "Write its ID or words of it.")
-      : change(session, name)
+  askStore(args, world, async ({ store }) => {
+    const [first = "", second] = args.positionals
+    const isSession = second === undefined && (first === "@last" || (await isSessionName(store, first)))
+    const [given, name] = second === undefined && !isSession ? ["@last", first] : [first, second ?? ""]
+    if (name.trim() === "")
+      return misuse("It was not said which rule.", "Write its ID or its words, in quotes, behind the session.")
+    const row = await findSession(store, given)
+    return isFailure(row) ? row : ask(openSession(store, row), name)
   })
+
+async function isSessionName(store: Store, name: string): Promise<boolean> {
+  if (name === "" || /\s/.test(name)) return false
+  try {
+    return !isFailure(await findSession(store, name))
+  } catch (error) {
+    if (error instanceof HoldfastError && error.problem.code === "session-unknown") return false
+    throw error
+  }
+}
 
 const rulesDemote: Command = {
   summary: "Keep a rule in mind without giving it force",
-  usage: "rules demote SESSION ID|WORDS [--json]",
+  usage: "rules demote [SESSION] ID|WORDS [--json]",
   options: storeOptions,
   maxPositionals: 2,
   notes: `It is carried as something remembered, where there is room: it gives way to any other rule, and the guard does not
@@ -168,7 +177,7 @@ go by it. For what was taken for a rule and is none.
 
   holdfast rules demote @last "no tabs"`,
   run: (args, world) =>
-    changeRule(args, world, async (session, name) => {
+    askRule(args, world, async (session, name) => {
       const { id, text } = await session.demote(name)
       return { json: { demoted: id, text }, text: () => [`Only remembered now, as ${id}: ${sentenceOf(text)}`] }
     }),

@@ -65,12 +65,22 @@ export async function locate(
     await deps.lineages.answered(assignment, request, [], { isCut: true })
     throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
   }
-  // What asks for a title or a summary acts on nothing, and needs no rules.
-  const within = request.tools.length > 0 ? conversationsOf(assignment.session) : []
-  const owner = within.length > 0 ? { ...incomingCall.owner, within } : incomingCall.owner
-  const session = await sessionOf(deps, owner, assignment)
+  const session = await sessionOf(deps, ownerOfSession(incomingCall, assignment.session, request), assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
   return { tenant, assignment, session, request, whole }
+}
+
+/**
+ * Who a session belongs to, and the conversations that it is a part of, whose rules it has. What asks for a title or a summary acts on
+ * nothing, and needs no rules.
+ */
+export function ownerOfSession(
+  { owner }: Pick<IncomingCall, "owner">,
+  session: string,
+  { tools }: Pick<ModelRequest, "tools">,
+): SessionOwner {
+  const within = tools.length > 0 ? conversationsOf(session) : []
+  return within.length > 0 ? { ...owner, within } : owner
 }
 
 /**

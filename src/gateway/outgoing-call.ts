@@ -15,7 +15,7 @@ import { bodyFor, continueFastPath, type FastPath, isSureOf, leavesSize } from "
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
-import { type Located, locate } from "./locate.ts"
+import { type Located, locate, ownerOfSession } from "./locate.ts"
 import { type OwnAnswer, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
 import {
@@ -192,7 +192,10 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
     guarding: async () =>
-      noteWithheldCalls(await deps.holdfast.session(session, incomingCall.owner).guarding(), judged),
+      noteWithheldCalls(
+        await deps.holdfast.session(session, ownerOfSession(incomingCall, session, request)).guarding(),
+        judged,
+      ),
     repeated: () => {
       judged.isOther = true
     },
@@ -392,6 +395,8 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
   const { isNew, fork, held } = assignment
   const isHeld = held !== undefined || whole !== undefined || request.held !== undefined
   if (!isNew || fork !== undefined || isHeld || deps.store.isShared) return false
+  // The conversation that it is a part of may have rules.
+  if (ownerOfSession(incomingCall, session.id, request).within !== undefined) return false
   const model = incomingCall.model ?? request.model
   if (stackOfCall(deps.stacks, incomingCall, request.model) !== undefined) return false
   const windowTokens = windowOf(deps, incomingCall, model) ?? findModel(model ?? "").windowTokens

@@ -251,8 +251,9 @@ export function deniedResults(judged: readonly JudgedCall[], { messages }: Model
   )
 }
 
-/** Whose a rule is, by the id of its policy. */
-const ownerOf = (policy: string): string => (/^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : "the operator's")
+/** Whose a rule is, by the id of its policy. One that was made from a rule in words has the mark of whose words they are. */
+const ownerOf = (policy: string): string =>
+  /^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : policy.startsWith("rule:") ? "the user's" : "the operator's"
 
 /**
  * What the user sees, and the model when the message comes back, in the place of a call that was withheld: one sentence with the rule and

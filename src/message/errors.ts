@@ -100,7 +100,8 @@ export type Problem =
   | { readonly code: "command-refused"; readonly reason: CommandRefusal; readonly found: string }
   | { readonly code: "key-invalid"; readonly key: string; readonly expected: string }
   | { readonly code: "finder-failed"; readonly reason: string }
-  | { readonly code: "pin-unknown"; readonly pin: string }
+  | { readonly code: "pin-unknown"; readonly pin: string; readonly fitting?: number }
+  | { readonly code: "pin-shared"; readonly pin: string; readonly scope: string }
   | { readonly code: "turn-too-long"; readonly iterations: number }
   | { readonly code: "turn-stopped"; readonly iterations: number }
   | { readonly code: "access-refused"; readonly status: 401 | 403; readonly reason: string }
@@ -338,9 +339,14 @@ const describers: Describe = {
     sentence: `The finder of rules gave no answer: ${reason}.`,
     next: "Fix it or leave it out: what the built-in finder found is pinned in any case.",
   }),
-  "pin-unknown": ({ pin }) => ({
-    sentence: `No rule ${pin} stands that could be taken back here.`,
-    next: "See the rules that stand: the operator's with holdfast policy, a session's with pins().",
+  "pin-unknown": ({ pin, fitting = 0 }) => ({
+    sentence:
+      fitting > 1 ? `${fitting} rules fit "${pin}", and one has to be meant.` : `No rule "${pin}" is in force here.`,
+    next: "Write its id or more of its words: holdfast rules, or session.rules(), lists them. Rules of the operator are taken back with holdfast unpin.",
+  }),
+  "pin-shared": ({ pin, scope }) => ({
+    sentence: `The rule ${pin} holds for the whole ${scope}, and a session alone cannot demote it.`,
+    next: "Take it back with holdfast rules remove, or unpin(), and add it to the sessions that it is for.",
   }),
   "turn-too-long": ({ iterations }) => ({
     sentence: `The model still asked for tools after ${iterations} calls.`,

@@ -1,7 +1,8 @@
 import { type Channel, type Span, trust } from "../message/message.ts"
 
 /** For how much a rule holds: one session, every session of an agent, or all of them. */
-export type PinScope = "session" | "agent" | "project"
+export const pinScopes = ["session", "agent", "project"] as const
+export type PinScope = (typeof pinScopes)[number]
 
 /** Where a rule was said: in a part of a log entry's message (`piece` of a tool's result), or in a document by its hash. */
 export type PinPlace =

@@ -414,19 +414,27 @@ export function readPinCommand(message: string): PinCommand | undefined {
 const pinOf = (text: string, rest: string): PinCommand | undefined =>
   text === "" || text.length > maxPin || !/[\p{L}\p{N}]/u.test(text) ? undefined : { type: "pin", text, rest }
 
-/** The rule that is meant by its id or by words of it: one that has them as they stand, or else all that they are about. In doubt none. */
+/** The rule that is meant by its id or by words of it. In doubt none. */
 export function ruleNamed<Rule extends Pick<Pin, "id" | "text">>(
   name: string,
   pins: readonly Rule[],
 ): Rule | undefined {
+  const [only, ...others] = rulesNamed(name, pins)
+  return others.length === 0 ? only : undefined
+}
+
+/** The rules that may be meant by an id or by words: those that have them as they stand, or else all that they are about. */
+export function rulesNamed<Rule extends Pick<Pin, "id" | "text">>(
+  name: string,
+  pins: readonly Rule[],
+): readonly Rule[] {
   const byId = pins.find(({ id }) => id === name)
-  if (byId !== undefined) return byId
+  if (byId !== undefined) return [byId]
   const fold = (text: string): string => normalize(text).text.replace(/\s+/g, " ").trim()
   const literal = pins.filter(({ text }) => fold(text).includes(fold(name)))
-  if (literal.length > 0) return literal.length === 1 ? literal[0] : undefined
+  if (literal.length > 0) return literal
   const topic = topicOf(name).filter((word) => !telling.has(word))
-  const alike = pins.filter(({ text }) => topic.length > 0 && topic.every((word) => topicOf(text).includes(word)))
-  return alike.length === 1 ? alike[0] : undefined
+  return pins.filter(({ text }) => topic.length > 0 && topic.every((word) => topicOf(text).includes(word)))
 }
 
 /** Where the line at a place ends, and where the next one starts. */

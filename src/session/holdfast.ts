@@ -157,12 +157,14 @@ async function inheritedBy(
   id: string,
   { within = [], ...owner }: SessionOwner,
   isOpen: (id: string) => boolean,
-  open: (id: string, owner: SessionOwner) => Promise<Live>,
+  open: (id: string, owner: SessionOwner | undefined) => Promise<Live>,
 ): Promise<readonly Pin[]> {
   const rules: Pin[] = []
   for (const other of [within].flat()) {
-    if (other === id || (!isOpen(other) && (await store.session(other)) === undefined)) continue
-    const parent = await open(other, owner)
+    const row = other === id || isOpen(other) ? undefined : await store.session(other)
+    if (other === id || (row === undefined && !isOpen(other))) continue
+    // It belongs to its own agent, whoever asks for its rules.
+    const parent = await open(other, row === undefined || row.agent === "" ? undefined : { ...owner, agent: row.agent })
     const read = async (): Promise<readonly Pin[]> => {
       await loadSession(parent)
       return rulesFor(parent)

@@ -2,16 +2,14 @@ import { HoldfastError, ignoreProblem, refuseOption } from "../message/errors.ts
 import { present } from "../message/present.ts"
 import { hashText } from "../message/sha256.ts"
 import { kindOfRule } from "../rules/find-rules.ts"
-import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
+import { operatorHeading, type Pin, type PinScope, pinScopes } from "../rules/pin.ts"
 import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
-import { ruleNamed } from "../rules/read-withdrawals.ts"
+import { rulesNamed } from "../rules/read-withdrawals.ts"
 import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
 import type { Journal } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
-
-const scopes: readonly PinScope[] = ["session", "agent", "project"]
 
 /**
  * Options of a pinned rule: when it expires, and whether it holds for this session (the default), for all sessions of its agent, or for all
@@ -27,7 +25,7 @@ export async function pin(
   if (typeof text !== "string" || text.trim() === "") refuseOption("pin", "the text of a rule", "an empty text")
   if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
     refuseOption("expiresAtMs", "a time in milliseconds", String(expiresAtMs))
-  if (!scopes.includes(scope)) refuseOption("scope", `one of ${scopes.join(", ")}`, String(scope).slice(0, 40))
+  if (!pinScopes.includes(scope)) refuseOption("scope", `one of ${pinScopes.join(", ")}`, String(scope).slice(0, 40))
   const body: RuleBody = {
     type: "rule-pinned",
     text,
@@ -49,9 +47,14 @@ export async function pin(
 /** The rule that is meant, by its id or by words of it. A rule of the operator's is not for a session to take back. */
 async function requirePin(live: Live, name: string): Promise<SessionPin> {
   const known = await readPins(live)
-  const found =
-    known.find(({ id, state }) => id === name && state !== "withdrawn") ?? ruleNamed(name, known.filter(isInForce))
-  if (found === undefined) throw new HoldfastError({ code: "pin-unknown", pin: name.slice(0, maxPinName) })
+  const byId = known.find(({ id, state }) => id === name && state !== "withdrawn")
+  const [found, ...others] = byId === undefined ? rulesNamed(name, known.filter(isInForce)) : [byId]
+  if (found === undefined || others.length > 0)
+    throw new HoldfastError({
+      code: "pin-unknown",
+      pin: name.slice(0, maxPinName),
+      ...(found === undefined ? {} : { fitting: others.length + 1 }),
+    })
   return found
 }
 
@@ -78,7 +81,8 @@ const demoted = "demoted"
 export async function demote(live: Live, name: string): Promise<SessionPin> {
   const found = await requirePin(live, name)
   const seq = seqOf(found.id)
-  if (seq === undefined || found.scope !== "session") throw new HoldfastError({ code: "pin-unknown", pin: found.id })
+  if (seq === undefined || found.scope !== "session")
+    throw new HoldfastError({ code: "pin-shared", pin: found.id, scope: found.scope })
   if (found.channel === "memory") return found
   const { text, kind, context } = found
   const body: RuleBody = {
@@ -353,6 +357,7 @@ export function whyOf({
 }: Pin & { readonly confidence?: number }): string {
   if (by === "operator") return `the operator laid it down${source === undefined ? "" : ` (${source})`}`
   if (by === "asked") return "someone asked for it to be pinned"
+  if (source === demoted) return "someone demoted it: it is remembered where there is room, and binds no call"
   const where =
     place === undefined
       ? ""

@@ -81,7 +81,7 @@ export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   const mode: FromRules = live.options.guard?.fromRules ?? "observe"
   if (mode === "off") return undefined
   const policies = (await policiesOfRules(live)).flatMap((rule): readonly TemplateUse[] =>
-    "policy" in rule ? [policyInMode(rule, isOwn(rule.pin) ? mode : "observe")] : [],
+    "policy" in rule ? [ofOwner(rule.pin, policyInMode(rule, isOwn(rule.pin) ? mode : "observe"))] : [],
   )
   if (policies.length === 0) return undefined
   const key = JSON.stringify(policies)
@@ -90,6 +90,10 @@ export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   guards.set(key, found)
   return found
 }
+
+/** Whoever is refused is told whose rule it was: the names of policies from the operator's words say so. */
+const ofOwner = ({ by }: Pin, policy: TemplateUse): TemplateUse =>
+  by === "operator" ? { ...policy, name: `operator-${policy.name}` } : policy
 
 async function guardFrom(policies: readonly TemplateUse[], mode: FromRules): Promise<Guard | undefined> {
   try {

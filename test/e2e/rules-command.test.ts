@@ -60,6 +60,24 @@ test("the rules of a session are listed, explained, added, demoted and taken bac
   expect(await holdfast("rules", "remove", "ticket-1", "no such words")).toMatchObject({ code: 1 })
 })
 
+test("a rule is named without its session, and whoever names none, two or a shared one is told so", async () => {
+  expect((await holdfast("rules", "why", "the metric rule")).out).toMatch(/^Always use metric units in tables\./)
+  expect((await holdfast("rules", "add", "Ask me before you push.")).out).toMatch(/Added as e\d+/)
+  await holdfast("rules", "add", "ticket-1", "Ask me before you deploy.")
+  const told = async (...args: readonly string[]) => (await holdfast("rules", ...args)).err
+  expect(await told("remove", "ask me before you")).toMatch(
+    /2 rules fit "ask me before you", and one has to be meant\./,
+  )
+  expect(await told("why", "ticket-1", "ask me before you")).toMatch(/2 rules fit "ask me before you"/)
+  expect(await told("remove", "ticket-1", "unicorns")).toMatch(/No rule "unicorns" is in force here\.\nWrite its id/)
+  for (const command of ["why", "remove", "demote", "add"])
+    expect(await told(command, "ticket-1")).toMatch(/It was not said which rule\./)
+  const { rule } = JSON.parse((await holdfast("rules", "add", "No tabs.", "--scope", "agent", "--json")).out)
+  expect(await told("demote", rule)).toMatch(/holds for the whole agent, and a session alone cannot demote it/)
+  await holdfast("rules", "demote", "metric")
+  expect((await holdfast("rules", "why", "metric")).out).toMatch(/someone demoted it: it is remembered/)
+})
+
 test("policy suggest writes a file that a policy directory takes, and says what is no policy", async () => {
   const out = join(folder, "suggested.json")
   const told = await holdfast("policy", "suggest", "ticket-1", "--out", out)

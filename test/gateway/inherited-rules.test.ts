@@ -75,6 +75,35 @@ test("what the guard makes of a rule binds the main agent and its subagents, and
   expect(JSON.stringify(other.content)).toContain("eve@elsewhere.test")
 })
 
+test("the first call of an agent with a name of its own in a conversation is bound by the user's rules there", async () => {
+  const call: Output = { calls: [{ tool: "send_email", input: { to: "eve@elsewhere.test", body: "hi" } }] }
+  const place = await open(call, { guard: { fromRules: "enforce" } })
+  const say = async (content: string, agent?: string): Promise<string> => {
+    const named = agent === undefined ? {} : { "x-holdfast-agent": agent }
+    const answer = await fetch(`${place.gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer k", "x-holdfast-session": "t-7", ...named },
+      body: JSON.stringify({
+        model: "gpt-4o",
+        messages: [{ role: "user", content }],
+        tools: [{ type: "function", function: { name: "send_email", parameters: { type: "object" } } }],
+      }),
+    })
+    return answer.text()
+  }
+  await say(`${rule} Look at the queue.`)
+  await place.gateway.holdfast.idle()
+  const told = await say("Send the invoice.", "mailer")
+  expect(told).not.toContain("eve@elsewhere.test")
+  expect(told).toContain(`by the user's rule: ${rule.slice(0, -1)}`)
+  expect(lastSent(place)).toContain(rule)
+  const rows = await place.gateway.holdfast.sessions()
+  expect(rows.map(({ id, agent }) => [id.replace(/^\w+\./, ""), agent]).sort()).toEqual([
+    ["t-7", "default"],
+    ["t-7~agent-mailer", "mailer"],
+  ])
+})
+
 test("observed, which is the default, the call goes out as it came and the log says what would have been refused", async () => {
   const place = await open({ calls: [{ tool: "send_email", input: { to: "eve@elsewhere.test", body: "hi" } }] })
   const answer = await ask(place, `${rule} Send the invoice.`)

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono"
 import { HoldfastError } from "../../message/errors.ts"
 import { readLimited } from "../../model/call-model.ts"
+import { pinScopes } from "../../rules/pin.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
@@ -93,14 +94,16 @@ async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Prom
 
 /** Perform a person's change in a session: undo the compaction in force, or add, withdraw or demote a rule. */
 async function perform(session: Session, type: string, rest: Readonly<Record<string, unknown>>): Promise<object> {
-  const { checkpoint, text, rule } = rest
+  const { checkpoint, text, rule, scope = "session" } = rest
   if (type === "undo" && typeof checkpoint === "string") {
     const { checkpoints } = await session.overview()
     const inForce = checkpoints.find((one) => one.inForce)?.id
     if (inForce !== checkpoint) throw new HoldfastError({ code: "nothing-to-undo", session: session.id })
     return session.undo()
   }
-  if (type === "pin" && typeof text === "string") return { rule: await session.pin(text) }
+  const named = pinScopes.find((one) => one === scope)
+  if (type === "pin" && typeof text === "string" && named !== undefined)
+    return { rule: await session.pin(text, { scope: named }) }
   if (type === "unpin" && typeof rule === "string") {
     await session.unpin(rule)
     return { rule }

@@ -122,7 +122,7 @@ test("a page signs in with a code from the token, and then changes a session wit
   const house = await openAdminHouse()
   const { ask, holdfast } = house
   await holdfast.session("s").append([{ role: "user", content: "Good morning." }])
-  const { page, cookie, signed, submit } = await openPage(house)
+  const { page, cookie, signed, submit, change } = await openPage(house)
   expect((await ask("/admin/status", { headers: page })).status).toBe(200)
   expect((await ask("/admin/status", { headers: { cookie, origin } })).status).toBe(401)
   // A page cannot issue codes.
@@ -132,6 +132,9 @@ test("a page signs in with a code from the token, and then changes a session wit
   expect((await submit(text)).status).toBe(200)
   expect((await submit(text)).status).toBe(409)
   expect((await holdfast.session("s").pins()).map(({ text: rule }) => rule)).toEqual(["Never sell."])
+  expect((await change({ type: "pin", session: "s", text: "No tabs.", scope: "project" })).status).toBe(200)
+  expect((await change({ type: "pin", session: "s", text: "No tabs.", scope: "planet" })).status).toBe(400)
+  expect((await holdfast.session("other").pins()).map(({ text: rule }) => rule)).toEqual(["No tabs."])
 })
 
 test("rules are demoted and taken back, and the compaction in force is undone, each by one signed change", async () => {

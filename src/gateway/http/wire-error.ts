@@ -53,6 +53,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "key-invalid": 400,
   "finder-failed": 502,
   "pin-unknown": 404,
+  "pin-shared": 409,
   "turn-too-long": 500,
   "turn-stopped": 503,
   "access-refused": 401,

@@ -17,6 +17,19 @@ const signs: Readonly<Record<string, string>> = {
   "₽": "RUB",
   "₩": "KRW",
   "₿": "BTC",
+  円: "JPY",
+}
+/** Dollars and reals of other countries: their letters stand before the sign. */
+const lettered: Readonly<Record<string, string>> = {
+  r$: "BRL",
+  a$: "AUD",
+  au$: "AUD",
+  c$: "CAD",
+  ca$: "CAD",
+  nz$: "NZD",
+  hk$: "HKD",
+  s$: "SGD",
+  mx$: "MXN",
 }
 const names: Readonly<Record<string, string>> = {
   dollar: "USD",
@@ -25,6 +38,17 @@ const names: Readonly<Record<string, string>> = {
   buck: "USD",
   usd: "USD",
   us$: "USD",
+  dólar: "USD",
+  dólares: "USD",
+  dollaro: "USD",
+  dollari: "USD",
+  reais: "BRL",
+  libras: "GBP",
+  yenes: "JPY",
+  franken: "CHF",
+  nzd: "NZD",
+  hkd: "HKD",
+  sgd: "SGD",
   euro: "EUR",
   euros: "EUR",
   eur: "EUR",
@@ -77,12 +101,15 @@ const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?
 
 /** What stands between a currency and its sum where data is written down: `Ccy="EUR">680.00`, `EUR: 680`. */
 const betweenData = "(?:[\"']?\\s?[>:=,;|]\\s?[\"']?)?"
-const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?${betweenData})\\s?(${figure})${scaled}`, "gi")
-const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿])|(${codes})(?![a-z]))`, "gi")
+const before = new RegExp(
+  `(?:((?<![a-z])(?:r|au?|ca?|nz|hk|s|mx)\\$|[$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?${betweenData})\\s?(${figure})${scaled}`,
+  "gi",
+)
+const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿円])|(${codes})(?![a-z]))`, "gi")
 const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
 /** What each of the three is not found without. A search for a digit is fast, and one for names is by their first letters. */
 const mayBeBefore = new RegExp(`(?<=[$€£¥₹₽₩₿]\\s?|(?:${codes})[\\s"'>:=,;|]{0,6})\\d`, "i")
-const mayBeAfter = new RegExp(`\\d\\s?(?:(?:${Object.keys(scale).join("|")})\\s?)?(?:[$€£¥₹₽₩₿]|${codes})`, "i")
+const mayBeAfter = new RegExp(`\\d\\s?(?:(?:${Object.keys(scale).join("|")})\\s?)?(?:[$€£¥₹₽₩₿円]|${codes})`, "i")
 const byFirstLetter = [...Map.groupBy(Object.keys(names), (name) => name.charAt(0))].map(
   ([first, some]) => `${first}(?:${some.map((name) => name.slice(1).replace("$", "\\$")).join("|")})`,
 )
@@ -119,7 +146,11 @@ function amount(value: number, currency: string | undefined): readonly AmountFac
 }
 
 const currencyOf = (sign: string | undefined, name: string | undefined): string | undefined =>
-  sign !== undefined ? signs[sign] : name === undefined ? undefined : (names[name.toLowerCase()] ?? name.toUpperCase())
+  sign !== undefined
+    ? (signs[sign] ?? lettered[sign.toLowerCase()])
+    : name === undefined
+      ? undefined
+      : (names[name.toLowerCase()] ?? name.toUpperCase())
 
 /** Sums of money in running text: with a sign, with a code, in words. */
 export function amountsIn(text: string): readonly AmountFact[] {

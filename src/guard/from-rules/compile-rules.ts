@@ -1,3 +1,4 @@
+import { sentencesIn } from "../../language/sentences.ts"
 import { hashText } from "../../message/sha256.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { TemplateUse } from "../policy/templates.ts"
@@ -44,6 +45,25 @@ const notJudged = "it is about nothing that the guard can judge"
  * what it was told.
  */
 export function compileRule(rule: string): RulePolicy | UncompiledRule {
+  const found = compileSentence(rule)
+  return "policy" in found ? found : (compileSentences(rule) ?? found)
+}
+
+/** Whoever says a thing twice says it once: the policy that each of several sentences means. */
+function compileSentences(rule: string): RulePolicy | undefined {
+  const [first, ...others] = sentencesIn(rule, { start: 0, end: rule.length }).map(({ start, end }) =>
+    compileSentence(rule.slice(start, end)),
+  )
+  if (first === undefined || !("policy" in first) || others.length === 0) return undefined
+  const policy = { ...first.policy, name: nameOf(rule), rule }
+  const isSame = (one: RulePolicy | UncompiledRule): boolean =>
+    "policy" in one && JSON.stringify({ ...one.policy, name: nameOf(rule), rule }) === JSON.stringify(policy)
+  return others.every(isSame) ? { ...first, rule, policy } : undefined
+}
+
+const nameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
+
+function compileSentence(rule: string): RulePolicy | UncompiledRule {
   const statement = readStatement(rule)
   if ("why" in statement) return { rule, why: statement.why }
   let near: UncompiledRule | undefined
@@ -53,7 +73,7 @@ export function compileRule(rule: string): RulePolicy | UncompiledRule {
     if ("policy" in found) {
       if (statement.condition !== undefined && !(family === "spend" && amountsIn(statement.condition).length > 0))
         return { rule, family, why: `it holds under a condition that a call does not show: "${statement.condition}"` }
-      const policy = { ...found.policy, name: `rule:${hashText(rule).slice(0, 12)}`, rule }
+      const policy = { ...found.policy, name: nameOf(rule), rule }
       return { rule, family, policy, confidence: found.confidence }
     }
     near ??= { rule, family, why: found.why }

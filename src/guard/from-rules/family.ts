@@ -43,8 +43,10 @@ export const someOnly = { why: "it is about some messages only, which the guard 
 
 export const twoThings = { why: "it says two things at once; state them one by one" } as const
 
+export const inPlaceOf = any("instead(?: of)?|rather than|stattdessen|statt|plutôt|au lieu de|en lugar|en vez|em vez")
+
 export const limiting = any(
-  "more than|over|above|exceed(?:s|ing)?|at most|max|maximum|up to|under|below|within|limit(?:ed|s)?|cap(?:ped)?|less than|beyond|greater than|higher than|ceiling|upwards|the most|dépass\\p{L}*|passar de|superar|ab \\d+|mehr als|über|höchstens|maximal|plus de|au-delà|más de|máximo|mais de",
+  "not (?:a|one) (?:cent|penny|dollar|buck|euro|pound) more|and no more|tops|at the (?:very )?most|(?:pricier|dearer|costlier|more expensive) than|past|more than|over|above|exceed(?:s|ing)?|at most|max|maximum|up to|under|below|within|limit(?:ed|s)?|cap(?:ped)?|less than|beyond|greater than|higher than|ceiling|upwards|the most|dépass\\p{L}*|passar de|superar|ab \\d+|mehr als|über|höchstens|maximal|plus de|au-delà|más de|máximo|mais de",
 )
 
 export const production = any(
@@ -52,7 +54,7 @@ export const production = any(
 )
 
 export const secretNouns = any(
-  "secrets?|clés? d'api|tokens?(?= (?:ever |must |may |should )*(?:ends? up|in (?:a )?commits?))|api[- ]?keys?|passwords?|passphrases?|credentials?|(?:access|auth|api|bearer|session|secret|refresh) tokens?|tokens? (?:and|or|,) (?:passwords?|keys?|secrets?)|passwords? (?:and|or) tokens?|private keys?|ssh keys?|credential store|key ?store|vault|keys? (?:and|or) (?:passwords?|tokens?|credentials?|secrets?)|zugangsdaten|passwörter|kennwörter|geheimnisse|schlüssel|mots? de passe|identifiants|contraseñas?|credenciales|secretos|claves?|\\.env(?: files?)?",
+  "secrets?|clés? d'api|tokens?(?= (?:ever |must |may |should )*(?:ends? up|in (?:a )?commits?))|api[- ]?keys?|passwords?|passphrases?|credentials?|(?:access|auth|api|bearer|session|secret|refresh) tokens?|tokens? (?:and|or|nor|,) (?:passwords?|keys?|secrets?)|passwords? (?:and|or|nor) (?:api )?tokens?|private keys?|ssh keys?|credential store|key ?store|vault|keys? (?:and|or) (?:passwords?|tokens?|credentials?|secrets?)|zugangsdaten|passwörter|kennwörter|geheimnisse|schlüssel|mots? de passe|identifiants|contraseñas?|credenciales|secretos|claves?|\\.env(?: files?)?",
 )
 
 /** Words for where somebody lives; an address by itself may be one of the network. */
@@ -62,9 +64,9 @@ export const homeAddress = any(homeAddressWords)
 
 /** Words for what is known of somebody's health; a health check is one of a server. */
 const healthWords =
-  "health (?:data|information|records?|details|status)|medical (?:data|information|records?|details|history|histories|conditions?)|diagnos[ei]s|diagnosen|illness(?:es)?|medications?|prescriptions?|lab results?|sick leave|gesundheitsdaten|krankheit(?:en)?|patientendaten|krankenakten?|données (?:de santé|médicales)|informations? médicales?|dossiers? médica(?:l|ux)|datos (?:de salud|médicos)|información médica|historial médico|dados (?:de saúde|médicos)|dati sanitari"
+  "patient (?:data|records?|information|files)|health (?:data|information|records?|details|status)|medical (?:data|information|records?|details|history|histories|conditions?)|diagnos[ei]s|diagnosen|illness(?:es)?|medications?|prescriptions?|lab results?|sick leave|gesundheitsdaten|krankheit(?:en)?|patientendaten|krankenakten?|données (?:de santé|médicales)|informations? médicales?|dossiers? médica(?:l|ux)|datos (?:de salud|médicos)|información médica|historial médico|dados (?:de saúde|médicos)|dati sanitari"
 export const health = any(healthWords)
 
 export const personNouns = any(
-  `${homeAddressWords}|${healthWords}|personal(?:ly)? (?:data|identifiable(?: information| data)?|information|details|identifying (?:information|data))|pii|personenbezogene\\p{L}*|persönliche\\p{L}* daten|données (?:personnelles|à caractère personnel)|datos personales|dados pessoais|credit ?card(?: numbers?| data| details)?|card (?:numbers?|data|details)|ssns?|social security numbers?|phone numbers?|telefonnummern?|ibans?|handynummern?|e-?mail addresses of|customers' e-?mail addresses|(?:patients?|customers?)'? names|cpf|passport(?: numbers?)?|dates? of birth|birth ?dates?|birthdays?|geburtsdat\\p{L}*|bank account numbers?|account numbers?|national ids?|tax ids?`,
+  `${homeAddressWords}|${healthWords}|personal(?:ly)? (?:data|identifiable(?: information| data)?|information|details|identifying (?:information|data))|pii|personenbezogene\\p{L}*|persönliche\\p{L}* daten|données (?:personnelles|à caractère personnel)|datos personales|dados pessoais|credit ?card(?: numbers?| data| details)?|card (?:numbers?|data|details)|ssns?|social security numbers?|phone numbers?|telefonnummern?|ibans?|handynummern?|e-?mail addresses of|customers' e-?mail addresses|(?:patients?|customers?)'? names|cpf|passport(?: numbers?)?|dates? of birth|birth ?dates?|birthdays|geburtsdat\\p{L}*|bank account numbers?|account numbers?|national ids?|tax ids?`,
 )

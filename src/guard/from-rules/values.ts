@@ -1,22 +1,25 @@
 /** The values that a rule names, by kind, and the rule with a mark in the place of each. */
 
 const fileEndings =
-  "ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz"
+  "ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz|mod|sum"
 
 const address = /(?<![\w.@:-])[\w.+-]+@(?:[a-z\d-]+\.)+[a-z]{2,24}(?![\w-])/g
 const domain = new RegExp(
   `(?<![\\w./~@-])(?:https?://)?@?((?:\\*\\.)?(?:[a-z\\d](?:[a-z\\d-]*[a-z\\d])?\\.)+(?!(?:${fileEndings})(?![\\w-]|\\.\\w))[a-z]{2,24}|localhost|\\d{1,3}(?:\\.\\d{1,3}){3})(?:/(?=[\\s,;.)]|$))?(?![\\w/@-]|\\.[\\w])`,
   "g",
 )
+/** Endings that files and countries share: it is a host where something is got from or put to. */
+const reachedDomain =
+  /(?<=(?:connect|upload|download|fetch|request|talk|visit|brows|curl|wget|access)\p{L}*(?: \S+){0,3}(?: (?:to|from|of|at))? )(?:[a-z\d-]+\.)+(?:sh|rs|cc|md|zip|py|cs)(?![\w/-]|\.\w)/gu
 const path = new RegExp(
-  `(?<![\\w@/.~-])(?:(?:~|\\.{1,2})?/(?:[\\w.@*~-]+/?)+|(?:[\\w.@*-]+/)+(?![\\w*-]|\\.\\w)|(?:[\\w.@*-]+/)+(?:[\\w*-]*\\.[\\w.*-]*[\\w*-]|\\*+)|(?<=(?:^|in|from|under|of|to|below|inside|into|within|outside|touch|edit|change|modify|read|delete|access|and|or) ?)(?:[\\w.@*-]+/)+[\\w*-]+(?=[.,;:!]|$| (?:is|are|must|may|should|and|or|directly|ever|at|alone|without)(?![\\w]))|\\.(?:env|git|github|ssh|aws|npmrc|gitignore|vscode|dockerignore)(?:\\.[\\w*-]+)*(?:/[\\w.*-]+)*/?|[\\w*-]+(?:\\.[\\w*-]+)*\\.(?:${fileEndings})|dockerfile|makefile|jenkinsfile|gemfile|codeowners)(?![\\w@/-])`,
+  `(?<![\\w@/.~-])(?:(?:~|\\.{1,2})?/(?:[\\w.@*~-]+/?)+|(?:[\\w.@*-]+/)+(?![\\w*-]|\\.\\w)|(?:[\\w.@*-]+/)+(?:[\\w*-]*\\.[\\w.*-]*[\\w*-]|\\*+)|(?<=(?:^|in|from|under|of|to|below|inside|into|within|outside|touch|edit|change|modify|read|delete|access|off|leave|overwrite|remove|rename|move|and|or) ?)(?:[\\w.@*-]+/)+[\\w*-]+(?=[.,;:!]|$| (?:is|are|must|may|should|stays?|and|or|directly|ever|at|alone|untouched|without)(?![\\w]))|(?:[\\w.@*-]+/)+[\\w*-]+(?= (?:folder|directory|dir)(?![\\w]))|\\*\\.[a-z][a-z\\d]{0,9}(?!\\.\\w)|\\.(?:env|git|github|ssh|aws|npmrc|gitignore|vscode|dockerignore)(?:\\.[\\w*-]+)*(?:/[\\w.*-]+)*/?|[\\w*-]+(?:\\.[\\w*-]+)*\\.(?:${fileEndings})|dockerfile|makefile|jenkinsfile|gemfile|codeowners)(?![\\w@/-])`,
   "g",
 )
 /** Words with a slash between them that name no file. */
 const noPath =
-  /^(?:and\/or|he\/she|she\/he|his\/her|n\/a|i\/o|ci\/cd|tcp\/ip|client\/server|24\/7|read\/write|yes\/no|on\/off|true\/false|ssl\/tls|tls\/ssl|ui\/ux|a\/b|either\/or|input\/output|w\/o|\d+\/\d+|\/|process\.env|import\.meta\.env)$/
+  /^(?:and\/or|he\/she|she\/he|his\/her|n\/a|i\/o|ci\/cd|tcp\/ip|client\/server|24\/7|read\/write|yes\/no|on\/off|true\/false|ssl\/tls|tls\/ssl|ui\/ux|a\/b|either\/or|input\/output|w\/o|\d+\/\d+|\/|process\.env|import\.meta\.env|\/v\d+(?:\/.*)?|\/api(?:\/.*)?)$/
 const folder =
-  /(?<![\w-])(?:the |our |my |your )?((?!im|in|same|whole|entire|current|working|home|root|project|this|that|any|every|other|each|following|parent|right|wrong|the|dem|den|der)[a-z][\w.-]{1,30}) (?:folder|directory|dir|ordner|verzeichnis)(?![\w-])|(?<![\w-])(?:ordner|verzeichnis|dossier|carpeta|pasta) ([a-z][\w.-]{1,30})(?![\w./-])/g
+  /(?<![\w./-])(?:the |our |my |your )?((?!im|in|same|whole|entire|current|working|home|root|project|this|that|any|every|other|each|following|parent|right|wrong|the|dem|den|der)[a-z][\w.-]{1,30}) (?:folder|directory|dir|ordner|verzeichnis)(?![\w-])/g
 const region =
   /(?<![a-z\d-])(?:(?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)-\d|(?:us|europe|asia|australia|northamerica|southamerica|me|africa)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)\d{1,2}|(?:(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)|(?:australia|japan|korea|uk|france|germany|norway|switzerland|brazil|canada|sweden|poland|italy|israel|qatar)(?:north|south|east|west|central|southeast|westcentral)|(?:east|southeast)asia)\d?)(?![a-z\d-])/g
 
@@ -58,7 +61,7 @@ const languages: readonly (readonly [name: string, code: string])[] = [
   ["french|französisch|français|francés|francese|francês|frans", "fr"],
   ["spanish|spanisch|espagnol|español|castilian|spagnolo|espanhol|spaans", "es"],
   ["italian|italienisch|italien|italiano", "it"],
-  ["portuguese|portugiesisch|portugais|portugués|português", "pt"],
+  ["portuguese|portugese|portugiesisch|portugais|portugués|português", "pt"],
   ["dutch|niederländisch|néerlandais|holandés|nederlands", "nl"],
   ["polish|polnisch|polonais|polaco", "pl"],
   ["swedish|schwedisch", "sv"],
@@ -79,13 +82,16 @@ const languages: readonly (readonly [name: string, code: string])[] = [
 
 const media: readonly (readonly [name: string, medium: string])[] = [
   ["slack", "slack"],
-  ["(?:ms |microsoft )?teams(?= |$|[.,;])(?! (?:members?|leads?|of))", "teams"],
+  [
+    "(?:ms |microsoft )?(?<!(?:the|other|our|all|both|two|three|several|between|of|many|these|those|across|different|my|your|their|most|some|which) )teams(?= |$|[.,;])(?! (?:members?|leads?|of))",
+    "teams",
+  ],
   ["discord", "discord"],
   [
-    "sms|text messages?|texting|text(?= (?:the |our |any )?(?:customers?|clients?|people|users?|anyone|anybody))",
+    "sms|text messages?|texting|text(?= (?:the |our |any )?(?:customers?|clients?|people|users?|anyone|anybody)(?! (?:in|on|by|via|through)))",
     "sms",
   ],
-  ["chat", "chat"],
+  ["chat(?! (?:channel|room) #)", "chat"],
   ["whatsapp", "whatsapp"],
   ["telegram", "telegram"],
   ["e-?mails?|mail|mails|courriels?|correos? electrónicos?", "email"],
@@ -99,7 +105,10 @@ const media: readonly (readonly [name: string, medium: string])[] = [
   ["linkedin", "linkedin"],
   ["instagram", "instagram"],
   ["webhooks?", "webhook"],
-  ["#\\p{L}[\\p{L}\\p{N}_-]+", "room"],
+  [
+    "(?<=(?:in|into|inside|to|on|off|of|from|use|using|via|and|or|through|over|über|auf|dans|sur|en|only|except|than|nach|post|at|but|um|em|no|a|is|are|the|channel|room|canal|kanal),? )#\\p{L}[\\p{L}\\p{N}_-]+|#\\p{L}[\\p{L}\\p{N}_-]+(?=,? (?:is|are|only|stays?|must|may|and|or|has|never))",
+    "room",
+  ],
 ]
 
 /** Programs that rules name, with the words behind them that make another command. */
@@ -128,7 +137,7 @@ const programs: Readonly<Record<string, string>> = {
   alembic: "upgrade downgrade",
   prisma: "migrate db reset push",
   ...Object.fromEntries(
-    "rm sudo curl wget chmod chown dd mkfs shutdown reboot kill pkill killall ssh scp rsync su doas nc netcat ncat eval crontab iptables ufw psql mysql mongo redis-cli dropdb createdb shred rmdir mv npx heroku vercel flyctl ansible-playbook ngrok"
+    "rm sudo curl wget chmod chown dd mkfs shutdown reboot kill pkill killall ssh scp rsync su doas nc netcat ncat crontab iptables ufw psql mysql mongo redis-cli dropdb createdb shred rmdir mv npx heroku vercel flyctl ansible-playbook ngrok"
       .split(" ")
       .map((name) => [name, ""]),
   ),
@@ -136,7 +145,7 @@ const programs: Readonly<Record<string, string>> = {
 const command = new RegExp(
   `(?<![\\w./@-])(${Object.keys(programs)
     .sort((one, other) => other.length - one.length)
-    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|[a-z][a-z-]*))*)(?![\\w@/-])`,
+    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|(?!and |or |nor )[a-z][a-z-]*|\\d{3,4}))*)(?![\\w@/-])`,
   "g",
 )
 const toolName =
@@ -198,7 +207,15 @@ export function markValues(plain: string, original: string): Marked {
   text = take(text, "recipients", address, ([whole = ""]) => [whole])
   text = take(text, "regions", region, ([whole = ""]) => [whole])
   text = take(text, "domains", domain, ([, name = ""]) => [name])
+  text = take(text, "domains", reachedDomain, ([whole = ""]) => [whole])
   text = take(text, "tools", toolName, ([whole = ""]) => [whole])
+  for (const [, span = ""] of original.matchAll(/`([^`]{2,80})`/g)) {
+    const whole = span.trim().toLowerCase().replace(/\s+/g, " ")
+    const at = text.indexOf(whole)
+    if (at < 0 || !Object.hasOwn(programs, whole.split(" ", 1)[0] ?? "")) continue
+    found.commands.push(whole)
+    text = `${text.slice(0, at)}${marks.commands}${text.slice(at + whole.length)}`
+  }
   text = text.replace(command, (_, name: string, rest: string) => {
     const whole = commandOf(name, rest)
     found.commands.push(whole)
@@ -232,7 +249,7 @@ function commandOf(name: string, rest: string): string {
   const known = new Set((programs[name] ?? "").split(" "))
   const words: string[] = []
   for (const word of rest.trim().split(" ")) {
-    if (word === "" || !(word.startsWith("-") || known.has(word))) break
+    if (word === "" || !(/^[-\d]/.test(word) || known.has(word))) break
     words.push(word)
   }
   return [name, ...words].join(" ")

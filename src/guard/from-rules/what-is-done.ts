@@ -2,11 +2,13 @@ import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { AskableAct } from "../policy/rule-templates.ts"
 import type { TemplateUse } from "../policy/templates.ts"
+import { clausesIn, forbidding, polarityOf } from "./clauses.ts"
 import {
   any,
   broad,
   decided,
   type FamilyReading,
+  inPlaceOf,
   likely,
   limiting,
   production,
@@ -14,11 +16,11 @@ import {
   sure,
   twoThings,
 } from "./family.ts"
-import { clausesIn, polarityOf, type RuleStatement } from "./statement.ts"
+import { askingClause, type RuleStatement } from "./statement.ts"
 import { marks } from "./values.ts"
 
 const spending = any(
-  "spend(?:s|ing)?|spent|budget|buy(?:ing)?|purchas(?:e|es|ing)|orders?|ordering|pay(?:s|ing)?|payments?|costs?|book(?:s|ing|ings)?|charges?|expenses?|transactions?|subscriptions?|transfers?|refunds?|in total|overall|expensive|ausgeben|gib|ausgaben|kauf\\p{L}*|bestell\\p{L}*|dépense\\p{L}*|achat|achats|gast\\p{L}*|compr\\p{L}*|command(?:e|es|er)|pagamento|pago|pagar|tips?|cap|anything|total",
+  "spend(?:s|ing)?|spent|budget|buy(?:ing)?|purchas(?:e|es|ing)|orders?|ordering|pay(?:s|ing)?|payments?|costs?|book(?:s|ing|ings)?|charges?|expenses?|transactions?|subscriptions?|transfers?|refunds?|in total|overall|expensive|ausgeben|gib|ausgaben|kauf\\p{L}*|bestell\\p{L}*|dépense\\p{L}*|achat|achats|gast\\p{L}*|compr\\p{L}*|command(?:e|es|er)|pagamento|pago|pagar|tips?|cap|anything|total|not (?:a|one) (?:cent|penny|dollar|buck|euro|pound) more",
 )
 
 const perUnit = any(
@@ -30,11 +32,16 @@ const perPeriod = any(
 )
 
 const perPurchase = any(
-  "each|single|one|any|an? (?:order|purchase|payment|booking|transaction|refund|transfer|subscription|expense|thing)|every|per (?:order|purchase|payment|booking|transaction|expense|refund|transfer)|orders|purchases|payments|bookings|transactions|refunds|transfers|anything|order|purchase|payment|commande|compra|bestellung|something|tips?|booking|buy(?:ing)? anything|einzelne\\p{L}*",
+  "each|single|one|any|an? (?:order|purchase|payment|booking|transaction|refund|transfer|subscription|expense|thing)|every|per (?:order|purchase|payment|booking|transaction|expense|refund|transfer)|orders|purchases|payments|invoices?|bookings|transactions|refunds|transfers|anything|order|purchase|payment|commande|compra|bestellung|something|tips?|booking|nothing that|buy(?:ing)? (?:anything|nothing)|einzelne\\p{L}*",
 )
 
 const inAll = any(
   "in total|in all|overall|altogether|total|budget|spend(?:s|ing)?|spent|insgesamt|gib|ausgeben|dépense\\p{L}*|gast\\p{L}*",
+)
+
+/** Each purchase by itself. */
+const isEach = any(
+  "each|single|(?:per|a|every|any|one) (?:order|purchase|payment|booking|transaction|expense|refund|transfer)",
 )
 
 export function spend(rule: RuleStatement): FamilyReading {
@@ -56,10 +63,8 @@ export function spend(rule: RuleStatement): FamilyReading {
   if (currency === undefined) return { why: "it names no currency" }
   if (perUnit.test(plain)) return { why: "it is a limit for a unit, and a purchase may be of several" }
   // A purchase above what a month may cost breaks the rule in any case; what was bought in other sessions the guard does not see.
-  const isEach = any("each|single|per (?:order|purchase|payment|booking|transaction|expense|refund|transfer)").test(
-    plain,
-  )
-  const each = isEach || perPeriod.test(plain) || rule.asks || (!inAll.test(plain) && perPurchase.test(plain))
+  const each =
+    isEach.test(plain) || perPeriod.test(plain) || rule.asks || (!inAll.test(plain) && perPurchase.test(plain))
   const per = each && !any("in total|in all|overall|altogether|insgesamt").test(plain) ? ({ per: "call" } as const) : {}
   return {
     policy: { template: "spend-limit", amount: minor / 100, currency, ...per, ...decided(rule) },
@@ -70,14 +75,17 @@ export function spend(rule: RuleStatement): FamilyReading {
 function spendNothing(rule: RuleStatement): FamilyReading {
   const { plain } = rule
   const all =
-    /(?:never|don't|do not|must not|may not|not allowed to) (?:ever )?(?:spend|buy|purchase|pay|order)(?:,? (?:or|and|nor) (?:buy|pay|order|purchase|spend)(?: for)?)*(?: for)? (?:any money|money|anything|any thing)(?: at all)?[.!]*$/u
-  if (all.test(plain)) return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
+    /(?:never|don't|do not|must not|may not|not allowed to) (?:ever )?(?:spend|buy|purchase|pay|order)(?:,? (?:or|and|nor) (?:buy|pay|order|purchase|spend)(?: for)?)*(?: for)? (?:any money|money|anything|any thing)(?: at all|,? period|,? ever)?[.!]*$|^(?:please )?(?:never|don't|do not) (?:make|place) (?:an?|any) (?:payments?|purchases?|orders?)(?: at all|,? period|,? ever|,? please)*[.!]*$/u
+  const none =
+    /^(?:no|zero) (?:purchases|orders|payments|spending|purchasing|buying)(?: at all|,? ever|,? please)*[.!]*$/u
+  if (all.test(plain) || none.test(plain))
+    return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
   const vague = rule.forbids && any("spend|budget").test(plain) && limiting.test(plain) && /\d/.test(plain)
   return vague ? { why: "it names no currency" } : undefined
 }
 
 const placing = any(
-  "deploy(?:s|ed|ing|ment|ments)?|resources?|infrastructure|regions?|runs?|running|host(?:s|ed|ing)?|data|provision(?:ed|ing)?|create[ds]?|creating|stor(?:e|ed|age|ing)|cloud|buckets?|servers?|workloads?|launch(?:ed)?|spin up|live|lives|nothing|everything|anything|leave|stay(?:s)?|keep|use|avoid|ressourcen|daten|instances?|vms?|clusters?|databases?|backups?|off[- ]limits|out of bounds|leg|lege|données|datos|dados|allowed",
+  "stacks?|touch(?:ed|ing)?|deploy(?:s|ed|ing|ment|ments)?|resources?|infrastructure|regions?|runs?|running|host(?:s|ed|ing)?|data|provision(?:ed|ing)?|create[ds]?|creating|stor(?:e|ed|age|ing)|cloud|buckets?|servers?|workloads?|launch(?:ed)?|spin up|live|lives|nothing|everything|anything|leave|stay(?:s)?|keep|use|avoid|ressourcen|daten|instances?|vms?|clusters?|databases?|backups?|off[- ]limits|out of bounds|leg|lege|données|datos|dados|allowed",
 )
 
 export function regions(rule: RuleStatement): FamilyReading {
@@ -167,7 +175,7 @@ const controls: readonly (readonly [control: string, LazyPattern])[] = [
   [
     "detection",
     any(
-      "security scan(?:s|ner|ning)?|vulnerability scan(?:s|ner|ning)?|secret scanning|monitoring|alerting|alarms?|antivirus|virus scanner|edr|xdr|intrusion detection|defender|guardduty|malware protection|virenscanner",
+      "security scan(?:s|ner|ning)?|vulnerability scan(?:s|ner|ning)?|secret scanning|monitoring|alerting|(?:security )?alerts?|alarms?|antivirus|virus scanner|edr|xdr|intrusion detection|defender|guardduty|malware protection|virenscanner",
     ),
   ],
   [
@@ -188,7 +196,7 @@ const off = any(
 )
 
 const on = any(
-  "(?:stay|stays|remain|remains|keep|keeps|leave|be|is|are)(?: \\S+){0,4} (?:on|enabled|active|activated|in place|running|intact|untouched|switched on|turned on|in enforcing mode)|always on|must be on",
+  "(?:stay|stays|remain|remains|keep|keeps|leave|be|is|are)(?: \\S+){0,4} (?:on|enabled|active|activated|in place|running|intact|untouched|switched on|turned on|up|in enforcing mode)|always on|must be on",
 )
 
 export function securityControls(rule: RuleStatement): FamilyReading {
@@ -209,16 +217,16 @@ export function securityControls(rule: RuleStatement): FamilyReading {
 
 /** Words that may stand between what is done and the file that it is done to. */
 const between =
-  "anything|any|everything|all|files?|the|a|an|in|under|from|to|into|within|inside|of|at|on|directory|folder|it|its|outside|that|which|are|is|not|code|below|contents?|things?|or|and|existing|our|my|your|by|hand|what's|what|be|must|may|should|shall|can|cannot|never|ever|nothing|etwas|nie|nichts|dateien|were|otherwise|else|than|other|except|there|only|nor|changes?|edits|stay|stays|off[- ]limits|wird|werden|im|in|dem|den|der|die|das|ordner|verzeichnis|immer|jamais|le|la|les|dossier|du|de|dans|nada|ninguno|los|las|el|archivos|fichiers|carpeta|pasta|by|generated|ausschließlich|nur|uniquement|solo|stay|always"
+  "when|whenever|you|exclusively|solely|have|has|need|needs|even|no|anything|any|everything|all|files?|the|a|an|in|under|from|to|into|within|inside|of|at|on|directory|folder|it|its|outside|that|which|are|is|not|code|below|contents?|things?|or|and|existing|our|my|your|by|hand|what's|what|be|must|may|should|shall|can|cannot|never|ever|nothing|etwas|nie|nichts|dateien|were|otherwise|else|than|other|except|there|only|nor|changes?|edits|stay|stays|off[- ]limits|wird|werden|im|in|dem|den|der|die|das|ordner|verzeichnis|immer|jamais|le|la|les|dossier|du|de|dans|nada|ninguno|los|las|el|archivos|fichiers|carpeta|pasta|by|generated|ausschließlich|nur|uniquement|solo|stay|always"
 
 const changeVerbs =
-  "alone|untouched|read[- ]only|geändert|bearbeitet|modifiez|modifier|arbeite|arbeiten|travaille|trabaja|modif(?:y|ied|ying)|edit(?:s|ed|ing)?|chang(?:e|es|ed|ing)|touch(?:ed|ing)?|alter(?:ed|ing)?|writ(?:e|ten|ing)|overwrit(?:e|ten|ing)|updat(?:e|ed|ing)|creat(?:e|ed|ing)|add|leave|rewrit(?:e|ten)|ändere?|bearbeite|schreibe?|modifie|modifiques?|toca|rename[ds]?|move[ds]?|refactor|reformat|hands off|work(?:ing)?(?= (?:only|exclusively|solely|in|within|inside|under))"
+  "frozen|alone|untouched|read[- ]only|geändert|bearbeitet|modifiez|modifier|arbeite|arbeiten|travaille|trabaja|modif(?:y|ied|ying)|edit(?:s|ed|ing)?|chang(?:e|es|ed|ing)|touch(?:ed|ing)?|alter(?:ed|ing)?|writ(?:e|ten|ing)|overwrit(?:e|ten|ing)|updat(?:e|ed|ing)|creat(?:e|ed|ing)|add|leave|rewrit(?:e|ten|ing)|ändere?|bearbeite|schreibe?|modifie|modifiques?|toca|rename[ds]?|move[ds]?|refactor|reformat|hands off|work(?:ing)?(?= (?:only|exclusively|solely|in|within|inside|under))"
 
 const deleteVerbs =
   "delet(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|wip(?:e|ed|ing)|rm|purg(?:e|ed|ing)|eras(?:e|ed|ing)|lösche?|gelöscht|supprimez?|borres?|elimines?|apague"
 
 const readVerbs =
-  "read(?:ing)?|open(?:ed|ing)?|access(?:ed|ing)?|look|off[- ]limits|stay out|stay away|keep out|keep away|stay off|go near|go|lies|öffne|view(?:ed)?"
+  "enter|go in(?:to)?|read(?:ing)?|open(?:ed|ing)?|access(?:ed|ing)?|look|off[- ]limits|stay out|stay away|keep out|keep away|stay off|go near|go|lies|öffne|view(?:ed)?"
 
 const near = (verbs: string, mark: string): LazyPattern =>
   lazyPattern(
@@ -234,27 +242,30 @@ const [nearChange, nearDelete, nearRead] = [
 
 export function paths(rule: RuleStatement): FamilyReading {
   // "Strings go into ‹path› and are never written inline" names a place to write to.
-  if (/\b(?:go|goes|belongs?) (?:in|into|to) ‹path›/u.test(rule.marked.text) && !rule.asks) return undefined
+  if (/(?<!(?:don't|never|not) )\b(?:go|goes|belongs?) (?:in|into|to) ‹path›/u.test(rule.marked.text) && !rule.asks)
+    return undefined
   const { text, values } = rule.marked
   if (values.paths.length === 0) return undefined
   if (values.domains.length + values.commands.length + values.tools.length > 0) return undefined
-  if (secretNouns.test(rule.plain) && !nearChange.test(text)) return undefined
+  if (secretNouns.test(text) && !nearChange.test(text)) return undefined
   const [changes, deletes, reads] = [nearChange.test(text), nearDelete.test(text), nearRead.test(text)]
   if (!changes && !deletes && !reads) return undefined
-  if (insteadOf.test(text)) return twoThings
+  if (inPlaceOf.test(text)) return twoThings
   // What is forbidden is done to the file in the same clause, or the clause stands alone behind "never".
   const clauses = clausesIn(text)
   const said = clauses.filter((clause) => clause.text.includes(marks.paths))
   const others = clauses.some(
-    (clause) => clause.forbids && !said.includes(clause) && clause.text.split(" ").length <= 8,
+    ({ text: clause, forbids }) => forbids && (alone.test(clause) || (pointsThere.test(clause) && doing.test(clause))),
   )
   const isBound = ({ text: clause, forbids }: (typeof clauses)[number]): boolean =>
-    (forbids || others || rule.asks || any("only|stays?|keep|read[- ]only|nur|ausschließlich").test(clause)) &&
+    (forbids ||
+      others ||
+      rule.asks ||
+      any("only|exclusively|solely|stays?|keep|read[- ]only|nur|ausschließlich").test(clause)) &&
     [nearChange, nearDelete, nearRead].some((verbs) => verbs.test(clause))
-  if (!said.some(isBound) && !clauses.some(({ text: clause }) => /\b(?:there|dort|darin)\b/.test(clause)))
-    return undefined
+  if (!said.some(isBound) && !others) return undefined
   const polarity = polarityOf(text, marks.paths)
-  if (polarity === "mixed") return twoThings
+  if (polarity === "mixed" || (said.length > 1 && !said.every(isBound))) return twoThings
   const named = values.paths.map((path) => asWritten(path, rule.text))
   if (polarity === "only") {
     if (!changes) return undefined
@@ -265,7 +276,11 @@ export function paths(rule: RuleStatement): FamilyReading {
   return { policy: { template: "protected-paths", paths: named, access, ...decided(rule) }, confidence: sure }
 }
 
-const insteadOf = any("instead|rather than|stattdessen|plutôt|en lugar|em vez")
+/** A clause that says nothing but no, and one that points back to a place. */
+const alone =
+  /^(?:please )?(?:never|no|no way|not allowed|forbidden|off[- ]limits|not ever|hands off|nie|niemals|jamais|nunca)(?:,? (?:ever|please|at all))*[.! ]*$/u
+const pointsThere = any("there|in there|in it|dort|darin|from there|it|them")
+const doing = any(`${changeVerbs}|${deleteVerbs}|${readVerbs}`)
 
 /** A value in the letters that it was written in. */
 function asWritten(value: string, text: string): string {
@@ -283,17 +298,32 @@ const callEnd =
   "(?:,? (?:ever|please|at all|under any circumstances?|in any case|anywhere|here|again|whatsoever|tool|command|commands|for any reason|no matter what|aus|werden|directly|by you|whatever happens|now or later|in this (?:project|repo|repository)|en este (?:proyecto|repositorio)|hier|für dich))*[ .!]*$"
 
 const callPattern = lazyPattern(
-  `^(?:please |you |agents? |under no circumstances |always )*(?:never|don't|do not|must not|must never|may not|should never|should not|cannot|can't|no|avoid|not allowed to|are not allowed to|nie|niemals|keine?|nunca|jamais|under no circumstances|i don't want you to|keep your hands off|hands off|verwende niemals|verwende nie|benutze nie|benutze niemals|n'utilise jamais)(?: ever| even)?(?: (?:${calling}|${callGlue}))* (?:‹command›|‹tool›)${callEnd}|^(?:the |a )?(?:tool |command )?(?:‹command›|‹tool›)(?: tool| command)? (?:is|isn't|are|aren't|must|may|should|darf|shall|ist|stays?)(?: (?:strictly|absolutely|hier|${callGlue}))* (?:forbidden|prohibited|banned|off[- ]limits|not allowed|allowed|verboten|tabu|taboo|${calling})${callEnd}`,
+  `^(?:please |you |agents? |under no circumstances |always )*(?:never|don't|do not|must not|must never|may not|should never|should not|cannot|can't|no|avoid|not allowed to|are not allowed to|nie|niemals|keine?|nunca|jamais|under no circumstances|i don't want you to|(?:are |you're )?(?:forbidden|not permitted|prohibited|banned) (?:to|from)|mustn't|shouldn't|keep your hands off|hands off|stay away from|verwende niemals|verwende nie|benutze nie|benutze niemals|n'utilise jamais)(?: ever| even)?(?: (?:${calling}|${callGlue}))* (?:‹command›|‹tool›)${callEnd}|^(?:the |a )?(?:tool |command )?(?:‹command›|‹tool›)(?: tool| command)? (?:is|isn't|are|aren't|must|may|should|darf|shall|ist|stays?)(?: (?:strictly|absolutely|hier|${callGlue}))* (?:forbidden|prohibited|banned|off[- ]limits|not allowed|allowed|verboten|tabu|taboo|${calling})${callEnd}`,
+  "u",
+)
+
+/** Nothing is changed at all. */
+const readOnlyWork = lazyPattern(
+  "^(?:please |always |you |agents? )*(?:must |should |have to |need to )?(?:stay|work|remain|operate|be|run)(?: strictly| always| purely)? (?:in )?(?:an? |the )?(?:strictly )?read[- ]only(?: mode)?(?:,? (?:at all times|always|please))*[.!]*$|^(?:(?:please |you |agents? |this is )*(?:(?:can|may|are|have) (?:only )?(?:to )?(?:read|look|read access)(?: only)?|read[- ]only)[,;:.]? (?:and |but )?)?(?:please |you |agents? )*(?:never|don't|do not|must not|must never|may not|should never|are not allowed to|mustn't)(?: ever)? (?:change|modify|edit|write|alter|touch)(?:,? (?:or|and|nor) (?:create|delete|write|edit|change|modify|remove))* (?:anything|any files?|any code|files|any thing)(?:,? (?:at all|whatsoever|ever|please|anywhere|under any circumstances))*[.!]*$",
+  "u",
+)
+
+/** The commands are all that may be run, in so many words. */
+const onlyCommands = lazyPattern(
+  "^(?:please |you )*(?:may |can |must )?(?:only (?:ever )?(?:run|use|execute)|(?:run|use|execute) only)(?: the)?(?: commands?)? ‹command›(?:,|;| and| -)? ?(?:and )?(?:no other commands?|no others?|nothing else|no other shell commands?)[.!]*$|^the only (?:shell )?commands? (?:that )?(?:you|agents) (?:may|can|are allowed to|should) (?:run|use|execute) (?:is|are) ‹command›[.!]*$",
   "u",
 )
 
 export function tools(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
+  if (readOnlyWork.test(text)) return { policy: { template: "read-only", ...decided(rule) }, confidence: broad }
+  if (values.tools.length === 0 && onlyCommands.test(text))
+    return { policy: { template: "shell-allow-list", commands: values.commands }, confidence: likely }
   if (values.commands.length + values.tools.length === 0 || !rule.forbids) return undefined
   const clauses = text.split(
     /[;.:](?= |$)|, (?=(?:and |but )?(?:never|no|don't|always|use|instead|prefer)\b)| but | instead/,
   )
-  const forbidden = clauses.filter((clause) => callPattern.test(clause.trim()))
+  const forbidden = clauses.filter((clause) => callPattern.test(clause.replace(askingClause, " ").trim()))
   if (forbidden.length === 0)
     return { why: "it does not forbid the command as such, and how it is used the guard cannot compare" }
   // "Never yarn, use npm": the values of other clauses are none of the forbidden.
@@ -321,7 +351,10 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   ],
   ["push", any("push(?:es|ed|ing)?|pushst")],
   ["merge", any("merg(?:e|es|ed|ing)")],
-  ["publish", any("publish(?:es|ed|ing)?|releas(?:e|es|ing)|veröffentlich\\p{L}*|publi(?:er|que|car|quen?)")],
+  [
+    "publish",
+    any("publish(?:es|ed|ing)?|releas(?:e|es|ing)(?! notes?)|veröffentlich\\p{L}*|publi(?:er|que|car|quen?)"),
+  ],
   ["commit", any("commit(?:s|ted|ting)?")],
   [
     "install",
@@ -332,7 +365,7 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   [
     "purchase",
     any(
-      "buy(?:s|ing)?|purchas(?:e|es|ing)|pay(?:s|ing|ments?)?|order(?:s|ing)?|spend(?:ing)?|book(?:ing|ings)?|kauf\\p{L}*|bestell\\p{L}*|ausgib\\p{L}*|compr\\p{L}*|achet\\p{L}*",
+      "buy(?:s|ing)?|purchas(?:e|es|ing)|pay(?:s|ing|ments?)?|transfer(?:s|ring)?(?: money)?|(?<!in (?:that |this |which )?)order(?:s|ing|ed)?|spend(?:ing)?|bought|booked|book(?= (?:an?|any|anything|the|it|something|flights?|hotels?|rooms?|tickets?|for|trips?|travel)|[.,!]*$)|booking|bookings|kauf\\p{L}*|bestell\\p{L}*|ausgib\\p{L}*|compr\\p{L}*|achet\\p{L}*",
     ),
   ],
   [
@@ -369,18 +402,37 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
 
 /** Who is asked is the user, and not somebody the agent talks to. */
 const asksOthers =
-  /\bask (?:the |a |your |our |every )?(?:customer|client|caller|guest|patient|visitor|student|vendor|supplier|team|model)s?\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
+  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
 
 /** What is changed, run or deleted is some place's. */
 const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
 
 const unspecific = any("main|master|protected|specific|certain|some|another|twice")
 
+/** The part of a rule that says what is asked about: what stands with "before" or "without", or else what is forbidden. */
+function askedIn(said: string): string {
+  const parts = said.split(/[;:.](?= |$)|, (?!(?:\p{L}+,? ){0,2}(?:or|and|nor|oder|und|ou|et|y|o|e) )| but /u)
+  const ordered = parts.filter((part) =>
+    any("before|without|until|unless|prior to|bevor|ohne|avant|antes|sans|sin|sem|only after|only once").test(part),
+  )
+  const named = (list: readonly string[]): boolean => acts.some(([, act]) => list.some((part) => act.test(part)))
+  // Behind "before" stands what is asked about; with "without" it may stand on either side.
+  const behind = ordered.map((part) =>
+    part.replace(/^.*?(?<!\p{L})(?:before|bevor|avant|antes|prior to)(?!\p{L})/u, " "),
+  )
+  if (named(behind)) return behind.join(" ; ")
+  if (named(ordered)) return ordered.join(" ; ")
+  const forbidden = parts.filter((part) => forbidding.test(part) && !/^(?: not| never| no)?(?: not)? even /.test(part))
+  return forbidden.length > 0 ? forbidden.join(" ; ") : said
+}
+
 export function askBefore(rule: RuleStatement): FamilyReading {
   const { plain } = rule
   if (!rule.asks || asksOthers.test(plain)) return undefined
+  if (rule.marked.values.commands.length + rule.marked.values.tools.length > 0)
+    return { why: "it is about some of such calls only" }
   const ordered = any(
-    "before|without|unless|until|first|needs?|requires?|bevor|ohne|antes|sin|avant|sans|vorher|prior|wait|every|any|erst|must be|has to be|have to be|only|beforehand|sem|toujours|siempre|sempre|immer|always",
+    "before|then|without|unless|until|first|needs?|requires?|bevor|ohne|antes|sin|avant|sans|vorher|prior|wait|erst|must be|has to be|have to be|only|beforehand|sem|(?:confirm|check|clear|agree) (?:\\S+ ){1,4}with (?:me|us)|through me|past me|by me",
   ).test(plain)
   if (!ordered) return undefined
   if (rule.marked.values.domains.length + rule.marked.values.recipients.length + rule.marked.values.paths.length > 0)
@@ -389,7 +441,8 @@ export function askBefore(rule: RuleStatement): FamilyReading {
     /\b(?:ask|check(?:ing)?|confirm(?:ation)?|show|sign[- ]?off|run (?:it|this|that) (?:by|past))\b(?: \w+){0,2}? (?:me|us)\b/g,
     " ",
   )
-  const named = acts.filter(([, act]) => act.test(said)).map(([act]) => act)
+  const asked = askedIn(said)
+  const named = acts.filter(([, act]) => act.test(asked)).map(([act]) => act)
   const wanted = named.includes("email") ? named.filter((act) => act !== "send") : named
   if (wanted.length === 0) return { why: "what has to be asked about is nothing that the guard can see in a call" }
   if (limiting.test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
