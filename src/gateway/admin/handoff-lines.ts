@@ -58,6 +58,8 @@ const maxSources = 6
 /** Shortest piece that does not match by chance; words with a digit, an `@` or a slash may be shorter. */
 const tellingLength = 14
 const tellingWord = /[\d@/]/
+/** A price or a time matches anywhere: it is marked, and finds nothing by itself. */
+const shortNumber = /^[\d.,:-]{1,7}$/
 
 /** The sources of a handoff line: the messages it names, otherwise those that contain its values; best matches first. */
 export function sourcesOf(
@@ -72,14 +74,18 @@ export function sourcesOf(
     if (message === undefined) continue
     const text = messageText(message)
     const spans = usedSpans(text, line.text)
-    if (spans.length === 0 && named.length === 0) continue
+    const usedLength = spans.reduce(
+      (sum, [start, end]) => sum + (shortNumber.test(text.slice(start, end)) ? 0 : end - start),
+      0,
+    )
+    if (usedLength === 0 && named.length === 0) continue
     const source = {
       entry: entryId(seq),
       turn: turnAt(seq) + 1,
       line: messageLine(message),
       pieces: excerptOf(text, spans),
     }
-    found.push({ source, usedLength: spans.reduce((sum, [start, end]) => sum + end - start, 0) })
+    found.push({ source, usedLength })
   }
   return found
     .sort((one, other) => other.usedLength - one.usedLength)
@@ -95,7 +101,9 @@ function usedSpans(text: string, line: string): readonly Span[] {
   const sentences = sentencesIn(bare, { start: 0, end: bare.length }).map(({ start, end }) => bare.slice(start, end))
   // The question that the words answer is added behind them in brackets, with its name.
   const clauses = sentences.flatMap((sentence) => sentence.split(/;\s+|\s+\((?=[a-z ]+:)/))
-  const pieces = [[bare], clauses, bare.split(/[,;:()\s=[\]{}…"]+/)]
+  const values = bare.split(/[,;:()\s=[\]{}…"]+/)
+  // A record stands nowhere as it is told: each of its values does.
+  const pieces = /\S=\S/.test(bare) ? [[bare], values] : [[bare], clauses, values]
   for (const list of pieces) {
     const telling = list.filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
     const spans = telling.flatMap((piece) => spanOf(text, piece) ?? [])
