@@ -135,9 +135,12 @@ function readUneven(sentence: string): Reading {
     const signs = signsOf(bare, 0, bare.length)
     if (formOf(signs, bare.length) !== "other") return readEvened(signs, bare.length)
   }
-  const seen = folded(sentence)
+  const apart = folded(sentence)
+  // Folding takes syllables of Korean apart, and what is known of them is known of the whole.
+  const seen = jamo.test(apart) ? apart.normalize("NFC") : apart
   return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
+const jamo = /[\u1100-\u11ff]/
 const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
@@ -170,10 +173,15 @@ export function* statementsInSteps(text: string, page: Span, keyed: boolean): St
     seen.push(readOf(text, start, end))
     if (seen.length % readAtOnce === 0) yield
   }
-  return withViews(found, seen)
+  return withViews(found, seen, keyed ? 0 : found.length)
 }
 
-function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Reading[]): readonly Statement[] {
+function withViews(
+  found: readonly Omit<Statement, "view">[],
+  seen: readonly Reading[],
+  crowd: number,
+): readonly Statement[] {
+  const items = crowd === 0 ? 0 : found.filter(({ block }) => block.kind === "item").length
   const headings = new Map<number, Reading>()
   let lead: number | undefined
   return found.map((statement, n) => {
@@ -200,6 +208,9 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Rea
         isItem: block.kind === "item",
         isFirst: n === 0,
         isLast: n === found.length - 1,
+        crowd,
+        items,
+        gist: crowd === 0 || n === 0 ? noReading : (seen[0] ?? noReading),
       },
       ...(place === undefined || block.kind === "heading" ? {} : { over: { start: place.start, end: place.end } }),
     }
