@@ -37,13 +37,14 @@ function logLines(): readonly Example[] {
   return loggedTalk(logs).flatMap(({ item, source }) =>
     talkExamples(item, logWeight).map((example) => ({
       ...example,
+      weight: example.isRule ? logWeight * ruleWeight : logWeight,
       source: realSources.indexOf(`prompt logs ${logPartOf(source)}`),
     })),
   )
 }
 
-/** They are what the finder is for, and few. */
-const logWeight = 4
+/** They are what the finder is for, and few; rules in them are fewer. */
+const [logWeight, ruleWeight] = [4, 2]
 
 const sourceOf = (source: string): string =>
   source === "written"

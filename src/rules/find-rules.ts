@@ -26,9 +26,9 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on sources that were left out of the training (docs/decisions/2026-11-17-masked-words.md). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.75, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.9, page: 0 }
 /** The same for what says never or always, and for what says that it lasts or holds each time. */
-const [everTalk, lastingTalk] = [0.45, 0]
+const [everTalk, lastingTalk] = [0.5, 0.1]
 /** How much surer a sentence has to be among twice as many: what is said at length is mostly about the task. */
 const crowding = 0.2
 /** Beyond so many sentences there is no telling. */

@@ -75,8 +75,15 @@ function readOf(text: string, start: number, end: number): Reading {
   const length = end - start
   const maskable = maskableIn(signs, length)
   if (maskable === "nothing") return readMasked(text.slice(start, end), signs)
+  const own = text.slice(start, end)
+  if (beside.test(own)) return readFolded(own.replace(everyBeside, " "))
   return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
 }
+
+/** Where a script without blanks meets digits or letters of ASCII: they are no one word, and only the latter may be put aside. */
+const beside =
+  /(?<=[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/
+const everyBeside = new RegExp(beside.source, "g")
 
 /** The same with whatever needs it put aside. */
 function readFolded(sentence: string): Reading {
