@@ -7,6 +7,8 @@ import {
   corpusTalk,
   type Example,
   exampleOf,
+  loggedTalk,
+  logPartOf,
   ownLines,
   realSources,
   talkExamples,
@@ -14,21 +16,35 @@ import {
 } from "./rules-examples.ts"
 
 /**
- * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS` writes `bench/rules/real-lines.bin.gz`. Needed again
- * after a change of the features. Every label is a person's, so the same lines give the same numbers whatever the finder makes of them.
+ * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS LOGS` writes `bench/rules/real-lines.bin.gz`; LOGS is a
+ * folder with labelled messages of public prompt logs, which are not in this repository. Needed again after a change of the features. Every label is a person's, so the same lines give the same numbers whatever the finder makes of them.
  * `node bench/rules-collect.ts --words` writes the words that the model knows by their letters, from the lines of this repository alone; do
  * that first.
  */
 
-const [corpus = "../shared/data"] = process.argv.slice(2).filter((word) => !word.startsWith("--"))
+const [corpus = "../shared/data", logs = ""] = process.argv.slice(2).filter((word) => !word.startsWith("--"))
 
-function talkLines(): readonly Example[] {
+export function talkLines(): readonly Example[] {
   return corpusTalk(corpus).flatMap(({ item, source }) =>
     talkExamples(item, talkWeight).map((example) => ({ ...example, source: realSources.indexOf(sourceOf(source)) })),
   )
 }
 
 const talkWeight = 2
+
+/** What people typed to agents, with the standing rules that readers marked in it. */
+function logLines(): readonly Example[] {
+  return loggedTalk(logs).flatMap(({ item, source }) =>
+    talkExamples(item, logWeight).map((example) => ({
+      ...example,
+      weight: example.isRule ? logWeight * ruleWeight : logWeight,
+      source: realSources.indexOf(`prompt logs ${logPartOf(source)}`),
+    })),
+  )
+}
+
+/** They are what the finder is for, and few; rules in them are fewer. */
+const [logWeight, ruleWeight] = [4, 2]
 
 const sourceOf = (source: string): string =>
   source === "written"
@@ -56,7 +72,7 @@ function saidIn(value: unknown): readonly string[] {
 }
 
 /** Recorded conversations in which nobody states a rule: all that was found in them was read, and none of it was one. */
-function traceLines(): readonly Example[] {
+export function traceLines(): readonly Example[] {
   return [
     "aider-chat",
     "examples",
@@ -165,15 +181,15 @@ function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] 
     .toSorted()
 }
 
-if (process.argv.includes("--words")) {
+if (import.meta.main && process.argv.includes("--words")) {
   const words = knownWordsIn(ownLines())
   process.stdout.write(`${words.length} words\n`)
   writeFileSync(
     new URL("../src/rules/generated/known-words.ts", import.meta.url),
     `// Written by bench/rules-collect.ts; do not edit.\nexport const knownWords: string =\n  ${JSON.stringify(words.join(" "))}\n`,
   )
-} else {
-  const lines = { talk: [...talkLines(), ...traceLines()], page: pageLines() }
+} else if (import.meta.main) {
+  const lines = { talk: [...talkLines(), ...traceLines(), ...logLines()], page: pageLines() }
   process.stdout.write(`${lines.talk.length} sentences of talk, ${lines.page.length} of files\n`)
   writeFileSync(new URL("rules/real-lines.bin.gz", import.meta.url), gzipSync(writeLines(lines), { level: 9 }))
 }

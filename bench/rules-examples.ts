@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { isWithin, ownWords, quotationsIn } from "../src/rules/own-words.ts"
@@ -25,8 +26,18 @@ export type Example = {
   readonly clauses?: readonly Uint32Array[]
 }
 
+/** Parts of the prompt logs: the messages of one repository stand in one of them, so that a part can be left out. */
+export const logParts = 8
+
 /** Where real talk is from. */
-export const realSources: readonly string[] = ["written", "repositories", "one repository", "customers", "agents"]
+export const realSources: readonly string[] = [
+  "written",
+  "repositories",
+  "one repository",
+  "customers",
+  "agents",
+  ...Array.from({ length: logParts }, (_, part) => `prompt logs ${part}`),
+]
 
 /** A message and where in it rules stand; `skip` are places that the labeller was unsure of. */
 export type Labelled = { readonly text: string; readonly rules: readonly Span[]; readonly skip?: readonly Span[] }
@@ -289,10 +300,29 @@ const spanIn = (text: string, part: string): Span => ({
   end: text.indexOf(part) + part.length,
 })
 
+type Sourced = { readonly item: Labelled; readonly source: string }
+
 /** The labelled talk of a corpus folder and where each message is from; none if the folder is not there. */
-export function corpusTalk(corpus: string): readonly { readonly item: Labelled; readonly source: string }[] {
-  return ["talk", "base-rate"]
-    .map((name) => `${corpus}/talk/${name}.jsonl`)
+export const corpusTalk = (corpus: string): readonly Sourced[] =>
+  talkOfFiles(["talk", "base-rate"].map((name) => `${corpus}/talk/${name}.jsonl`))
+
+/** Messages of public prompt logs that people labelled: all files of a folder. */
+export const loggedTalk = (folder: string): readonly Sourced[] =>
+  existsSync(folder)
+    ? talkOfFiles(
+        readdirSync(folder)
+          .filter((name) => name.endsWith(".jsonl"))
+          .toSorted()
+          .map((name) => `${folder}/${name}`),
+      )
+    : []
+
+/** The part of the prompt logs that a repository is in. */
+export const logPartOf = (source: string): number =>
+  (createHash("sha256").update(source).digest().at(0) ?? 0) % logParts
+
+function talkOfFiles(files: readonly string[]): readonly Sourced[] {
+  return files
     .filter((file) => existsSync(file))
     .flatMap((file) => readFileSync(file, "utf8").trimEnd().split("\n"))
     .map((line): CorpusTalk => JSON.parse(line))
@@ -317,7 +347,7 @@ export const writtenExamples = (): readonly Example[] => [
   ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
   ...announced().flatMap((item) => talkExamples(item, 0.15)),
   ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
-  ...fixtureTalk().flatMap((item) => talkExamples(item, 1)),
+  ...fixtureTalk().flatMap((item) => talkExamples(item, labelledWeight)),
 ]
 
 /** The labelled sets of the given names, as they are and behind asides. */

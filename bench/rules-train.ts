@@ -179,7 +179,7 @@ const longestGap = 89
 const leastLevel = 2
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
-  talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.2 },
+  talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3 },
   page: { register: "page", decay: 5e-4, epochs: 30, dropped: 0 },
 }
 

@@ -6,7 +6,7 @@ import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
 import { topicOf } from "./rule-topic.ts"
-import { isStandingCommand } from "./standing-command.ts"
+import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import { noReading, type Reading, readWords, wordsEnd } from "./word-classes.ts"
@@ -28,7 +28,13 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: chosen on sources that were left out of the training (docs/decisions/2026-11-17-masked-words.md). */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.45, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.9, page: 0 }
+/** The same for what says never or always, and for what says that it lasts or holds each time. */
+const [everTalk, lastingTalk] = [0.5, 0.1]
+/** How much surer a sentence has to be among twice as many: what is said at length is mostly about the task. */
+const crowding = 0.2
+/** Beyond so many sentences there is no telling. */
+const crowded = 16
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -229,12 +235,20 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (around.announced[n] === true || isAnnounced(statements, n, scores, around)) return announcedTalk
   if (view.isItem && view.over.text !== "" && !isHeeded(view.over)) return sureTalk
   const lead = around.leads[n] ?? noReading
-  if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk
-  const isBesideRule =
-    Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk && sharesClass(view.own, neverOrAlways)
-  return isBesideRule || isStandingCommand(view.own) ? easedTalk : thresholds.talk
+  const crowd = crowding * Math.log2(Math.min(Math.max(1, view.crowd), crowded))
+  if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk + crowd
+  const isEver = sharesClass(view.own, neverOrAlways)
+  const isBesideRule = isEver && Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk
+  if (isBesideRule || isStandingCommand(view.own) || isBareBan(view)) return easedTalk + crowd
+  return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
 const neverOrAlways = classSet("never always")
+const lastingClass = classSet("lasting general")
+
+/** "Do not touch the vault." is all that is said, and nothing of now or of this: there is no task that it could be part of. */
+const isBareBan = ({ own, crowd }: Statement["view"]): boolean =>
+  crowd === 1 && orderOf(own, own.first, wordsEnd(own)) !== undefined && !sharesClass(own, atHand)
+const atHand = classSet("now once this")
 
 /** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
 function isAnnounced(

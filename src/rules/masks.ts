@@ -55,13 +55,22 @@ function isAlone(signs: Uint16Array, length: number, at: number): boolean {
 
 /** A sentence with code, links, addresses, paths and quotations put aside; each is looked for only where its signs are. */
 export function masked(sentence: string): string {
-  const bare = sentence.includes("`") ? sentence.replace(code, " qcode ") : sentence
+  const bare = sentence.includes("`") ? sentence.replace(code, codeAside) : sentence
   const linked = bare.includes("](") ? bare.replace(link, " $1 ") : bare
   const addressed = /:\/\/|@/.test(linked) ? linked.replace(address, " qlink ") : linked
-  const named = /[./]/.test(addressed.slice(0, -1)) ? addressed.replace(file, " qpath ") : addressed
+  const named = /[./]/.test(addressed.slice(0, -1)) ? addressed.replace(file, pathAside) : addressed
   const said = quotes.test(named) ? named.replace(quoted, "$1 qquote ") : named
   return said.includes("'") ? said.replace(apart, "$1 qquote ") : said
 }
+/** Files that hold what an agent is told to heed, and records of what was said to it: which of them it is says more than that it is a file. */
+const ruleFile =
+  /(?:^|[/\\`])\.?(?:claude|agents?|gemini|rules?|conventions?|memory|guidelines?|instructions|copilot-instructions|cursorrules|windsurfrules|clinerules)(?:\.\w{2,4})?`*$/i
+const talkFile = /(?:prompt|chat|conversation|dialog)[\w-]{0,30}\.\w{2,5}`*$/i
+const asideFor = (text: string, plain: string): string =>
+  ruleFile.test(text) ? " qrules " : talkFile.test(text) ? " qlog " : plain
+const codeAside = (text: string): string => asideFor(text, " qcode ")
+const pathAside = (text: string): string => asideFor(text, " qpath ")
+
 const number = /(?<![\p{L}\p{N}_])[$€£]?\p{N}+(?:[.,:/]\p{N}+)*(?:\p{L}{1,3}|%)?(?![\p{L}\p{N}_])/gu
 const identifier =
   /(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_]{0,60}(?:\p{Ll}\p{Lu}|\p{L}\p{N}|\p{N}\p{L}|[\p{L}\p{N}]_[\p{L}\p{N}]))[\p{L}\p{N}_]{2,100}(?:\(\))?/gu

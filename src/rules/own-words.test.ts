@@ -256,3 +256,32 @@ test.each([
 ])("marks that people put before their own points hand nothing over: %s", (message) => {
   expect(own(message)).toBe(message)
 })
+
+test.each([
+  [
+    'The harbour master wrote: "Every boat must always carry two lamps." Fine by me. Oars are painted blue here.',
+    "Oars are painted blue here.",
+  ],
+  [
+    "From: Harbour\nSubject: Lamps\n\nEvery boat must carry two lamps.\n\nIs that allowed? Oars are painted blue here.",
+    "Oars are painted blue here.",
+  ],
+  [
+    'Here is what they say:\n\n"Every boat must carry two lamps."\n\nOars are painted blue here.',
+    "Oars are painted blue here.",
+  ],
+  [
+    "From: Harbour\nSubject: Lamps\n\nEvery boat must carry two lamps.\n\nWrite a reply. Oars are painted blue here.",
+    "Oars are painted blue here.",
+  ],
+])("who quoted somebody, or asks about what was pasted, speaks again: %s", (message, said) => {
+  expect(own(message)).toContain(said)
+  expect(own(message)).not.toContain("two lamps")
+})
+
+test.each([
+  "commit 4be1d0\nAuthor: ola\n    Boats must never be lent out",
+  "#7 Lamps are too weak\nopened by ola\n\nBoats must never be lent out",
+])("a commit and an issue are of others: %s", (message) => {
+  expect(own(`${message}\n\nwhich files are in it`)).not.toContain("Boats must never")
+})

@@ -61,8 +61,15 @@ type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
 /** `read` is what is matched of a line, `low` the same in lower case. */
 type Line = Span & { readonly text: string; readonly read: string; readonly low: string }
 
-/** Where a paste starts, and how far it goes: to the end of its paragraph or of the message. `talk` is written by people, as a chat is. */
-type Cut = { readonly start: number; readonly extent: "paragraph" | "talk" | "rest" }
+/**
+ * Where a paste starts, and how far it goes: to the end of its paragraph or of the message, or to where its quotation marks are closed.
+ * `talk` is written by people, as a chat is.
+ */
+type Cut = {
+  readonly start: number
+  readonly extent: "paragraph" | "talk" | "rest" | "quotation"
+  readonly end?: number
+}
 
 /** Characters of a line that are matched: the signs of a paste stand at its start. */
 const maxRead = 300
@@ -109,9 +116,10 @@ function pastesIn(text: string): readonly Span[] {
   const pasted: Span[] = [...asides]
   // The words before said that a text follows, or a chat ended: only the last paragraph may then be the user's again.
   let [isAnnounced, isTalk] = [false, false]
+  const back = asksAtEnd(paragraphs) ? paragraphs.at(-1)?.lines[0]?.start : undefined
   for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
     const [start, end] = [own[0]?.start ?? 0, own.at(-1)?.end ?? 0]
-    if (isBlock) {
+    if (isBlock || (isAnnounced && isQuotation(text.slice(start, end)))) {
       pasted.push({ start, end })
       isAnnounced = false
       continue
@@ -119,9 +127,14 @@ function pastesIn(text: string): readonly Span[] {
     const cut: Cut | undefined = n === letter ? { start, extent: "rest" } : cutIn(own, n)
     const hasWords = cut === undefined || cut.start > start
     if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1)))
-      return [...pasted, restFrom(text, lines, start)]
+      return [...pasted, restFrom(text, lines, start, back)]
     pasted.push(...own.filter((line) => isQuoted(line.text)))
-    if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start)]
+    if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start, back)]
+    if (cut?.extent === "quotation") {
+      pasted.push({ start: cut.start, end: cut.end ?? end })
+      isAnnounced = false
+      continue
+    }
     const announces =
       cut === undefined
         ? announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
@@ -211,6 +224,11 @@ function cutIn(lines: readonly Line[], at: number): Cut | undefined {
     const colon = colonCut(line.low, small[n + 1])
     if (colon === undefined) continue
     const isLast = line.text.slice(colon).trim() === ""
+    const closed = isLast ? undefined : quotationAt(line.text, colon)
+    if (closed !== undefined) {
+      cuts.push({ start: line.start + colon, extent: "quotation", end: line.start + closed })
+      break
+    }
     // A list or a shape of its own right behind tells itself where it ends.
     if (!isLast || shape === undefined || shape.at !== n + 1)
       cuts.push({ start: isLast ? placeOf(n + 1) : line.start + colon, extent: "rest" })
@@ -219,12 +237,42 @@ function cutIn(lines: readonly Line[], at: number): Cut | undefined {
   return cuts.toSorted((one, two) => one.start - two.start)[0]
 }
 
+/** Quotation marks around a sentence of somebody's: what stands behind them is said by whoever quotes. */
+const quotedSentence =
+  /^\s*(?:"[^"\n]{20,2000}"|“[^“”\n]{20,2000}”|„[^“”„\n]{20,2000}[“”]|«[^«»\n]{20,2000}»|「[^「」\n]{8,1000}」)(?=$|[\s.,;:!?)—–-])/
+
+/** Where the quotation ends that stands right behind a place of a line, or nothing. More than one: who speaks behind them is not sure. */
+function quotationAt(line: string, from: number): number | undefined {
+  const rest = line.slice(from)
+  const found = quotedSentence.exec(rest)?.[0]
+  return found === undefined || quoteMarks.test(rest.slice(found.length).replaceAll("'", ""))
+    ? undefined
+    : from + found.length
+}
+
+/** Is a paragraph one quotation? */
+const isQuotation = (paragraph: string): boolean =>
+  /^\s*(?:"[^"]{8,4000}"|“[^“”]{8,4000}”|„[^“”„]{8,4000}[“”]|«[^«»]{8,4000}»)\s*$/.test(paragraph)
+
+/** Does the last paragraph start with a question about what stands before it? Then it is the user's, whatever was pasted. */
+function asksAtEnd(paragraphs: readonly Paragraph[]): boolean {
+  const last = paragraphs.at(-1)
+  if (paragraphs.length < 2 || last === undefined || last.isBlock) return false
+  const [first = ""] = (last.lines[0]?.low ?? "").split(/(?<=[?？])\s/)
+  return handlesText.test(first) || (/[?？]$/.test(first) && first.length <= maxQuestion && asksAboutEarlier(first))
+}
+const maxQuestion = 120
+/** What nobody but the one who pasted a text asks for: something that is done with all of it. */
+const handlesText =
+  /^(?:ok(?:ay)?,? |so,? |now,? |please |and )?(?:make (?:it|this) (?:\d+ ?%|a bit|much|shorter|longer|simpler|politer|friendlier)|fix (?:these|those|them)\b|(?:write|draft|prepare|compose) (?:a|an|the|my|our) (?:\p{L}+ )?(?:reply|answer|response)\b|(?:summari[sz]e|translate|shorten|rephrase|reword|proofread) (?:it|this|that|them|these)\b|remind me\b)/u
+
 /** A section of a prompt that is written in capital letters, and the ones in which the author of the prompt speaks again. */
 const section = /^[A-Z][A-Z _-]{2,40}:\s*$/
 const ownSection = /^(?:.* )?(?:INSTRUCTIONS?|RULES?|TASKS?|CONSTRAINTS?|REQUIREMENTS?|GUIDELINES?)(?: .*)?:\s*$/
 
-/** To the end of the message; a prompt in sections goes on with its last section of instructions. */
-function restFrom(text: string, lines: readonly Line[], start: number): Span {
+/** To the end of the message, or to a last paragraph that asks about it; a prompt in sections goes on with its last section of instructions. */
+function restFrom(text: string, lines: readonly Line[], start: number, asked = 0): Span {
+  if (asked > start) return { start, end: asked }
   const first = lines.findIndex((line) => line.end > start)
   const isSectioned = lines.slice(Math.max(0, first - 1), first + 2).some((line) => section.test(line.text))
   const back = isSectioned

@@ -22,7 +22,7 @@ const opensDocument = any(
   "^\\s*(?:fwd?|fw|wg|rv|aw|re)\\s?:\\s\\S",
   // On Monday, Ann wrote:
   "^\\s*(?:on|am|le|el|em|il)\\s.{6,160}(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto)\\b.{0,60}:?\\s*$",
-  "^commit [0-9a-f]{7,40}\\b|^author:\\s.{1,80}<[^>]*@",
+  "^commit [0-9a-f]{6,40}\\b|^author:\\s.{1,80}<[^>]*@",
   "^<(?:!doctype|html|\\?xml|body|rss|feed)\\b",
   // Home | Products | About
   "^\\s*[^|\\n:.!?]{2,30}(?: [|·•»] [^|·•»\\n:.!?]{2,30}){2,8}\\s*$",
@@ -47,6 +47,7 @@ const trimmings = any(
   "^.{0,60}(?:[·•|–—-] ?|\\bby .{2,40} )(?:\\d+ ?(?:s|m|min|h|hr|d|w|mo|y)\\b|(?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b)",
   "^(?:u\\/)?[\\w.@-]{2,30} (?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b",
   `^by [${letters}].{1,40} on [${letters}]{3,9} \\d{1,2}|^patch set \\d|^\\(\\d+ comments?\\)|^file \\S+\\.\\w{1,5}:$|^line \\d+: `,
+  "^(?:opened|reported|filed|raised) by @?[\\w.-]{2,30}\\s*$",
   "^\\d+ (?:likes?|replies|comments|upvotes|retweets|views|points)\\b",
 )
 

@@ -43,9 +43,9 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   if (shared.length === 0 || fewest === 0) return false
   const [own, other] = [one.length - shared.length, two.length - shared.length]
   const share = shared.length / fewest
-  // A ban on one thing stands beside any rule for another of its kind, whatever the later one says of the time.
+  // A ban on one thing stands beside any rule for another of its kind, whatever the later one says of the time; so does what says more of the other.
   const isBan = earlier.kind === "prohibition" || later.kind === "prohibition"
-  if (isBan && namesAnother(earlier.text, later.text)) return false
+  if ((isBan || other > 0) && namesAnother(earlier.text, later.text)) return false
   if (changesValue(earlier, later))
     return share >= minSharedWithValues && ((own === 0 && other === 0) || saysItReplaces(later.text))
   if (own > 0 && other > 0) return saysItReplaces(later.text) && share >= minShared
@@ -58,7 +58,7 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
 
 /** A wish, a guess or a plan of the speaker's for the matter at hand, or what somebody else says: none of them states a rule. */
 const talks =
-  /\b(?:i(?:'d|’d| would)|i(?:'m|’m| am)|i(?:'ll|’ll| will)|i (?:think|guess|hope|can|could|might|was|just|wanted)|maybe|perhaps|if possible|this (?:time|once|one|order|trip|flight|booking)|just once|for (?:now|today)|today|tonight|tomorrow)\b|\b(?:he|she|they|it) (?:\p{L}+ )?(?:said|says|wrote|told|thinks?|claims?|uses?|deploys?|spends?)\b/iu
+  /\b(?:i(?:'d|’d| would)|i(?:'m|’m| am)|i(?:'ll|’ll| will)|i (?:think|guess|hope|can|could|might|was|just|wanted)|maybe|perhaps|if possible|this (?:time|once|one|order|trip|flight|booking)|just once|for (?:now|today)|today|tonight|tomorrow)\b|\b(?:he|she|they|it) (?:\p{L}+ )?(?:said|says|wrote|told|thinks?|claims?|uses?|deploys?|spends?)\b|^\p{L}+ (?:says|said|writes|wrote|claims|reports) that\b/iu
 /** Words that state a rule however they are put. */
 const states =
   /\b(?:from (?:now|here|today) on(?:wards?)?|going forward|no longer|never|always|must|until further notice)\b/i

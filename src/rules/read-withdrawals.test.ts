@@ -214,3 +214,19 @@ test.each([
 ])("a word that only begins a sentence of the rule is no value that was replaced: %s", (said, rule) => {
   expect(readReplacements(said, [pinOf(rule, 1)])).toEqual([])
 })
+
+test.each([
+  ["Keep the landings under two minutes.", "Five minutes is ok for the landings these days."],
+  ["Only use the pads of the north field.", "You may use the pads of the south field as well from now on."],
+  ["Round all heights to whole metres.", "No more rounding, I want the centimetres."],
+])("what is allowed by now, beside the one thing or no more at all takes the place of: %s", (rule, said) => {
+  expect(readReplacements(said, [pinOf(rule, 1)])).toHaveLength(1)
+})
+
+test.each([
+  ["Tag every landing with its owner.", "The dashboard should no longer show the owner of a landing."],
+  ["Keep the landings under two minutes.", "The landings took five minutes these days."],
+  ["Water pad 3 only at night.", "Pad 4 gets water in the morning from now on."],
+])("what a product shows, what happened and what holds for another thing changes nothing: %s", (rule, said) => {
+  expect(readReplacements(said, [pinOf(rule, 1)])).toEqual([])
+})

@@ -183,16 +183,16 @@ function namesOtherValue(text: string, rule: string): boolean {
 
 /** Words with which a speaker ends what held so far, folded. */
 const ends =
-  /\b(?:no longer|any ?more|any longer|no need to|needn't|need not|not necessary|isn't necessary|is enough|cancel(?:led)?|withdr[ae]wn?|withdraw|lift(?:ed)?|stop|skip|disregard|forget|never mind|take (?:it|that) back|is (?:over|off|dead|history|gone|void)|off limits|(?:fine|ok|okay) (?:now|again|from now on)|(?:now|again) (?:fine|ok|okay)|allowed|welcome|freely|as you like|abolished|dropped?|scrap|(?:is|are) (?:now )?public|no more(?! than\b)|trust you|nicht mehr|entfallt|ya no|plus besoin|nao precisa|non serve piu|niet meer)\b|不再|作废|不用再|可以|もう|廃止|なくて(?:結構|いい)/
+  /\b(?:no longer|any ?more|any longer|no need to|needn't|need not|not necessary|isn't necessary|is enough|cancel(?:led)?|withdr[ae]wn?|withdraw|lift(?:ed)?|stop|skip|disregard|forget|never mind|take (?:it|that) back|is (?:over|off|dead|history|gone|void)|off limits|(?:fine|ok|okay) (?:now|again|from now on)|(?:now|again) (?:fine|ok|okay)|allowed|welcome|freely|as you like|abolished|dropped?|scrap|consider it void|the ban's over|rule cancell?ed|(?:is|are) (?:now )?public|no more(?! than\b)|trust you|nicht mehr|entfallt|ya no|plus besoin|nao precisa|non serve piu|niet meer)\b|不再|作废|不用再|可以|もう|廃止|なくて(?:結構|いい)/
 /** Words with which a speaker changes what held so far. */
 const changes =
-  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$|\s+of\b)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|(?:goes?|went) (?:up|down)|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out(?! of\b)|change of (?:plan|mind|habit)|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
+  /\b(?:from (?:now|here|today|monday|tuesday|wednesday|thursday|friday|july|next \p{L}+) on|from now on|from (?:today|monday|tuesday|wednesday|thursday|friday)|from this (?:release|version|week|month) on|in future|permanently|for good|as a rule|instead(?= *[.!,;]|$|\s+of\b)|now|again|as of|starting|switch(?:ed)? to|migrated|chang(?:e|ed|ing)|make (?:it|that|this)|rais(?:e|ed|ing)|lower(?:ed|ing)?|(?:goes?|went) (?:up|down)|moves?|moved|replac\w+|enough with|has left|have left|left|clos(?:ed|ing)(?: down)?|shut down|bricked up|retired|is out(?! of\b)|change of (?:plan|mind|habit)|these days|nowadays|by now|since the \p{L}+|for good|once and for all|from here on|new (?:policy|habit|rule)|jetzt|ab sofort|kunftig|fortan|statt|ahora|en adelante|a partir de|en vez de|desormais|maintenant|a partir de|au lieu|agora|daqui|em vez de|adesso|d'ora|voortaan|vanaf)\b|改为|改成|改用|现在|从.{1,6}起|これから|ではなく|今後/u
 /** What holds from a day on is no matter of that day, and what is too small is too small for good. */
 const lastingWords =
-  /\b(?:(?:from|as of|since|starting) (?:today|tomorrow|this morning)|a partir d(?:e |')(?:hoy|hoje|aujourd'hui)|ab heute|da oggi|vanaf vandaag|went (?:up|down) to|once and for all|(?:is|are|still|far|was) too(?= \p{L}))\b/gu
+  /\b(?:(?:from|as of|since|starting) (?:today|tomorrow|this morning)|a partir d(?:e |')(?:hoy|hoje|aujourd'hui)|ab heute|da oggi|vanaf vandaag|went (?:up|down) to|once and for all|(?:is|are|still|far|was) too(?= \p{L})|was (?:a|my) mistake|was wrong|was (?:fun|nice|good) but|decision of today|had enough)\b/gu
 /** Somebody's guess, question, case or story, and what holds only once. */
 const uncertain =
-  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|^(?:in|for|on) (?:the|that) |\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file|friday|summary|report|customer)|only (?:today|once)|today|tonight|tomorrow|on sunday|for now|for once|once|exception|exceptionally|except|also|too|either|neither|nor|as well|in addition|additionally|besides|tampoco|tambien|auch|ebenso|aussi|non plus|tambem|anche|neanche|ook|remember|still|took|was|were|had|did|got|went|happened|never mind it|quot(?:ed|es|ing|ations?)|joke|just for|on holiday|other (?:team|department|company)|wants?|press release|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
+  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|^(?:in|for|on) (?:the|that) |\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file|friday|summary|report|customer)|only (?:today|once)|today|tonight|tomorrow|on sunday|for now|for once|once|exception|exceptionally|except|either|neither|nor|additionally|tampoco|non plus|neanche|remember|still|took|was|were|had|did|got|went|happened|never mind it|quot(?:ed|es|ing|ations?)|joke|just for|on holiday|other (?:team|department|company)|(?<!\b(?:i|we) )wants?|press release|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
 
 /**
  * A statement whose subject is somebody else, or a thing of theirs: "the client now deploys to us-east-1", "their backups are kept for 90
@@ -200,6 +200,9 @@ const uncertain =
  */
 const ofOthers =
   /^(?:ok(?:ay)?,? |so,? |and |but |by the way,? |btw,? )?(?:(?:their|his|her|its|leur|leurs|ihre?|seus?|suas?)\b|(?:the|a|an|my|our|der|die|le|la|el|il|o) (?:\p{L}+ ){0,2}?(?:client|customer|supplier|vendor|landlord|neighbou?r|competitor|bank|insurer|journal|publisher|school|government|ministry|city|airline|hotel|partner|agency|kunde|lieferant|vermieter|fournisseur|cliente|proveedor|fornecedor)s?(?:'s?)?\b)/u
+/** A thing that is built and what it is to show or do: a demand on the product changes no rule for the agent. */
+const ofProduct =
+  /^(?:ok(?:ay)?,? |so,? |and |but )?(?:the|our|my|this) (?:\p{L}+ ){0,2}?(?:dashboard|page|app|screen|form|button|menu|widget|endpoint|api|site|website|table|chart)\b.{0,40}\b(?:shows?|display|displays|lists?|prints?|should|must|has to)\b/u
 const takesOver = /\b(?:left|gone|retired|takes over|took over|approves|signs|instead)\b/
 
 /** Names inside a sentence, in code or between quotation marks, and folders, folded. */
@@ -289,16 +292,20 @@ function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule
   const seen = plain(text).replace(/[\s’]+/g, (gap) => (gap === "’" ? "'" : " "))
   const said = withoutCommanded(seen)
   const [isEnd, isChange] = [ends.test(said), changes.test(said)]
-  if ((!isEnd && !isChange) || uncertain.test(seen.replace(lastingWords, " "))) return undefined
-  if (ofOthers.test(seen) && !takesOver.test(seen)) return undefined
+  const sure = seen.replace(lastingWords, " ")
+  const isAdded = adding.test(sure)
+  if ((!isEnd && !isChange) || uncertain.test(isAdded ? sure.replace(everyAdding, " ") : sure)) return undefined
+  if ((ofOthers.test(seen) && !takesOver.test(seen)) || ofProduct.test(seen)) return undefined
   const topics = topicOf(text)
   const isBan = bans.test(seen)
   // "Forget the second paragraph, it is about units": what is dropped is the paragraph, whatever is said of it.
   const dropped = topicOf(dropping.exec(seen)?.[1] ?? "")
   let meant: Rule | undefined
   for (const pin of pins) {
-    // A ban on another thing of the same kind takes nothing back.
-    if (isBan && forbids(pin) && namesAnother(pin.text, text)) continue
+    // What is added changes only a rule that allowed one thing and no other.
+    if (isAdded && !(onlyOne.test(plain(pin.text)) && lasts.test(seen))) continue
+    // Another thing of the same kind, under another number: nothing is taken back by a ban on it, or by what holds for it.
+    if (namesAnother(pin.text, text) && (isBan ? forbids(pin) : !isEnd)) continue
     if (dropped.length > 0 && !dropped.some((word) => topicOf(pin.text).includes(word))) continue
     if (!isReplaced(pin.text, text, { said: topics, seen, isEnd })) continue
     if (meant !== undefined) return undefined
@@ -306,6 +313,14 @@ function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule
   }
   return meant
 }
+
+/** Words with which something is added to what holds. */
+const adding = /\b(?:also|too|as well|in addition|besides|tambien|auch|ebenso|aussi|tambem|anche|ook)\b/u
+const everyAdding = new RegExp(adding.source, "gu")
+const onlyOne =
+  /\b(?:only|nothing but|solely|exclusively|solo|nur|ausschliesslich|seulement|uniquement|apenas|somente|alleen)\b/
+const lasts =
+  /\b(?:from now on|no longer|any longer|any ?more|from here on|in future|as of|permanently|now|ab jetzt|kunftig|en adelante|desormais|d'ora|voortaan)\b/
 
 const dropping =
   /^(?:ok(?:ay)?,? |so,? |please )?(?:forget(?: about)?|disregard|ignore|drop|scrap|skip|cancel) (?:the|that|this|my|our) ([^,;.]{2,60})[,;.] ?\p{L}/u
@@ -326,6 +341,10 @@ function isReplaced(rule: string, text: string, { said, seen, isEnd }: Said): bo
   const ended = endedThings(seen).filter((word) => topicOf(word).some((one) => about.includes(one)))
   const isValue = ended.some((word) => old.some((value) => hasWord(value, word)))
   if (ended.length > 0 && share >= (isValue ? minShareWithValue : minShareOfOther)) return true
+  // "No more rounding, I want the cents" ends what the rule opens with.
+  const head = firstTopic(ruleSeen)
+  if (isEnd && head !== undefined && ended.some((word) => topicOf(word).includes(head) && endsAt(seen, word)))
+    return true
   const rest = withoutValues(about, old)
   const shared = rest.filter((word) => said.includes(word)).length
   const restShare = rest.length === 0 ? 0 : shared / rest.length
@@ -334,12 +353,21 @@ function isReplaced(rule: string, text: string, { said, seen, isEnd }: Said): bo
   const first = firstTopic(seen)
   if (other !== undefined)
     return (
-      restShare >= (other === "value" ? minShareOfOther : minShareOfSubject) && (rest.length > 1 || rest[0] === first)
+      restShare >= (other === "value" || lasts.test(seen) ? minShareOfOther : minShareOfSubject) &&
+      (rest.length > 1 || rest[0] === first)
     )
   // The rule has a value, and nothing is said about it: that is one more rule, unless this one is said to be over.
   if (old.length > 0 && (!isEnd || namesOtherValue(text, rule))) return false
-  return share >= minShareOfSubject && (share === 1 || about.includes(first ?? ""))
+  const least = isEnd && lifts.test(seen) ? minShareOfOther : minShareOfSubject
+  return share >= least && (share === 1 || about.includes(first ?? ""))
 }
+/** What was forbidden or asked for is left to the reader. */
+const lifts =
+  /\b(?:you (?:may|can)|freely|welcome|as you like|is over|is off|(?:is|are) (?:now )?public|fine|ok|okay)\b/
+
+/** Does nothing that narrows it stand behind a word? */
+const endsAt = (seen: string, word: string): boolean =>
+  /^ ?(?:[.,;!:]|$)/.test(seen.slice(seen.indexOf(word) + word.length))
 
 const withoutValues = (about: readonly string[], values: readonly string[]): readonly string[] => {
   const topics = new Set(values.flatMap((value) => [value, ...topicOf(value)]))

@@ -16,6 +16,11 @@ export type StatementView = {
   /** It opens or closes what the speaker says; the only sentence does both. */
   readonly isFirst: boolean
   readonly isLast: boolean
+  /** Sentences of what the speaker says, and how many of them are items of lists; none on a page. */
+  readonly crowd: number
+  readonly items: number
+  /** How the speaker starts, if not with this sentence. */
+  readonly gist: Reading
 }
 
 /** Features of one sentence: their places in the table of weights. */
@@ -66,6 +71,8 @@ const tag = {
   part: 26,
   wordKind: 27,
   place: 28,
+  crowd: 29,
+  gist: 30,
   norm: 31,
 } as const
 
@@ -108,6 +115,7 @@ export function featuresOf(view: StatementView): Features {
   tailFeatures(reading)
   aroundFeatures(view)
   shapeFeatures(view)
+  if (view.crowd > 0) crowdFeatures(view)
   return { ids, sorts, length }
 }
 
@@ -464,3 +472,21 @@ function placeFeatures({ words, first, count, lists, classes }: Reading, place: 
       add(tag.place, 64 + (lists[n] ?? 0) * 4 + place)
   for (let n = 0; n < classes.length; n++) add(tag.place, 1024 + (classes[n] ?? 0) * 4 + place)
 }
+
+/** The step of a count: 1, 2, 3 to 4, 5 to 8, 9 to 16, more. */
+const stepOf = (count: number): number => (count > 16 ? 5 : count > 8 ? 4 : count > 4 ? 3 : count > 2 ? 2 : count - 1)
+
+/** How much is said beside a sentence: one among many, or in a list, is mostly part of a task. */
+function crowdFeatures({ own, crowd, items, gist, isItem }: StatementView): void {
+  const step = stepOf(crowd)
+  const list = items === 0 ? 0 : items < 4 ? 1 : items < 10 ? 2 : 3
+  add(tag.crowd, step)
+  add(tag.crowd, 8 + list * 2 + Number(isItem))
+  const order = orderOf(own, own.first, wordsEnd(own)) ?? 4
+  add(tag.crowd, 16 + order * 6 + step)
+  for (let n = 0; n < own.classes.length; n++) add(tag.crowd, 64 + (own.classes[n] ?? 0) * 6 + step)
+  if (gist.text === "") return
+  const binds = sharesClass(own, bindingSet) ? 64 : 0
+  for (let n = 0; n < gist.classes.length; n++) add(tag.gist, (gist.classes[n] ?? 0) + binds)
+}
+const bindingSet = classSet("never always must dont forbid only prefer ask lasting every general")

@@ -200,7 +200,7 @@ const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
     "number",
     /(?<![\p{L}\p{N}])(?:\d[\d.,:]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight)(?![\p{L}\p{N}])/gu,
   ],
-  ["currency", /\b(?:dollars?|euros?|francs?|franken|pounds?|yen|dolares|dollari)\b|[$€£¥]/g],
+  ["currency", /\b(?:usd|eur|chf|gbp|jpy|dollars?|euros?|francs?|franken|pounds?|yen|dolares|dollari)\b|[$€£¥]/g],
   [
     "unit",
     /\b(?:celsius|fahrenheit|kelvin|metric|imperial|(?:kilo)?(?:metres?|meters?)|feet|yards|lit(?:res?|ers?)|miles?|grams?|ounces?|cups|inches|centimet\w+|millimet\w+)\b|厘米|英寸/g,
@@ -233,7 +233,7 @@ export const sortedValues = createRecent((seen): ReadonlyMap<string, ReadonlySet
 
 /** What somebody says is over: "no longer 4", "instead of French". */
 const endedThing =
-  /\b(?:no longer|instead of|rather than|forget|replac(?:e|es|ing)|not|statt|en vez de|au lieu (?:de|du)|em vez de|invece di|in plaats van)(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\p{L}\p{N}#@$€.:_-]+)/gu
+  /\b(?:no longer|no more(?! than\b)|no(?= \p{L}+[.!]*$)|in place of|switch(?:ed|ing)? from|scrap|instead of|rather than|forget|replac(?:e|es|ing)|not|statt|en vez de|au lieu (?:de|du)|em vez de|invece di|in plaats van)(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\p{L}\p{N}#@$€.:_-]+)/gu
 
 /** The words of a plain text that somebody says are over. The rule that is meant has them. */
 export const endedThings = createRecent(

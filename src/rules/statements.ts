@@ -135,8 +135,15 @@ function readOf(text: string, start: number, end: number): Reading {
   const length = end - start
   const maskable = maskableIn(signs, length)
   if (maskable === "nothing") return readMasked(text.slice(start, end), signs)
+  const own = text.slice(start, end)
+  if (beside.test(own)) return readFolded(own.replace(everyBeside, " "))
   return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
 }
+
+/** Where a script without blanks meets digits or letters of ASCII: they are no one word, and only the latter may be put aside. */
+const beside =
+  /(?<=[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])/
+const everyBeside = new RegExp(beside.source, "g")
 
 /** The same with whatever needs it put aside. */
 function readFolded(sentence: string): Reading {
@@ -200,10 +207,13 @@ function readUneven(sentence: string): Reading {
       if (formOf(left, bare.length) !== "other") return readEvened(left, bare.length)
     }
   }
-  const seen = folded(sentence)
+  const apart = folded(sentence)
+  // Folding takes syllables of Korean apart, and what is known of them is known of the whole.
+  const seen = jamo.test(apart) ? apart.normalize("NFC") : apart
   return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
 const foreign = /[^\0-\x7f]/
+const jamo = /[\u1100-\u11ff]/
 const unevenBlanks = /[^\S ]|_| {2}/
 
 /** Characters of a sentence that are read: its point comes early or at its end. */
@@ -237,10 +247,15 @@ export function* statementsInSteps(text: string, page: Span, keyed: boolean): St
     seen.push(readOf(text, start, end))
     if (seen.length % readAtOnce === 0) yield
   }
-  return withViews(found, seen)
+  return withViews(found, seen, keyed ? 0 : found.length)
 }
 
-function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Reading[]): readonly Statement[] {
+function withViews(
+  found: readonly Omit<Statement, "view">[],
+  seen: readonly Reading[],
+  crowd: number,
+): readonly Statement[] {
+  const items = crowd === 0 ? 0 : found.filter(({ block }) => block.kind === "item").length
   const headings = new Map<number, Reading>()
   let lead: number | undefined
   return found.map((statement, n) => {
@@ -266,6 +281,9 @@ function withViews(found: readonly Omit<Statement, "view">[], seen: readonly Rea
       isItem: block.kind === "item",
       isFirst: n === 0,
       isLast: n === found.length - 1,
+      crowd,
+      items,
+      gist: crowd === 0 || n === 0 ? noReading : (seen[0] ?? noReading),
     }
     const { start, end } = statement
     return place === undefined || isHeading
