@@ -7,7 +7,7 @@ import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
 import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
-import { type Register, statementScore } from "./statement-score.ts"
+import { clausesOf, type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import { noReading, type Reading, readWords, wordsEnd } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-store.ts"
@@ -238,12 +238,16 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   const crowd = crowding * Math.log2(Math.min(Math.max(1, view.crowd), crowded))
   if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk + crowd
   const isEver = sharesClass(view.own, neverOrAlways)
+  // "From now on always …" says both that it lasts and that nothing is excepted, whatever else the message is about.
+  if (isEver && sharesClass(view.own, saysLasting)) return announcedTalk
   const isBesideRule = isEver && Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk
-  if (isBesideRule || isStandingCommand(view.own) || isBareBan(view)) return easedTalk + crowd
+  const isCommand = isStandingCommand(view.own) || (isEver && clausesOf(view.own).some(isStandingCommand))
+  if (isBesideRule || isCommand || isBareBan(view)) return easedTalk + crowd
   return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
 const neverOrAlways = classSet("never always")
 const lastingClass = classSet("lasting general")
+const saysLasting = classSet("lasting")
 
 /** "Do not touch the vault." is all that is said, and nothing of now or of this: there is no task that it could be part of. */
 const isBareBan = ({ own, crowd }: Statement["view"]): boolean =>
