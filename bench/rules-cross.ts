@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
 import type { findRules } from "../src/rules/find-rules.ts"
 import { liftedScore, shareOf } from "../src/rules/statement-score.ts"
 import {
@@ -11,31 +12,58 @@ import {
   type Labelled,
   labelledTalk,
   learntSets,
+  loggedTalk,
+  logPartOf,
+  logParts,
   realLines,
+  realSources,
   setExamples,
   writtenExamples,
 } from "./rules-examples.ts"
 import { type Model, options, train, weightsFile } from "./rules-train.ts"
 
 /**
- * Figures of the rule finder on authors that nothing was learnt from: `node bench/rules-cross.ts [NAME...]`. Each author of labelled sets is left
- * out once, and all real talk together, which is measured on the labelled talk of `../shared/data` if that is there. This is what to choose
- * by, as figures on what was learnt say nothing. One seed.
+ * Figures of the rule finder on authors that nothing was learnt from: `node bench/rules-cross.ts [--logs DIR] [NAME...]`. Each author of labelled
+ * sets is left out once, all real talk of `../shared/data` together, and each part of the prompt logs, of which no repository is in two parts;
+ * the last two are measured only where their text is. This is what to choose by, as figures on what was learnt say nothing. One seed.
  */
 
-type Author = { readonly name: string; readonly sets: readonly string[]; readonly messages: readonly Labelled[] }
+type Author = {
+  readonly name: string
+  readonly sets: readonly string[]
+  readonly messages: readonly Labelled[]
+  /** The sources of real lines that are left out with it. */
+  readonly sources: readonly string[]
+}
 
 /** The first five sets are by people who knew the finder. */
 const early = learntSets.slice(0, 5)
 const corpus = new URL("../../shared/data", import.meta.url).pathname
 const real = "real talk"
 
+const { values, positionals } = parseArgs({
+  options: { logs: { type: "string", default: "" } },
+  allowPositionals: true,
+})
+const logged = loggedTalk(values.logs)
+
 const authors: readonly Author[] = [
-  { name: "first to fifth", sets: early, messages: labelledTalk(early) },
+  { name: "first to fifth", sets: early, messages: labelledTalk(early), sources: [] },
   ...learntSets
     .filter((set) => !early.includes(set))
-    .map((set) => ({ name: set.slice(0, -1), sets: [set], messages: labelledTalk([set]) })),
-  { name: real, sets: [], messages: corpusTalk(corpus).map(({ item }) => item) },
+    .map((set) => ({ name: set.slice(0, -1), sets: [set], messages: labelledTalk([set]), sources: [] })),
+  {
+    name: real,
+    sets: [],
+    messages: corpusTalk(corpus).map(({ item }) => item),
+    sources: realSources.filter((source) => !source.startsWith("prompt logs")),
+  },
+  ...Array.from({ length: logParts }, (_, part) => ({
+    name: `prompt logs ${part}`,
+    sets: [],
+    messages: logged.filter(({ source }) => logPartOf(source) === part).map(({ item }) => item),
+    sources: [`prompt logs ${part}`],
+  })),
 ]
 
 const scoreOf = ({ weights, bias }: Model, { ids, clauses = [] }: Example): number => {
@@ -92,17 +120,21 @@ function wholeFigures(find: typeof findRules, messages: readonly Labelled[]): st
 }
 
 if (import.meta.main) {
-  const names = process.argv.slice(2)
+  const names = positionals
   const lines = realLines().talk
   const means: number[][] = []
-  for (const { name, sets, messages } of authors) {
+  for (const { name, sets, messages, sources } of authors) {
     if (names.length > 0 && !names.includes(name)) continue
     if (messages.length === 0) {
-      process.stdout.write(`${name}: skipped, there is no ../shared/data/talk\n`)
+      process.stdout.write(`${name}: skipped, its text is not there\n`)
       continue
     }
     const others = setExamples(learntSets.filter((set) => !sets.includes(set)))
-    const learnt = [...writtenExamples(), ...others, ...(name === real ? [] : lines)]
+    const learnt = [
+      ...writtenExamples(),
+      ...others,
+      ...lines.filter(({ source = 0 }) => !sources.includes(realSources[source] ?? "")),
+    ]
     const model = train(learnt, options.talk, [12_345])
     const scored = messages.flatMap(heldExamples).map((example) => ({ ...example, score: scoreOf(model, example) }))
     const { mean, recall } = curveOf(scored)

@@ -241,8 +241,10 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   // "From now on always …" says both that it lasts and that nothing is excepted, whatever else the message is about.
   if (isEver && sharesClass(view.own, saysLasting)) return announcedTalk
   const isBesideRule = isEver && Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk
-  const isCommand = isStandingCommand(view.own) || (isEver && clausesOf(view.own).some(isStandingCommand))
-  if (isBesideRule || isCommand || isBareBan(view)) return easedTalk + crowd
+  const isLed = isEver && lead.text !== "" && clausesOf(view.own).some(isStandingCommand)
+  const isCommand = isStandingCommand(view.own) || isLed
+  // Who starts with never or always and a verb mostly means it, also at some length.
+  if (isBesideRule || isCommand || isBareBan(view)) return easedTalk + crowd / 2
   return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
 const neverOrAlways = classSet("never always")

@@ -205,7 +205,7 @@ const announced = any(
   "\\b(?:what|how) (?:should|do|would|could|can) (?:i|we|you) (?:answer|reply|respond|react|say|tell)\\b",
   "\\bread (?:this|these|the following)\\b|\\b(?:got|received|found|saw|read|copied|grabbed) it (?:from|on|in)\\b",
   "\\b(?:this|here)(?:'s| is) (?:their|his|her|what (?!i\\b|we\\b|you\\b|to\\b))",
-  "\\b(?:see|as|quoted|copied|pasted|shown|text|mail|message|listed) below\\b|\\bbelow[.:：]?\\s*$",
+  "\\b(?:see|as|quoted|copied|pasted|shown|text|mail|message|listed|reply|answer|review|letter|post|ticket) below\\b|\\bbelow[.:：]?\\s*$",
 )
 /** The same in other languages: what is asked about stands there, or what somebody means by it. */
 const announcedElsewhere = any(
