@@ -277,11 +277,16 @@ const announces = (reading: Reading, labels: ReadonlySet<string>): boolean =>
 const ruleClass = classSet("rule")
 const endsAsking = /[?？]$/
 
-/** What stands before the colon of a sentence that goes on behind it. */
+/** What stands before the colon of a sentence that goes on behind it, or before its dash where that asks to be heeded. */
 function leadOf({ text }: Reading): Reading {
   const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
-  return lead === undefined ? noReading : readWords(lead)
+  if (lead !== undefined) return readWords(lead)
+  const dashed = dashes.test(text) ? dashedLead.exec(text)?.[0] : undefined
+  const reading = dashed === undefined ? noReading : readWords(dashed)
+  return isHeeded(reading) ? reading : noReading
 }
+const dashes = / [-–—] /
+const dashedLead = new RegExp(`^[^-–—:]{3,40} [-–—] (?=[${letters}])`)
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
 
 /** Does a statement have its own lead again and again, as lines of a log that end without a stop? */

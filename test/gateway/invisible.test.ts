@@ -14,7 +14,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   model = await startModelServer({ script })
-  gateway = await startTestGateway(model.url, { keepAliveMs: 100 })
+  gateway = await startTestGateway(model.url, { keepAliveMs: 200 })
 })
 afterAll(async () => {
   await gateway.close()
