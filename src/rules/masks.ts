@@ -1,5 +1,9 @@
 import { textOfCodes } from "../language/letters.ts"
-import { signKind as kind, kindOf, ofWords, quotes, signsOf } from "./sign-kinds.ts"
+import { signKind as kind, kinds, learnKind, ofWords, quotes, signsOf } from "./sign-kinds.ts"
+
+/** The kinds of the sign with a code: each is learnt once. */
+const kindOf = (code: number): number => kinds[code] || learnKind(code)
+
 import { codesOf, isClassed } from "./word-store.ts"
 
 /**

@@ -13,10 +13,10 @@ export const signKind = {
 
 export const quotes: RegExp = /["“«„「『]/
 
-const kinds = new Uint8Array(1 << 16)
+export const kinds: Uint8Array = new Uint8Array(1 << 16)
 
 /** Kinds of signs are learnt as they come: the classes of the patterns are long. */
-function learnKind(code: number): number {
+export function learnKind(code: number): number {
   const sign = String.fromCharCode(code)
   const learnt =
     signKind.known |
