@@ -1,8 +1,8 @@
 import { textOfCodes } from "../language/letters.ts"
-import { signKind as kind, kinds, learnKind, ofWords, quotes, signsOf } from "./sign-kinds.ts"
+import { signKind as kind, kindTable, learnKind, ofWords, quotes, signsOf } from "./sign-kinds.ts"
 
 /** The kinds of the sign with a code: each is learnt once. */
-const kindOf = (code: number): number => kinds[code] || learnKind(code)
+const signKindOf = (code: number): number => kindTable[code] || learnKind(code)
 
 import { codesOf, isClassed } from "./word-store.ts"
 
@@ -30,7 +30,7 @@ export function maskableIn(signs: Uint16Array, length: number): Maskable {
   let kindTwoBefore = 0
   for (let at = 0; at < length; at++) {
     const code = signs[at] ?? 0
-    const own = kindOf(code)
+    const own = signKindOf(code)
     // Between signs: code, quotations, addresses; the two halves of a sign are looked at by the patterns alone.
     if ((own & kind.quote) !== 0 || code === 0x60 || code === 0x40 || (code >= 0xd800 && code <= 0xdfff)) return "all"
     if (code === 0x27 && ((kindBefore & kind.blank) !== 0 || before === 0x28)) return "all"
@@ -54,7 +54,7 @@ export function maskableIn(signs: Uint16Array, length: number): Maskable {
 function isAlone(signs: Uint16Array, length: number, at: number): boolean {
   if (at + 1 >= length) return true
   const next = signs[at + 1] ?? 0
-  return (kindOf(next) & kind.letter) === 0
+  return (signKindOf(next) & kind.letter) === 0
 }
 
 /** A sentence with code, links, addresses, paths and quotations put aside; each is looked for only where its signs are. */
@@ -103,7 +103,7 @@ function isInTitleCase(text: string): boolean {
   return words.length >= 4 && words.filter((word) => /^\p{Lu}/u.test(word)).length > 0.7 * words.length
 }
 
-const isOfWord = (code: number): boolean => (kindOf(code) & ofWords) !== 0 || code === 0x5f
+const isOfWord = (code: number): boolean => (signKindOf(code) & ofWords) !== 0 || code === 0x5f
 
 /** A stretch of signs: as many of the array as `length` says. */
 type Signs = { readonly signs: Uint16Array; readonly length: number }
@@ -136,7 +136,7 @@ function mayHaveCode(signs: Uint16Array, length: number): boolean {
   let before = 0
   for (let at = 0; at < length; at++) {
     const code = signs[at] ?? 0
-    const own = kindOf(code)
+    const own = signKindOf(code)
     if ((own & kind.digit) !== 0 || code === 0x5f || (code >= 0xd800 && code <= 0xdfff)) return true
     if ((own & kind.capital) !== 0 && (before & kind.small) !== 0) return true
     before = own
@@ -184,7 +184,7 @@ function isIdentifier(signs: Uint16Array, start: number, end: number): boolean {
   let before = 0
   let isJoined = false
   for (let at = start; at < end; at++) {
-    const own = kindOf(signs[at] ?? 0)
+    const own = signKindOf(signs[at] ?? 0)
     if ((before & kind.small) !== 0 && (own & kind.capital) !== 0) return true
     if ((before & kind.letter) !== 0 && (own & kind.digit) !== 0) return true
     if ((before & kind.digit) !== 0 && (own & kind.letter) !== 0) return true
@@ -195,7 +195,7 @@ function isIdentifier(signs: Uint16Array, start: number, end: number): boolean {
   return false
 }
 
-const isDigit = (code: number): boolean => (kindOf(code) & kind.digit) !== 0
+const isDigit = (code: number): boolean => (signKindOf(code) & kind.digit) !== 0
 const isCurrency = (code: number): boolean => code === 0x24 || code === 0x20ac || code === 0xa3
 const isWithinNumber = (code: number): boolean => code === 0x2e || code === 0x2c || code === 0x3a || code === 0x2f
 
@@ -240,8 +240,8 @@ function digitsEnd(signs: Uint16Array, length: number, start: number): number {
 function hasInnerName(signs: Uint16Array, length: number): boolean {
   for (let at = 0; at + 1 < length; at++) {
     if (signs[at] !== 0x20) continue
-    const next = kindOf(signs[at + 1] ?? 0)
-    if ((next & kind.capital) !== 0 && at > 0 && (kindOf(signs[at - 1] ?? 0) & kind.blank) === 0) return true
+    const next = signKindOf(signs[at + 1] ?? 0)
+    if ((next & kind.capital) !== 0 && at > 0 && (signKindOf(signs[at - 1] ?? 0) & kind.blank) === 0) return true
     if ((next & kind.consonant) !== 0 && isAlone(signs, length, at + 1)) return true
   }
   return false
@@ -252,10 +252,10 @@ function isTitleCase(signs: Uint16Array, length: number): boolean {
   let [words, capitals] = [0, 0]
   for (let at = 0; at < length; at++) {
     const start = at
-    while (at < length && (kindOf(signs[at] ?? 0) & kind.letter) !== 0) at++
+    while (at < length && (signKindOf(signs[at] ?? 0) & kind.letter) !== 0) at++
     if (at - start < minTitled) continue
     words++
-    if ((kindOf(signs[start] ?? 0) & kind.capital) !== 0) capitals++
+    if ((signKindOf(signs[start] ?? 0) & kind.capital) !== 0) capitals++
   }
   return words >= minTitled && capitals > 0.7 * words
 }
@@ -263,7 +263,7 @@ const minTitled = 4
 
 const isApostrophe = (code: number): boolean => code === 0x27 || code === 0x2019
 const mayPrecedeName = (code: number): boolean =>
-  (kindOf(code) & ofWords) !== 0 ||
+  (signKindOf(code) & ofWords) !== 0 ||
   isApostrophe(code) ||
   code === 0x2c ||
   code === 0x3b ||
@@ -291,17 +291,18 @@ function writeWithoutNames(from: Uint16Array, length: number, to: Uint16Array): 
 
 /** Where the name ends that starts at a place, or that place if none does; -1 where only the patterns can tell. */
 function nameEnd(signs: Uint16Array, length: number, start: number): number {
-  const first = kindOf(signs[start] ?? 0)
+  const first = signKindOf(signs[start] ?? 0)
   if ((first & (kind.capital | kind.consonant)) === 0) return start
   let end = start + 1
-  const isLong = (first & kind.capital) !== 0 && end < length && (kindOf(signs[end] ?? 0) & kind.small) !== 0
+  const isLong = (first & kind.capital) !== 0 && end < length && (signKindOf(signs[end] ?? 0) & kind.small) !== 0
   if (isLong) while (end < length && isOfName(signs[end] ?? 0)) end++
   if (end - start > maxName) return -1
   const next = end < length ? (signs[end] ?? 0) : 0
-  if ((kindOf(next) & ofWords) === 0 && !isApostrophe(next)) return end
+  if ((signKindOf(next) & ofWords) === 0 && !isApostrophe(next)) return end
   return isLong ? -1 : start
 }
-const isOfName = (code: number): boolean => (kindOf(code) & kind.letter) !== 0 || isApostrophe(code) || code === 0x2d
+const isOfName = (code: number): boolean =>
+  (signKindOf(code) & kind.letter) !== 0 || isApostrophe(code) || code === 0x2d
 
 /** Is it no name for all its capital? */
 function keepsPlace(signs: Uint16Array, start: number, end: number): boolean {

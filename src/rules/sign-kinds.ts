@@ -13,7 +13,7 @@ export const signKind = {
 
 export const quotes: RegExp = /["“«„「『]/
 
-export const kinds: Uint8Array = new Uint8Array(1 << 16)
+export const kindTable: Uint8Array = new Uint8Array(1 << 16)
 
 /** Kinds of signs are learnt as they come: the classes of the patterns are long. */
 export function learnKind(code: number): number {
@@ -27,12 +27,12 @@ export function learnKind(code: number): number {
     (/\s/.test(sign) ? signKind.blank : 0) |
     (quotes.test(sign) ? signKind.quote : 0) |
     (/[b-df-hj-np-tv-xz]/.test(sign) ? signKind.consonant : 0)
-  kinds[code] = learnt
+  kindTable[code] = learnt
   return learnt
 }
 
-/** The kinds of the sign with a code, as bits of `signKind`. */
-export const kindOf = (code: number): number => kinds[code] || learnKind(code)
+/** The kindTable of the sign with a code, as bits of `signKind`. */
+export const kindOf = (code: number): number => kindTable[code] || learnKind(code)
 
 /** A letter or a digit of any script. */
 export const ofWords: number = signKind.letter | signKind.digit
