@@ -28,7 +28,7 @@ await describePostgres("two replicas", (postgres) => {
     if (policy !== undefined) await rm(policy, { recursive: true, force: true })
   })
 
-  test("a call that waits at one is seen and approved by a browser at the other", { timeout: 60_000 }, async () => {
+  test("a call that waits at one is seen and approved by a browser at the other", { timeout: 120_000 }, async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     await page.goto(await there.link())
@@ -36,7 +36,7 @@ await describePostgres("two replicas", (postgres) => {
     const words = "I was charged twice for booking M05KNL, card credit_card_4421, and I want both amounts back today."
     const answer = here.ask("refunds", [{ role: "user", content: words }])
     await page.evaluate(`location.hash = "#/approvals"`)
-    await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor({ timeout: 10_000 })
+    await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor({ timeout: 40_000 })
     expect(await page.locator(".approval").innerText()).toMatch(
       /M05KNL\s+reservation_id: stands in e\d+, said by the user/,
     )
