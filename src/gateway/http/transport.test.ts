@@ -190,6 +190,5 @@ test("a response in a chunk for each byte arrives whole, and others are served m
     expect(read?.equals(Buffer.alloc(1_000_000, "a"))).toBe(true)
   }
   await worker.terminate()
-  // The middle one of three: what holds up others does so every time, and a busy machine once in a while.
-  expect(shares.toSorted((one, other) => one - other)[1]).toBeLessThan(0.15)
+  expect(Math.max(...shares)).toBeLessThan(0.15)
 })
