@@ -7,13 +7,14 @@ import { isLongRun } from "./test/support/property.ts"
 
 /**
  * Files share processes and the modules that one of them has read, which is half of what most of them take. These do not: they measure
- * their own memory or fill it, put counters in the place of modules, or build and install the package.
+ * their own memory or time, fill it, put counters in the place of modules, or build and install the package.
  */
 const apart = [
   "test/{exports,tidy,docs-examples}.test.ts",
   "test/corpus/*.test.ts",
   "test/e2e/npm-start.test.ts",
   "test/gateway/{half-sent,hostile-bodies,hostile-limits,once-per-request}.test.ts",
+  "src/gateway/http/transport.test.ts",
 ]
 
 /** Only `npm run test:long` tries the SDKs without anything of ours between them and the scripted model. */
