@@ -58,6 +58,16 @@ test("what was done behind the user's latest words stands apart from what was do
   expect(linesIn(composed, "acts_since")).toEqual(["`send(mail=3)`: sent"])
 })
 
+test("of an attempt that failed the reason stands there before all arguments do", () => {
+  const call = `book(user=mia_3668, from=JFK, to=SEA, cabin=economy, flights=[HAT136, HAT039], bags=3, notes=${"window seat, ".repeat(12)})`
+  const failed = line(`\`${call}\` failed: the card was declined`, 7, "tool", "failed")
+  const requests = [line("Book the flight to Seattle for me, please.", 8, "user", "open")]
+  const composed = compose(handoff({ primary_requests: requests, errors_and_fixes: [failed] }), 110)
+  expect(linesIn(composed, "errors_and_fixes").join()).toMatch(
+    /^`book\(user=mia_3668.*…` failed: the card was declined$/,
+  )
+})
+
 describe("what gives way first", () => {
   const acts = Array.from({ length: 12 }, (_, n) =>
     line(`\`cancel_order(order_id=W${n}000)\`: cancelled`, 10, "assistant", "done"),

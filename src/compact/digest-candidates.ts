@@ -218,8 +218,9 @@ function shortenAct(text: string, length: number): string {
   const [, all, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
   const call = all === undefined ? undefined : mainSteps(all)
   if (call !== undefined && call !== all && call.length + end.length + 2 <= length) return `\`${call}\`${end}`
-  if (call !== undefined && repeats(call, end)) return shortenCall(call, length)
-  const room = length - Math.min(end.length, Math.floor(length * endShare)) - 3
+  const isFailed = failedEnd.test(end)
+  if (call !== undefined && !isFailed && repeats(call, end)) return shortenCall(call, length)
+  const room = length - Math.min(end.length, Math.floor(length * (isFailed ? reasonShare : endShare))) - 3
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
   const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
   const rest = length - told.length - 2
@@ -245,8 +246,12 @@ function shortenCall(call: string, length: number): string {
   return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``
 }
 
-/** Of a short line of an act, so much is how it ended; a call in fewer characters names nothing. */
+/** Who reads of a failure needs its reason, not each argument. */
+const failedEnd = /^ failed\b/
+
+/** Of a short line of an act, so much is how it ended, or why it failed; a call in fewer characters names nothing. */
 const endShare = 0.3
+const reasonShare = 0.6
 const leastCall = 24
 
 /** A word that is longer is cut: a script without blanks, or data. */

@@ -39,9 +39,9 @@ test.each([
 })
 
 test.each([
-  ["a small context: a few lines, even of one that has not more", 500, 100],
-  ["a usual one: a seventh", 2000, 300],
-  ["a large one: half a page", 20_000, 350],
+  ["a small context: a few lines, even of one that has not more", 300, 100],
+  ["a usual one: a quarter", 2000, 500],
+  ["a large one: a page", 20_000, 600],
 ])("beside a long message of the user, %s", (_why, limitTokens, recordTokens) => {
   expect(leastRecordTokens(limitTokens)).toBe(recordTokens)
 })

@@ -48,7 +48,7 @@ export const leastDigestTokens = (limitTokens: number): number =>
  * reader who gets the message and no word of the work would begin again.
  */
 export const leastRecordTokens = (limitTokens: number): number =>
-  Math.floor(Math.min(350, Math.max(100, limitTokens * 0.15)))
+  Math.floor(Math.min(600, Math.max(100, limitTokens * 0.25)))
 
 /** A digest without content needs little. */
 export const bareDigestShare = 0.1

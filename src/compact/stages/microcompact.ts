@@ -208,7 +208,7 @@ export type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | 
 
 /**
  * Show single results in at most so many tokens each. With advice they are results that the model has not read: they keep beginning, end
- * and what the call asked about, in one piece as far as that goes.
+ * and what the call and the user asked about, in one piece as far as that goes.
  */
 export function fitResults(
   messages: Transcript,
@@ -222,9 +222,10 @@ export function fitResults(
     return budget === undefined ? [] : [{ result, budget }]
   })
   const mentions = mentionsIn(messages, results.at(-1)?.result.at ?? messages.length)
+  const words = options.advice === undefined ? "" : latestWords(messages)
   return results.toReversed().flatMap(({ result, budget }) => {
     const { nature, failed, call, part, at } = result
-    const asked = options.advice === undefined ? "" : textOf(call)
+    const asked = options.advice === undefined ? "" : `${textOf(call)}\n${words}`
     const interest = { mentions, after: at, focus: focusWords(`${options.focus ?? ""}\n${asked}`) }
     const source = {
       ...{ kind: nature.kind, failed, interest },
@@ -235,6 +236,12 @@ export function fitResults(
     return resultEdit(result, { content, reason: options.reason }, options)
   })
 }
+
+/** What the user said last. */
+const latestWords = (messages: Transcript): string =>
+  messages[latestSpoken(messages) ?? messages.length]?.parts
+    .map((part) => (part.type === "text" ? part.text : ""))
+    .join("\n") ?? ""
 
 /** What is shown of a result can read differently from the result, so it is looked at once more, until nothing changes. */
 function settle(

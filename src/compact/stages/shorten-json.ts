@@ -5,6 +5,8 @@ import { escapeMarkers, headAndTail, leftOut, shareOut } from "./marker.ts"
 type Sized = {
   readonly tree: Tree
   readonly length: number
+  /** What it takes at least: texts cut, and of what is inside only what tells it apart. */
+  readonly least: number
   readonly inner: readonly Sized[]
   /** Values in it that later turns named. */
   readonly cited: readonly string[]
@@ -51,15 +53,26 @@ function measure(tree: Tree, options: JsonOptions): Sized {
   if (tree.type === "scalar") {
     const length = tree.quoted ? quote(tree.text).length : tree.text.length
     const cited = tree.text.length >= 3 && options.isCited(tree.text) ? [tree.text] : []
-    return { tree, length, inner: [], cited, telling: nothing }
+    return { tree, length, least: Math.min(length, minTextLength), inner: [], cited, telling: nothing }
   }
   const values = tree.type === "list" ? tree.items : tree.entries.map(([, value]) => value)
   const inner = values.map((value) => measure(value, options))
   const names = tree.type === "list" ? 0 : tree.entries.reduce((total, [name]) => total + quote(name).length + 1, 0)
   const length = inner.reduce((total, value) => total + value.length + 1, names) + (inner.length === 0 ? 2 : 1)
   const cited = [...new Set(inner.flatMap((value) => value.cited))].slice(0, maxCited)
-  return { tree, length, inner, cited, telling: tree.type === "list" ? tellingItems(inner) : nothing }
+  const telling = tree.type === "list" ? tellingItems(inner) : nothing
+  const isKept = (value: Sized, at: number): boolean =>
+    tree.type === "list" ? telling.has(at) : value.cited.length > 0
+  const least = inner.reduce(
+    (total, value, at) => total + (isKept(value, at) ? value.least + nameIn(tree, at) : 0),
+    markerLength,
+  )
+  return { tree, length, least: Math.min(length, least), inner, cited, telling }
 }
+
+/** What the name of a field takes, with what stands around it. */
+const nameIn = (tree: Tree, at: number): number =>
+  1 + (tree.type === "record" ? quote(tree.entries[at]?.[0] ?? "").length + 1 : 0)
 
 function tellingItems(items: readonly Sized[]): ReadonlySet<number> {
   const counts = new Map<string, number>()
@@ -90,16 +103,17 @@ function writeScalar({ tree, length }: Sized, maxLength: number, shortenText: Sh
   return JSON.stringify(escaped.includes("\n") ? shortenText(escaped, room) : headAndTail(escaped, room))
 }
 
-/** Which to keep: in the order given, as many as have room. */
+/** Which to keep: in the order given, those that there is room for, and one in any case. */
 function keepFirst(order: readonly number[], costs: readonly number[], room: number): ReadonlySet<number> {
   const kept = new Set<number>()
   let left = room
   for (const at of order) {
-    left -= (costs[at] ?? 0) + 1
-    if (left < 0 && kept.size > 0) break
+    const cost = (costs[at] ?? 0) + 1
+    if (cost > left) continue
+    left -= cost
     kept.add(at)
   }
-  return kept
+  return kept.size > 0 ? kept : new Set(order.slice(0, 1))
 }
 
 function writeList({ inner, length, telling }: Sized, maxLength: number, shortenText: ShortenText): string {
@@ -131,14 +145,13 @@ function writeRecord({ tree, inner, length }: Sized, maxLength: number, shortenT
   if (tree.type !== "record") return ""
   const whole = length <= maxLength
   const names = tree.entries.map(([name]) => quote(name))
-  const needs = inner.map((value) => Math.min(value.length, value.inner.length > 0 ? markerLength : minTextLength))
   const rank = (at: number): number => {
     if ((inner[at]?.cited.length ?? 0) > 0) return 0
     if (naming.test(tree.entries[at]?.[0].slice(0, 100) ?? "")) return 1
     return inner[at]?.tree.type === "scalar" ? 2 : 3
   }
   const order = names.map((_, at) => at).sort((a, b) => rank(a) - rank(b) || a - b)
-  const costs = names.map((name, at) => name.length + 1 + (needs[at] ?? 0))
+  const costs = names.map((name, at) => name.length + 1 + (inner[at]?.least ?? 0))
   const fits = whole || costs.reduce((total, cost) => total + cost + 1, 2) <= maxLength
   const kept = fits ? new Set(order) : keepFirst(order, costs, maxLength - markerLength)
   const chosen = [...kept].sort((a, b) => a - b)

@@ -145,6 +145,9 @@ const caution = 0.95
 /** Less of the budget used than this is worth one more try. */
 const wellUsed = 0.75
 
+/** Tokens of a budget in which advice would take the place of what it is about. */
+const adviceBudget = 96
+
 /** Characters weighed line by line from either end of a text; what lies between goes first in any case. */
 const maxWeighedPerEnd = 250_000
 
@@ -156,11 +159,12 @@ export function shortenText(
   count: (text: string) => number,
 ): string | undefined {
   const { shorten, handle } = prepareText(text, source)
+  const advice = sizes.budget < adviceBudget ? undefined : source.advice
   let fitting = { maxLength: 0, text: "" }
   let tooLong = Number.POSITIVE_INFINITY
   let maxLength = Math.floor((text.length * sizes.budget * caution) / Math.max(1, sizes.tokens))
   for (let tries = 0; tries < maxTries; tries++) {
-    const shortened = nameHandle(shorten(maxLength), handle, source.advice)
+    const shortened = nameHandle(shorten(maxLength), handle, advice)
     const tokens = count(shortened)
     if (tokens > sizes.budget) tooLong = maxLength
     else if (shortened.length >= fitting.text.length) fitting = { maxLength, text: shortened }
@@ -191,10 +195,10 @@ function readText(text: string, source: TextSource): Prepared {
   const { handle } = source
   const tree = readJsonTree(text)
   if (tree === undefined) return { shorten: prepareLines(escapeMarkers(text), source), handle }
-  const { mentions, after } = source.interest
+  const { mentions, after, focus } = source.interest
   const shorten = prepareJson(tree, {
     prepareText: (inner) => prepareLines(inner, source),
-    isCited: (value) => mentions.word(value, after),
+    isCited: (value) => mentions.word(value, after) || (focus.size > 0 && focus.has(value.toLowerCase())),
   })
   return { shorten, handle: handle === undefined ? undefined : JSON.stringify(handle).slice(1, -1) }
 }

@@ -147,6 +147,29 @@ describe("a result that is larger than the window", () => {
   })
 })
 
+test("of a record that does not fit whole, what the user asked about stays", async () => {
+  const cards = Array.from({ length: 60 }, (_, n) => [
+    `card_${n * 7919}`,
+    { brand: "visa", last_four: String(1000 + n * 37), holder: "A. Ahmed", valid: "2030-01" },
+  ])
+  const record = { customer: "c-1", notes: "Likes to be called in the morning.", cards: Object.fromEntries(cards) }
+  const messages: readonly ChatMessage[] = [
+    { role: "user", content: "Please charge it to my card ending in 2258." },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "call_1", type: "function", function: { name: "get_customer", arguments: '{"id":"c-1"}' } }],
+    },
+    { role: "tool", tool_call_id: "call_1", content: JSON.stringify(record) },
+  ]
+  for (const budgetTokens of [260, 400, 900]) {
+    const { body } = await compactRequest(bodyIn("openai-chat", messages), { format: "openai-chat", budgetTokens })
+    const [shown = ""] = resultsIn("openai-chat", body)
+    expect(shown).toContain('"card_269246":')
+    expect(() => JSON.parse(shown)).not.toThrow()
+  }
+})
+
 describe("a latest message of the user that is larger than the budget", () => {
   const pasted = Array.from({ length: 3000 }, (_, n) => `[2026-01-01 10:00:${n}] worker ${n} finished`).join("\n")
   const asked = `Here is the log of the night run; tell me which worker hangs.\n${pasted}\nAnswer in one sentence, and in German.`
