@@ -55,6 +55,45 @@ test("of thoughts that say nearly the same the latest is told", () => {
   expect(thoughts(first, "The issue is that the chart has no labels on its axis.")).toHaveLength(2)
 })
 
+test("of thoughts in few words that name the same figures the latest is told, and others beside it", () => {
+  const [first, second] = ["The issue is about season 1977 then.", "The issue is with the season of 1977."]
+  expect(thoughts(first, second)).toEqual([second])
+  expect(thoughts("The issue is that port 8080 is open.", "The issue is that port 8443 is open.")).toHaveLength(2)
+})
+
+const report = (lines: readonly string[]): string => ["Here is what I know:", "```", ...lines, "```"].join("\n")
+
+test("a report between fences is read, code between fences is not", () => {
+  const found = "The root cause is that the session cookie of the login page has no path."
+  const facts = [
+    "Facts that I learned so far in this work",
+    found,
+    "The tests of the login page were not run yet today.",
+  ]
+  expect(thoughts(report(facts))).toContain(found)
+  expect(thoughts(report(["const a = 1;", `// ${found}`, "const b = f(a);", "return b;"]))).toEqual([])
+})
+
+test("what an assistant repeats of its task is not what it found or where it stopped", () => {
+  const task = "The root cause is to be found in the log of 12 May, and nothing else counts."
+  const plan = report([
+    task,
+    "I will look for the hour at which the pump was stopped.",
+    "The pump stopped at 14:05 on 12 May.",
+  ])
+  const told = notesOf(transcript(user(task), assistant(plan), ...used("read", { path: "a.ts" }, "x")))
+  const own = told.filter(({ channel }) => channel === "assistant").map(({ text: line }) => line)
+  expect(own.join("\n")).toContain("The pump stopped at 14:05")
+  expect(own.join("\n")).not.toContain("nothing else counts")
+})
+
+test("what leads up to the rest of an answer is not where the work stopped", () => {
+  const said =
+    "I still need to solve the task I was given:\n```js\nconst task = 1\n```\nI will list the ports of the host now:\n```js\nf()\n```"
+  const current = lines([assistant(said), ...used("scan", { host: "a" }, "x")], "current", "next")
+  expect(current.join("\n")).not.toContain("task I was given")
+})
+
 test("for any two sentences, a conclusion tells each whole or not at all", () => {
   const sentence = fc
     .array(fc.constantFrom("alpha", "router", "timeout", "session", "42", "deploys", "ready"), {

@@ -19,13 +19,19 @@ const label = "(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]
 const partLabel = new RegExp(`^${label}`, "i")
 export const partLabels = new RegExp(`^${label}`, "gim")
 
-/** Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. */
-export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({
-  text,
-  sentences: wordsOf(text),
-  at,
-  source,
-})
+/**
+ * Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. A
+ * plan may begin with the task as the user put it: those are not the assistant's words.
+ */
+export function answerOf(text: string, { at, source }: Doing, said: readonly Said[]): AssistantStatement {
+  const all = wordsOf(text)
+  const sentences = text.includes("```") ? all.filter((sentence) => !isSaid(sentence, said)) : all
+  return { text, sentences, at, source }
+}
+
+type Said = { readonly text: string }
+const isSaid = (sentence: string, said: readonly Said[]): boolean =>
+  sentence.length >= minLength && said.some(({ text }) => text.includes(sentence))
 
 /** Answers of which the readings are kept: each is read when it is flushed, when it is compacted, and again while it is shown. */
 const maxKept = 2000
@@ -140,20 +146,31 @@ const isFull = /[.!。！]["')*\]]{0,3}$/
 
 /** Thoughts that are compared with those before them. */
 const maxThoughts = 60
-/** So many words of the longer one must stand in the shorter one. */
-const sameShare = 0.6
+/** So many words of the longer one must stand in the shorter one, and fewer of a short one that names the same figures. */
+const sameShareOf = (words: number): number => (words <= 5 ? 0.5 : 0.6)
+/** Of fewer words than this nobody can tell. */
+const leastShared = 3
 const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
 
-/** Of thoughts that say nearly the same, the latest. */
-export function latestThoughts(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
+/** Of thoughts that say nearly the same, the latest; none that only repeats what the user said. */
+export function latestThoughts(drafts: readonly NoteDraft[], said: readonly Said[]): readonly NoteDraft[] {
+  const isRepeated = ({ text }: NoteDraft): boolean => isSaid(text.replace(/…$/, ""), said)
+  const repeated = new Set(drafts.filter((one) => isThought(one) && isRepeated(one)))
+  return latestOf(repeated.size === 0 ? drafts : drafts.filter((one) => !repeated.has(one)))
+}
+
+function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
   const thoughts = drafts.filter(isThought).slice(-maxThoughts)
-  const words = thoughts.map(({ text }) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{3,}/gu)))
+  const words = thoughts.map(({ text }) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{N}+/gu)))
   const gone = new Set(
     thoughts.filter((_, n) =>
       words.slice(n + 1).some((later) => {
         const own = [...(words[n] ?? [])]
         const shared = own.filter((word) => later.has(word)).length
-        return own.length >= leastSaid && shared >= sameShare * Math.max(own.length, later.size)
+        const isOther = own.some((word) => /\p{N}/u.test(word) && !later.has(word))
+        return (
+          own.length >= leastShared && !isOther && shared >= sameShareOf(own.length) * Math.max(own.length, later.size)
+        )
       }),
     ),
   )
@@ -363,7 +380,9 @@ export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: F
   const isAsked = (sentence: string): boolean => question?.includes(oneLine(sentence, maxQuestion)) === true
   const said = concludingText(answer.sentences, (sentence) => announced.includes(sentence) || isAsked(sentence))
   const isPlan = said === "" && !isTold && (carriedOut || next.length === 0)
-  const last = isPlan ? (next.at(-1) ?? announced.at(-1)) : undefined
+  // What leads up to more of the same answer says nothing without it.
+  const isPlain = (sentence: string): boolean => !leadsUp(sentence) || sentence === answer.sentences.at(-1)
+  const last = isPlan ? (next.at(-1) ?? announced.findLast(isPlain)) : undefined
   const current = last === undefined || isAsked(last) ? said : oneLine(last, maxLineLength)
   return [
     ...(current === "" ? [] : [draft("current", current, answer, 7)]),

@@ -143,17 +143,35 @@ const numbered = /(?:^|[\s(])(?:arts?|fig|eq|abs|nr|núm|sec|ca|pp?)$/iu
 const endsOf = (text: string): readonly string[] =>
   text.length <= 2 * maxReadPerEnd ? [text] : [text.slice(0, maxReadPerEnd), text.slice(-maxReadPerEnd)]
 
-/** Where code between fences begins and ends does not matter here: none of it is a sentence. */
+/** A text without the code between its fences. What stands between fences of no language and reads like sentences is a plan or a report. */
 function withoutCode(text: string): string {
   const kept: string[] = []
-  let inCode = false
+  let fenced: string[] | undefined
+  let isPlain = false
   for (const line of text.split("\n")) {
-    const fence = line.trimStart().startsWith("```")
-    if (!fence && !inCode) kept.push(line)
-    if (fence) inCode = !inCode
+    const fence = /^\s*```(.*)$/.exec(line)
+    if (fence === null) (fenced ?? kept).push(line)
+    else if (fenced === undefined) [fenced, isPlain] = [[], plainFence.test(fence[1] ?? "")]
+    else {
+      if (isPlain && readsAsProse(fenced)) kept.push(...fenced)
+      fenced = undefined
+    }
   }
   return kept.join("\n")
 }
+
+const plainFence = /^(?:text|txt|markdown|md|plaintext)?\s*$/i
+
+/** Are most lines words in a row, without the signs of code at their end? */
+function readsAsProse(lines: readonly string[]): boolean {
+  const written = lines.filter((line) => /[\p{L}\p{N}]/u.test(line))
+  return (
+    written.length >= leastProse && written.filter((line) => proseLine.test(line)).length >= written.length * proseShare
+  )
+}
+const leastProse = 3
+const proseShare = 0.6
+const proseLine = /^[\s\d.)"'“‘•*>#-]{0,12}(?:[\p{L}\p{N}'’“”‘()/-]+[,:]?\s+){4}.*[^{};()=<>]$/u
 
 /** Texts whose sentences are kept: each message is read when it is flushed, when it is compacted, and again while it is shown. */
 const maxKept = 2000

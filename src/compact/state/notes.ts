@@ -213,7 +213,12 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     ...present({ openSince: openSince(work) }),
   })
   return keep(
-    [...said, ...latestThoughts(drafts), ...workDrafts(work, newestRequest(talk)), ...valueDrafts(reading.values)],
+    [
+      ...said,
+      ...latestThoughts(drafts, talk),
+      ...workDrafts(work, newestRequest(talk)),
+      ...valueDrafts(reading.values),
+    ],
     messages.length,
     Math.min(limit, maxNotes),
   )
@@ -286,7 +291,7 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   const deed = withElement(callDeed(call), call.input, reading.page)
   reading.worked = true
   if (deed.type === "said") {
-    reading.answer = answerOf(deed.text, doing)
+    reading.answer = answerOf(deed.text, doing, reading.talk)
     reading.isNoted = false
     reading.isLastWord = true
     if (deed.asks) reading.open.set(pairKey(call), { call, deed, doing })
@@ -400,7 +405,7 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   if (text.trim() === "") return
   mention(reading.values, text, doing.at, "assistant")
   noteThoughts(reading)
-  reading.answer = answerOf(text, doing)
+  reading.answer = answerOf(text, doing, reading.talk)
   reading.isNoted = goesOn || inText
   reading.isLastWord = !goesOn
   if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))

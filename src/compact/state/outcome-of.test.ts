@@ -16,6 +16,10 @@ test.each([
     "Phase boundary: continue with questions. Edits are blocked while the interview is active; finish it first.",
     "Edits are blocked while the interview is active",
   ],
+  [
+    "Error when executing tool turn with arguments {'page': {'to': 3}}: TypeError: no argument 'page'",
+    "TypeError: no argument 'page'",
+  ],
   ["Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'seat'", "KeyError: 'seat'"],
 ])("the reason of a failure is one line that says it: %j", (output, line) => {
   expect(outcomeOf(textEnds(output), true, true)).toEqual({ failed: true, line })
@@ -32,6 +36,12 @@ test.each([
   ["added 12 packages in 3s\n\n4 packages are looking for funding", "added 12 packages in 3s"],
 ])("a tool that says what it has done is sure: %j", (output, line) => {
   expect(outcomeOf(textEnds(output), true)).toEqual({ failed: false, sure: true, line })
+})
+
+test("a long answer that opens as an error does tells its reason, another one that failed tells none", () => {
+  const help = "You can call this tool with the path of a page. ".repeat(40)
+  expect(outcomeOf(textEnds(`Error:\nValueError: no page 7\n${help}`), false, true).line).toContain("no page 7")
+  expect(outcomeOf(textEnds(`${help}\nValueError: no page 7`), false, true)).toEqual({ failed: true })
 })
 
 test("what a program prints of a file says nothing of how it went", () => {

@@ -80,7 +80,11 @@ function firstLine(text: string, wanted: RegExp): string | undefined {
 }
 
 const quoted = (line: string | undefined): { readonly line?: string } =>
-  line === undefined || !/[\p{L}\p{N}]/u.test(line) ? {} : { line: oneLine(line, maxQuoted) }
+  line === undefined || !/[\p{L}\p{N}]/u.test(line) ? {} : { line: oneLine(withoutCall(line), maxQuoted) }
+
+/** Some harnesses repeat the whole call before they say what was wrong with it. */
+const withoutCall = (line: string): string => line.replace(repeatedCall, "")
+const repeatedCall = /^.{0,120}? with (?:arguments?|args|inputs?|parameters?):? [{[(].{0,4000}[}\])]: (?=\S{3})/
 
 /**
  * Read how a call went from its flag, where it has one, and otherwise from the output's own words. `runs`: it is a program's output; `prints`:
@@ -91,8 +95,7 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
     return { failed: flag === true, ...(flag === false ? { sure: true } : {}) }
   const counted = runs && !prints ? lastLine(text.tail, tally) : undefined
   const failed = flag ?? hasFailed(text, runs, prints, counted)
-  // A long answer of anything but a program is content, whatever its first word says.
-  if (failed) return runs || text.length <= brief ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
+  if (failed) return tellsWhy(text, runs) ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
   const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
   const did = !prints && saysChanged(text)
   const sure = {
@@ -112,6 +115,10 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
+
+/** A long answer of anything but a program is content, unless it opens as an error does. */
+const tellsWhy = ({ head, length }: ResultText, runs: boolean): boolean =>
+  runs || length <= brief || /^\W{0,3}(?:[A-Z]\w{0,30})?(?:Error|Exception)\b/.test(head)
 
 /** A small table as a client of a database prints it: of one row with the names of its columns, of a few rows their cells. */
 function tableIn({ whole = "" }: ResultText): string | undefined {
