@@ -108,7 +108,7 @@ function answerIn(text: ResultText): ResultText {
 }
 const answerKeys = /^(?:result|output|content|text|response|answer|data|stdout)$/
 const envelopeKeys =
-  /^(?:(?:query|request|trace|execution|call|run|statement)_?id|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
+  /^(?:(?:query|request|trace|execution|call|run|statement|correlation)_?id|trace|corr|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
 const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/
@@ -136,7 +136,7 @@ function madeBy(
   const named = JSON.stringify(given) ?? ""
   const isNew = (value: unknown): boolean =>
     typeof value !== "object" && isValue(String(value)) && !named.includes(String(value))
-  const all = leavesIn(parsed, 0)
+  const all = leavesIn(withoutWrapper(parsed), 0)
   // Inside the answer only a word with a figure in it is the name of something new.
   const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
   const isTop = ({ depth }: Leaf): boolean => depth === 0
@@ -148,10 +148,13 @@ function madeBy(
       !isSeen(String(leaf.value)),
   )
   const top = found.filter(isTop)
-  const numbered = all.filter((leaf) => isTop(leaf) && isNumbered.test(String(leaf.value)) && isNew(leaf.value))
+  const isMade = (leaf: Leaf): boolean => isNumbered.test(String(leaf.value)) && isNew(leaf.value)
+  const outer = all.filter((leaf) => isTop(leaf) && isMade(leaf))
+  const numbered = outer.length > 0 || found.length > 0 ? outer : all.filter((leaf) => leaf.depth === 1 && isMade(leaf))
   // What was made has a name at the top; steps and parts below it that are just numbered are its own business.
   const names = top.length > 0 ? found.filter((leaf) => isTop(leaf) || leaf.key !== "id") : [...found, ...numbered]
-  const stands = all.filter(({ key, value, depth }) => depth === 0 && standKey.test(key) && isNew(value))
+  const isStand = ({ key, value }: Leaf): boolean => standKey.test(key) || isBooked(key, value)
+  const stands = all.filter((leaf) => isTop(leaf) && isStand(leaf) && isNew(leaf.value))
   const main = [...names, ...stands]
   const told = Map.groupBy(main.length > 0 ? main : saidBeside(all, isNew), ({ key }) => key)
   return told.size === 0
@@ -162,6 +165,18 @@ function madeBy(
         .join(", ")
 }
 
+/** An answer that is one record under its own name, with nothing beside it but ids and times of the call: that record. */
+function withoutWrapper(answer: object): object {
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
+  const inner = entries.filter(([, value]) => typeof value === "object" && value !== null)
+  const [[, only] = []] = inner
+  const isWrapped = inner.length === 1 && typeof only === "object" && only !== null && !Array.isArray(only)
+  const isAlone = entries.every(
+    ([key, value]) => value === only || envelopeKeys.test(key) || typeof value === "boolean",
+  )
+  return isWrapped && isAlone ? only : answer
+}
+
 /** What a short answer says that is neither a name nor a status: `previous=on, points=200`. */
 const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): readonly Leaf[] =>
   all.length > maxSaid
@@ -169,11 +184,20 @@ const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): r
     : all
         .filter(
           ({ key, value, depth }) =>
-            depth === 0 && typeof value !== "boolean" && isNew(value) && !envelopeKeys.test(key) && !whenKeys.test(key),
+            depth === 0 &&
+            typeof value !== "boolean" &&
+            isNew(value) &&
+            !envelopeKeys.test(key) &&
+            !isPosting(key, value),
         )
         .slice(0, maxBeside)
 const [maxSaid, maxBeside] = [10, 3]
-const whenKeys = /(?:^|_)(?:ts|time|timestamp|date|at|ok|success)$|(?:At|Time|Date)$/
+const whenKeys = /(?:^|_)(?:ts|time|timestamp|date|at|ok|success|checksum|etag|hash)$|(?:At|Time|Date)$/
+/** When something was written says nothing of it; the day for which it was booked does. */
+const isPosting = (key: string, value: unknown): boolean => whenKeys.test(key) && !isBooked(key, value)
+const isBooked = (key: string, value: unknown): boolean =>
+  (key === "date" && /^\d{4}-\d\d-\d\d$/.test(String(value))) ||
+  (/^(?:time_?)?(?:window|slot)$/i.test(key) && /^\d{1,2}(?:[:.]\d\d)? ?[-–]/.test(String(value)))
 
 /** Several values of one key; numbers that follow one another as a range. */
 function listed(values: readonly string[]): string {

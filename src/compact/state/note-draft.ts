@@ -21,8 +21,9 @@ export type NoteDraft = Note & {
 export function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
   if (!admits(note.text, note.channel === "tool" ? "assistant" : note.channel)) return undefined
   const sources = distinct(note.sources)
-  const told = quoted === undefined || values ? quoted : tellingPart(quoted)
-  if (told === undefined || told === "" || !admits(told, "tool")) {
+  const parts = quoted === undefined ? [] : values ? [quoted] : [tellingPart(quoted), codeIn(quoted)]
+  const told = parts.find((part) => part !== undefined && part !== "" && admits(part, "tool"))
+  if (told === undefined) {
     return { ...note, sources, ...endedBy(note, `${otherwise}${after}`) }
   }
   return { ...note, sources, ...endedBy(note, `: ${told}${after}`), channel: "tool" }
@@ -76,6 +77,12 @@ const built =
 const label = /^\S{1,60}:$/
 /** A code of an error: `START_TOO_FAR`. */
 const errorCode = /^[A-Z\d]+(?:_[A-Z\d]+)+:?$/
+
+/** The code that an error opens with, which tells something where its words may not stand. */
+const codeIn = (line: string): string | undefined => {
+  const [first = ""] = line.split(": ", 1)
+  return errorCode.test(first) ? first : undefined
+}
 
 /** Shorter than this a remainder is a label without its message. */
 const minQuoted = 8

@@ -1,6 +1,7 @@
 import { directs } from "../../language/imperative.ts"
 import type { Part, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { xmlAsJson } from "../stages/xml-data.ts"
 import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-deed.ts"
 import { placeholder } from "./file-change.ts"
@@ -40,7 +41,7 @@ const shellError =
 const brokenOff =
   /^\S{0,20}make(?:\[\d{1,3}\])?: \*\*\*|\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed|[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL/m
 const flagged =
-  /"(?:error|errors)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok|verified|authenticated|authorized|accepted|granted)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
+  /"(?:errors?|fault|exception|errore|erro|erreur|fehler|fout)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok|verified|authenticated|authorized|accepted|granted)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
 /** How a short answer begins that says that nothing came of it. */
 const refused =
   /^\W{0,3}(?:(?:the )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
@@ -139,8 +140,11 @@ const maxTable = 1_500
 
 /** Does a line or two say that something is another now: "rolled back (revision 90)", "image_format: avif -> webp"? */
 const saysChanged = ({ whole = "" }: ResultText): boolean =>
-  whole.length <= shortNews && whole.trim().split("\n").length <= 3 && changed.test(whole) && !doubts.test(whole)
+  (whole.length <= shortNews && whole.trim().split("\n").length <= 3 && changed.test(whole) && !doubts.test(whole)) ||
+  (whole.length <= brief && wasAndIs.test(whole))
 const shortNews = 240
+/** Fields of an answer that tell how it was and how it is now. */
+const wasAndIs = /^\s{0,4}\{(?=.*"(?:was|old|previous|before|cancelled)"\s{0,3}:).*"(?:now|new|current|after)"\s{0,3}:/s
 const changed =
   /\b(?:rolled (?:back|out)|reverted|terminated|killed|restarted|started|stopped|scaled|patched|configured|enabled|disabled|suspended|resumed|activated|deactivated|acknowledged|resolved|reopened|merged|restored|moved|renamed|changed|posted|uploaded|published|deployed|registered|assigned|scheduled|approved|granted|revoked|locked|unlocked|promoted|rotated|drained|set to|switched|migrated|imported|inserted|\d[\d,.]* (?:\w+ )?(?:updated|inserted|deleted|created|affected|written))\b|^[^\s:]{2,60}: \S{1,40} (?:->|→|=>) \S/im
 
@@ -201,19 +205,29 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
   return length <= brief && runs && (shellError.test(head) || firstLine(head, errorLine) !== undefined)
 }
 
-const messageKeys = ["error", "message", "detail", "reason", "errors", "error_message", "description"]
+const messageKeys =
+  "error fault exception errore erro erreur fehler fout message messaggio mensaje mensagem nachricht reason motivo raison grund detail dettaglio detalle detalhe errors error_message description".split(
+    " ",
+  )
+const codeKeys = ["type", "code", "error_code", "errorCode"]
 
 /** What an answer in JSON says went wrong: one line under a key that is there for it. */
 function messageIn(answer: unknown, depth = 0): string | undefined {
   if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
   if (typeof answer !== "object" || answer === null || depth > 2) return undefined
   if (Array.isArray(answer)) return messageIn(answer[0], depth + 1)
-  const told = messageKeys.map((key): unknown => Reflect.get(answer, key)).filter(isSaid)
+  const fieldOf = (key: string): unknown => Reflect.get(answer, key)
+  const told = messageKeys.map(fieldOf).filter(isSaid)
   const [first, second] = told.map((one) => messageIn(one, depth + 1))
+  if (first === undefined) return undefined
   // A code is told with the sentence beside it.
-  return first !== undefined && second !== undefined && isCode.test(first) ? `${first}: ${second}` : first
+  if (isCode.test(first)) return second === undefined ? first : `${first}: ${second}`
+  const code = codeKeys.map(fieldOf).find((one) => typeof one === "string" && isErrorName.test(one))
+  return typeof code === "string" && !first.includes(code) ? `${code}: ${first}` : first
 }
 const isCode = /^[\w.-]{1,60}$/
+/** `LIMIT_EXCEEDED`, `SlotTaken`: a name of an error, as nobody writes it in a sentence. */
+const isErrorName = /^(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Z][a-z\d]+(?:[A-Z][a-z\d]+)+)$/
 
 const isSaid = (value: unknown): boolean =>
   (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null)
@@ -368,7 +382,7 @@ export function resultText({ content }: ToolResultPart): ResultText {
     const printed = given.slice(0, given.length - end.length + last.index)
     return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(`${printed}\nExit code: ${said}`)
   }
-  const text = given
+  const text = xmlAsJson(given) ?? given
   const around = envelopeIn(text)
   if (around === "" || running.test(around)) return textEnds(text)
   const code = exit.exec(around)?.[1]

@@ -1,4 +1,5 @@
 import { embeddedTree, readPairLines, readTables, readTree, type Tree } from "../stages/json-tree.ts"
+import { xmlAsJson } from "../stages/xml-data.ts"
 import { oneLine } from "../summary/summary.ts"
 
 /**
@@ -25,7 +26,7 @@ const maxJsonLength = 1_000_000
 
 /** What says how the answer came about and nothing about its subject. */
 const envelope =
-  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?|resource_?version|api_?version|uid|generation|creation_?timestamp|managed_?fields|self_?link|ts)$/i
+  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|meta|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?|resource_?version|api_?version|uid|generation|creation_?timestamp|managed_?fields|self_?link|ts)$/i
 
 const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
 
@@ -51,7 +52,8 @@ export function recordsIn(question: RecordQuestion, answer: string, isPage: bool
 
 function treesIn(answer: string, isPage: boolean): readonly Tree[] {
   if (answer.length > maxJsonLength) return []
-  const tree = readTree(answer) ?? (isPage ? undefined : embeddedTree(answer))
+  const data = answer.startsWith("<") ? (xmlAsJson(answer) ?? answer) : answer
+  const tree = readTree(data) ?? (isPage ? undefined : embeddedTree(data))
   if (tree !== undefined) return [tree]
   if (isPage || answer.length > maxPairText) return []
   const tables = readTables(answer)

@@ -119,21 +119,29 @@ const goesOn =
 function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: Standing): readonly LineState[] {
   const states: LineState[] = []
   let next: Next | undefined
-  let isWithdrawn = false
+  let withdrawing: Read | undefined
   for (let n = read.length - 1; n >= 0; n--) {
     const [kind, own] = [kinds[n], read[n]]
     if (own === undefined) continue
     const asks = kind === "request" || kind === "correction"
     const isCorrection = kind === "correction"
+    const isWithdrawn = withdrawing !== undefined && isOfSpeaker(own, withdrawing)
     const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
     // Of what only furthers an earlier request, the latest words count.
     const furthers = n > 0 && (isCorrection || own.words.goesOn)
     states[n] = furthers && next !== undefined && continues(next) ? "said" : state
     if (asks) next = { ...own, state, isCorrection }
-    isWithdrawn = own.words.withdraws || (isWithdrawn && !asks)
+    withdrawing = own.words.withdraws ? own : asks ? undefined : withdrawing
   }
   return withOpenList(withoutNamedAgain(states, read), kinds, read, standing)
 }
+
+/** Where several people speak in one thread, under their names, nobody takes back what another one asked for. */
+function isOfSpeaker(own: Read, withdrawing: Read): boolean {
+  const [names, by] = [own, withdrawing].map(({ said }) => [...new Set(said.text.match(speaker))])
+  return by?.length === 0 || (names?.length === 1 && names[0] === by?.[0])
+}
+const speaker = /^\[[^\]\n]{2,60}\](?=\s)/gm
 
 /** The request for which the assistant made the list that it is still at is open, whatever was asked and done in between. */
 function withOpenList(
