@@ -230,6 +230,20 @@ function concludingText(all: readonly string[], skip: (sentence: string) => bool
     )
 }
 
+/**
+ * What the user was told was done, with its number or price. Clicks and keys do not say what came of them: the assistant's own word stands
+ * for the act.
+ */
+export const confirmedDrafts = (answer: AssistantStatement): readonly NoteDraft[] =>
+  answer.sentences
+    .filter((sentence) => confirms.test(sentence) && proves.test(sentence) && !isQuestion(sentence))
+    .slice(0, maxEach)
+    .map((sentence) => draft("act", `The user was told: ${sentence}`, answer, confirmedWorth))
+const confirmedWorth = 10
+const confirms =
+  /^(?:(?:i(?:['’]ve| have)|it(?:['’]s| is| was)|(?:the|your) [\p{L} ]{2,40} (?:is|are|was|were|has been|have been))\s+)?(?:now |all )?(?:ordered|paid|booked|reserved|cancell?ed|sent|submitted|placed|created|registered|requested|renewed|extended|refunded|changed|updated|moved|deleted|uploaded|posted|published|scheduled|confirmed|transferred|bought|purchased|bestellt|bezahlt|gebucht|storniert|gesendet|abgeschickt|verlängert|commandé|payé|réservé|annulé|envoyé|pedido|pagado|reservado|cancelado|enviado|comprado|pago|ordinato|pagato|prenotato|annullato|inviato)(?![\p{L}])/iu
+const proves = /[\p{Lu}]{2,}[-_]?\d|#\d{2}|\d{4}|[$€£¥]\s?\d|\d\s?[$€£¥]/u
+
 /** How far from its end an answer is looked at for what it asks. */
 const maxAsked = 400
 

@@ -37,11 +37,15 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
 
-/** Does a tool that is to change something answer as programs complain, with its own name first? */
-const complains = (deed: CallDeed, { head, length }: ResultText): true | undefined =>
-  deed.type === "call" && deed.changes === "yes" && length <= 300 && head.startsWith(`${deed.tool}: `)
-    ? true
-    : undefined
+/** Does a tool that is to change something answer as programs complain, with its own name first, or with a status that says no? */
+const complains = (deed: CallDeed, text: ResultText): true | undefined => {
+  if (deed.type !== "call" || deed.changes !== "yes") return undefined
+  const { head, length } = text
+  if (length <= 300 && head.startsWith(`${deed.tool}: `)) return true
+  return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
+}
+const refusing =
+  /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis)"\s{0,3}:\s{0,3}"(?:conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok)"/i
 
 /** What each change was found to have made up, by what was known before it. */
 const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()
@@ -58,7 +62,7 @@ export function withMade(
   const value =
     known?.deed === deed
       ? known.value
-      : madeBy(answerIn(resultText(result)), deed.input, (id) => results.some((one) => screenText(one).includes(id)))
+      : madeBy(answerIn(resultText(result)), deed, (id) => results.some((one) => screenText(one).includes(id)))
   madeBefore.set(result, { deed, value })
   return { ...read, ...present({ value }) }
 }
@@ -126,7 +130,7 @@ const maxMadeMembers = 64
  */
 function madeBy(
   { whole }: ResultText,
-  given: unknown,
+  { tool, input: given }: Extract<CallDeed, { type: "call" }>,
   isSeen: (value: string) => boolean = () => false,
 ): string | undefined {
   const parsed = whole === undefined ? undefined : parseJson(whole)
@@ -142,7 +146,7 @@ function madeBy(
   const isTop = ({ depth }: Leaf): boolean => depth === 0
   const found = all.filter(
     (leaf) =>
-      nameKey.test(leaf.key) &&
+      (nameKey.test(leaf.key) || (isTop(leaf) && isNamedAfter(tool, leaf))) &&
       isNew(leaf.value) &&
       (isTop(leaf) || isId.test(String(leaf.value))) &&
       !isSeen(String(leaf.value)),
@@ -164,6 +168,15 @@ function madeBy(
         .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
         .join(", ")
 }
+
+/** Is it a number of what the tool is about: `submit_job` and `job`? */
+const isNamedAfter = (tool: string, { key, value }: Leaf): boolean =>
+  key.length > 2 &&
+  /\d{4}/.test(String(value)) &&
+  tool
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .includes(key.toLowerCase())
 
 /** An answer that is one record under its own name, with nothing beside it but ids and times of the call: that record. */
 function withoutWrapper(answer: object): object {
@@ -187,6 +200,7 @@ const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): r
             depth === 0 &&
             typeof value !== "boolean" &&
             isNew(value) &&
+            !isInternal.test(String(value)) &&
             !envelopeKeys.test(key) &&
             !isPosting(key, value),
         )
@@ -198,6 +212,9 @@ const isPosting = (key: string, value: unknown): boolean => whenKeys.test(key) &
 const isBooked = (key: string, value: unknown): boolean =>
   (key === "date" && /^\d{4}-\d\d-\d\d$/.test(String(value))) ||
   (/^(?:time_?)?(?:window|slot)$/i.test(key) && /^\d{1,2}(?:[:.]\d\d)? ?[-–]/.test(String(value)))
+
+/** A number that only the machines use. */
+const isInternal = /^(?=.*[a-f])(?=.*\d)[\da-f]{8,}$/
 
 /** Several values of one key; numbers that follow one another as a range. */
 function listed(values: readonly string[]): string {
@@ -239,7 +256,9 @@ function withCommit(
   const hash =
     /^\s{0,4}(?:Output: )?(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
   const found = hash.exec(head) ?? hash.exec(tail)
-  const commit = found?.[1] ?? found?.[2]
+  // What was amended has another name, which the log tells.
+  const amended = /--amend\b/.test(command) ? /^\s{0,4}([\da-f]{7,12})\s\S/m.exec(tail)?.[1] : undefined
+  const commit = amended ?? found?.[1] ?? found?.[2]
   return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }
 }
 

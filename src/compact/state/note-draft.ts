@@ -21,7 +21,7 @@ export type NoteDraft = Note & {
 export function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
   if (!admits(note.text, note.channel === "tool" ? "assistant" : note.channel)) return undefined
   const sources = distinct(note.sources)
-  const parts = quoted === undefined ? [] : values ? [quoted] : [tellingPart(quoted), codeIn(quoted)]
+  const parts = quoted === undefined ? [] : values ? [quoted] : quotable(quoted)
   const told = parts.find((part) => part !== undefined && part !== "" && admits(part, "tool"))
   if (told === undefined) {
     return { ...note, sources, ...endedBy(note, `${otherwise}${after}`) }
@@ -77,6 +77,16 @@ const built =
 const label = /^\S{1,60}:$/
 /** A code of an error: `START_TOO_FAR`. */
 const errorCode = /^[A-Z\d]+(?:_[A-Z\d]+)+:?$/
+
+/** What may be quoted of a line, best first: of reasons that followed one another, the last one alone if not both. */
+const quotable = (line: string): readonly (string | undefined)[] => [
+  tellingPart(line),
+  ...(line.includes(thenSign) ? [tellingPart(line.slice(line.lastIndexOf(thenSign) + thenSign.length))] : []),
+  codeIn(line),
+]
+
+/** Between two reasons of a run that failed twice. */
+export const thenSign = ", then: "
 
 /** The code that an error opens with, which tells something where its words may not stand. */
 const codeIn = (line: string): string | undefined => {

@@ -173,7 +173,9 @@ describe("what was done", () => {
     const output = "Command: ls\nOutput: a.ts\nError: (none)\nExit Code: 0"
     expect(lines(asked(...used("bash", { command: "npm ci" }, output)), "act")).toEqual(["`npm ci`"])
     const failed = '{"output":"boom","metadata":{"exit_code":2}}'
-    expect(lines(asked(...used("bash", { command: "npm ci" }, failed)), "error")).toEqual(["failed: `npm ci` failed"])
+    expect(lines(asked(...used("bash", { command: "npm ci" }, failed)), "error")).toEqual([
+      "failed: `npm ci` failed: Exit code: 2: boom",
+    ])
   })
 
   test("an edit that failed changed nothing", () => {

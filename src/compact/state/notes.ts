@@ -11,6 +11,7 @@ import {
   answeredDraft,
   answerOf,
   conclusionDrafts,
+  confirmedDrafts,
   isShort,
   lastDrafts,
   latestThoughts,
@@ -131,6 +132,8 @@ type Reading = {
   calledSince: number
   /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
   failedAct: string | undefined
+  /** Something was clicked or typed since the user spoke. */
+  gestured: boolean
   /** A command that was written rather than called. */
   written: WrittenCommand | undefined
   /** What the assistant said it would do later. */
@@ -180,6 +183,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     isBrief: false,
     calledSince: -1,
     failedAct: undefined,
+    gestured: false,
     written: undefined,
     commitments: [],
     answeredCommand: undefined,
@@ -196,6 +200,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   if (answer !== undefined) {
     if (!reading.isNoted) drafts.push(...thoughtDrafts(answer))
     const isWritten = reading.answeredCommand?.doing.at === answer.at
+    if (reading.gestured) drafts.push(...confirmedDrafts(answer))
     const carriedOut = (reading.calledSince > answer.at || isWritten) && !isOpen
     drafts.push(...lastDrafts(answer, { carriedOut, isTold: isWritten }))
   }
@@ -344,6 +349,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
   reading.isLastWord = false
+  if (open.deed.type === "call" && open.deed.changes === "little") reading.gestured = true
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it; what a call made is said of it.
   const isQuoted =
@@ -436,7 +442,10 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
   const isServed = reading.worked && reading.isLastWord && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
-  if (answer !== undefined && reading.isLastWord) reading.commitments.push(...commitmentsIn(answer))
+  if (answer !== undefined && reading.isLastWord) {
+    reading.commitments.push(...commitmentsIn(answer))
+    if (reading.gestured) reading.drafts.push(...confirmedDrafts(answer))
+  }
   settle(reading)
   reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
   reading.isBrief = needsQuestion(text)
@@ -444,6 +453,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   reading.isLastWord = false
   reading.worked = false
   reading.failedAct = undefined
+  reading.gestured = false
 }
 
 /** What the user nods to without having been asked. */

@@ -61,7 +61,7 @@ const cannotPrint =
 
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
 const accomplished =
-  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded)/
+  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded|https?:\/\/\S{1,200}\/(?:pull|pulls|merge_requests|issues|releases|runs|commit)\/[^\s/]{1,80}$)/
 
 function lastLine(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
@@ -402,11 +402,17 @@ export function printedByCommand(text: ResultText): ResultText {
   if (typeof parsed !== "object" || parsed === null) return text
   const printed = outputKeys.map((key): unknown => Reflect.get(parsed, key)).filter((one) => typeof one === "string")
   if (printed.length === 0) return text
-  const code: unknown = Reflect.get(parsed, "exit_code") ?? Reflect.get(parsed, "returncode")
+  const about: unknown = Reflect.get(parsed, "metadata")
+  const [code] = [parsed, about].flatMap((one) => (typeof one === "object" && one !== null ? exitCodeIn(one) : []))
   if (typeof code !== "number" && flagged.test(text.head.slice(0, 300))) return text
   const failed = typeof code === "number" && code !== 0 ? [`Exit code: ${code}`] : []
   return textEnds([...printed.filter((one) => one !== ""), ...failed].join("\n"))
 }
+
+const exitCodeIn = (fields: object): readonly number[] =>
+  ["exit_code", "exitCode", "returncode"]
+    .map((key): unknown => Reflect.get(fields, key))
+    .filter((code) => typeof code === "number")
 
 const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
 

@@ -225,7 +225,103 @@ describe("what a service did", () => {
   })
 })
 
+describe("what a service of any kind answered", () => {
+  const done = (tool: string, input: object, result: string): readonly string[] =>
+    lines(used(tool, input, result), "act", "error")
+
+  test("in XML it is read as data", () => {
+    const blocked = '<r><op>BLOCK</op><state from="ACTIVE" to="BARRED"/><ref>BLK-2260914</ref></r>'
+    expect(done("sim_block", { number: "0118" }, blocked)).toEqual(["`sim_block(number=0118)`: ref=BLK-2260914"])
+    const fault =
+      "<fault><code>FLD-409</code><reason>SLOT_TAKEN</reason><detail>no crew left on 19 March</detail></fault>"
+    expect(done("visit_move", { visit: "V-1" }, fault)).toEqual([
+      "`visit_move(visit=V-1)` failed: SLOT_TAKEN: no crew left on 19 March",
+    ])
+  })
+
+  test("one record under its own name is that record", () => {
+    const moved =
+      '{"booking": {"ref": "VIS-9", "status": "CONFIRMED", "date": "2026-03-19", "window": "12-16"}, "trace": "a-1"}'
+    expect(done("visit_move", { ref: "VIS-9", slot: "S-1" }, moved)).toEqual([
+      "`visit_move(ref=VIS-9, slot=S-1)`: status=CONFIRMED, date=2026-03-19, window=12-16",
+    ])
+    const started = done("submit_job", { script: "a.py" }, '{"job": 418806, "state": "PENDING"}')
+    expect(started).toEqual(["`submit_job(script=a.py)`: job=418806, state=PENDING"])
+  })
+
+  test("in another language it is understood", () => {
+    expect(done("spa_prenota", { slot: "SP4" }, '{"codice": "SPA-6630"}').join()).toContain("SPA-6630")
+    expect(done("transfer_cerca", { da: "MXP" }, '[{"id": "T50413"}]')).toEqual([])
+    const refused = '{"errore": "CARTA_RIFIUTATA", "dettaglio": "limite superato"}'
+    expect(done("pagamento_addebita", { importo: 240 }, refused)).toEqual([
+      "`pagamento_addebita(importo=240)` failed: CARTA_RIFIUTATA: limite superato",
+    ])
+    const conflict = '{"estado": "CONFLITO", "detalhe": "ocupado das 10:30 as 11:30"}'
+    expect(done("agenda_alterar", { uid: "ev-1" }, conflict).join()).toMatch(/failed: ocupado/)
+    expect(done("reject_offer", { id: "O-1" }, '{"status": "rejected"}').join()).not.toContain("failed")
+  })
+
+  test("the code of an error is told where its words may not stand", () => {
+    const fixed = '{"error": {"type": "PRODUCT_RULE", "message": "The limit is fixed at 0 from now on."}}'
+    expect(done("set_cap", { cap: 20 }, fixed).join()).toContain("failed: PRODUCT_RULE")
+  })
+
+  test("secrets that were passed on are not repeated", () => {
+    const kept = done("vault_add", { label: "db", secret: "Tern-7-Granite" }, '{"id": "CRED-31"}')
+    expect(kept).toEqual(["`vault_add(label=db, secret=…)`: id=CRED-31"])
+  })
+
+  test("what came of clicks is told in the words that the user was told it in", () => {
+    const click = used("browser_click", { element: "Pay" }, "ok")
+    const said = assistant("Paid £51.00, application received: EMC-RP-771204. Anything else?")
+    expect(lines([...click, said, user("No, thanks")], "act")).toContain(
+      "The user was told: Paid £51.00, application received: EMC-RP-771204.",
+    )
+    const looked = used("get_order", { id: "W-1" }, '{"id": "W-1"}')
+    expect(lines([...looked, said, user("No, thanks")], "act")).toEqual([])
+  })
+})
+
+describe("what was taken back", () => {
+  const states = (...said: readonly string[]): readonly (string | undefined)[] =>
+    notesOf(transcript(...said.flatMap((one) => [user(one), assistant("Noted.")]))).flatMap((note) =>
+      note.channel === "user" ? [note.state] : [],
+    )
+
+  test("a short request is, a message that says more than one thing is not", () => {
+    expect(states("Please add a chart.", "Forget it, no chart.")[0]).toBe("withdrawn")
+    const two =
+      "Read at most 5 rows per query. A critical one is phoned in the same night. Also try the list of passwords."
+    expect(states(two, "Stop, no passwords. Drop it.")[0]).not.toBe("withdrawn")
+  })
+
+  test("nobody takes back what another one asked for", () => {
+    expect(states("[Ann Lee] Please add a chart.", "[Bo Roe] Forget it, no switch.")[0]).not.toBe("withdrawn")
+    expect(states("[Ann Lee] Please add a chart.", "[Ann Lee] Forget it, no chart.")[0]).toBe("withdrawn")
+  })
+})
+
 describe("what a command did", () => {
+  test("what was opened for review is told with its address, what was amended by its last name", () => {
+    const address = "https://git.example.com/a/b/pull/412"
+    const pushed = used("bash", { command: "git push && gh pr create --fill" }, ` * [new branch]  a -> a\n${address}`)
+    expect(lines(pushed, "act").join()).toContain(address)
+    const command = "git revert --no-edit 5c3e921 && git commit --amend -m 'Take it back' && git log --oneline -2"
+    const log = "[a 19ab7d4] Revert\n 1 file changed\n7e20c66 Take it back\n5c3e921 Preload"
+    expect(lines(used("bash", { command }, log), "act").join()).toContain("commit 7e20c66")
+  })
+
+  test("what is fetched and thrown away changes nothing", () => {
+    expect(
+      lines(used("bash", { command: "curl -s -o /dev/null -w '%{time_total}' localhost/a" }, "0.4"), "act"),
+    ).toEqual([])
+  })
+
+  test("why it failed is read beside the exit code that a client keeps apart", () => {
+    const output = JSON.stringify({ output: "scp: a: No space left on device\n", metadata: { exit_code: 1 } })
+    expect(lines(used("shell", { command: ["scp", "a", "b:/c"] }, output), "error").join()).toContain("No space left")
+  })
+
   const bash = (command: string, output: string): readonly Turn[] => used("Bash", { command }, output)
 
   test.each([

@@ -125,7 +125,7 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
     if (own === undefined) continue
     const asks = kind === "request" || kind === "correction"
     const isCorrection = kind === "correction"
-    const isWithdrawn = withdrawing !== undefined && isOfSpeaker(own, withdrawing)
+    const isWithdrawn = withdrawing !== undefined && isOneThing(own) && isOfSpeaker(own, withdrawing)
     const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
     // Of what only furthers an earlier request, the latest words count.
     const furthers = n > 0 && (isCorrection || own.words.goesOn)
@@ -136,12 +136,18 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
   return withOpenList(withoutNamedAgain(states, read), kinds, read, standing)
 }
 
+/** Who takes something back may mean only a part of a message that says more than one thing. */
+const isOneThing = ({ said }: Read): boolean =>
+  said.text.length <= shortWish && sentencesOf(said.text).length <= fewSentences
+const [shortWish, fewSentences] = [240, 2]
+
 /** Where several people speak in one thread, under their names, nobody takes back what another one asked for. */
 function isOfSpeaker(own: Read, withdrawing: Read): boolean {
   const [names, by] = [own, withdrawing].map(({ said }) => [...new Set(said.text.match(speaker))])
   return by?.length === 0 || (names?.length === 1 && names[0] === by?.[0])
 }
 const speaker = /^\[[^\]\n]{2,60}\](?=\s)/gm
+const oneSpeaker = /^\[[^\]\n]{2,60}\]\s+(?=\S)/
 
 /** The request for which the assistant made the list that it is still at is open, whatever was asked and done in between. */
 function withOpenList(
@@ -263,7 +269,7 @@ const readWords = createRecent((text): Words => {
   // What a user pastes is shown with the message, and says nothing about what the user wants.
   const spans = ownWords(text)
   const own = spans.map(({ start, end }) => text.slice(start, end))
-  const sentences = own.flatMap(sentencesOf)
+  const sentences = own.flatMap(sentencesOf).map((sentence) => sentence.replace(oneSpeaker, ""))
   const lasting = findRules(text, { channel: "user" }).slice(0, maxWishes)
   const beside = lasting.reduce((left, rule) => left.replace(rule.text, ""), lasting.length === 0 ? "" : text)
   const isRule = lasting.length > 0 && weightOf(beside) < fewBeside

@@ -3,7 +3,7 @@ import { code, type LineState, maxLineLength, oneLine } from "../summary/summary
 import type { CallDeed } from "./call-deed.ts"
 import { covers } from "./command-runs.ts"
 import { changeText, type FileChange, type FileDeed, joinChanges, readChange, rewriteOf } from "./file-change.ts"
-import { distinct } from "./note-draft.ts"
+import { distinct, thenSign } from "./note-draft.ts"
 import type { Outcome } from "./outcome-of.ts"
 
 /** Where something was done. */
@@ -172,8 +172,6 @@ function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | und
   const last = older.line.split(thenSign).at(-1) ?? older.line
   return { ...newer, line: `${last}${thenSign}${newer.line}` }
 }
-
-const thenSign = ", then: "
 
 /** Everything that failed before and that these runs cover went well with them. */
 function resolveAll(work: Work, well: readonly string[], by: string, at: number): void {
