@@ -267,6 +267,11 @@ export const learntSets: readonly string[] = [
   "fourteenth-",
   "fifteenth-",
   "sixteenth-",
+  "seventeenth-",
+  "nineteenth-",
+  "twentieth-",
+  "twenty-first-",
+  "twenty-second-",
 ]
 
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>

@@ -73,7 +73,7 @@ function scaleOf(examples: readonly Example[], register: Register): Float64Array
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
 /** Sentences that a feature must stand in: what is rarer tells of one message, and of that with and without an aside before it. */
-const leastSentences = 3
+const leastSentences = 4
 
 /** The examples without what is too rare to be learnt from; `length` stays what the finder counts. */
 function withoutRare(examples: readonly Example[]): readonly (Example & { readonly length: number })[] {

@@ -251,7 +251,7 @@ const failedEnd = /^ failed\b/
 
 /** Of a short line of an act, so much is how it ended, or why it failed; a call in fewer characters names nothing. */
 const endShare = 0.3
-const reasonShare = 0.6
+const reasonShare = 0.45
 const leastCall = 24
 
 /** A word that is longer is cut: a script without blanks, or data. */

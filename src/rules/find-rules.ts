@@ -28,9 +28,9 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 const maxRules = 2000
 
 /** From this score on a sentence is a rule: how strict that is, and why, is in docs/decisions/2026-11-17-masked-words.md. */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.45, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.15, page: 0 }
 /** The same for what says never or always, and for what says that it lasts or holds each time. */
-const [everTalk, lastingTalk] = [0.1, -0.4]
+const [everTalk, lastingTalk] = [-0.15, -0.65]
 /** How much surer a sentence has to be among twice as many: what is said at length is mostly about the task. */
 const crowding = 0.08
 /** Beyond so many sentences there is no telling. */

@@ -319,14 +319,15 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
   return lines
 }
 
-/** Lines that open a block which another one closes: fences, quotation marks alone on a line, BEGIN and END. */
+/** Lines that open a block which another one closes: fences, quotation marks alone on a line, a text in code over lines, BEGIN and END. */
 const opening =
-  /^[ \t>]*(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$)/i
+  /^[ \t>]*(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$|(?:[\w$]{1,20} ){0,3}[\w$.]{1,60} ?[=:(] ?[fr]?(`|"""|''')(?:(?!\3).){0,400}$)/i
 
 function closes(line: string, opened: string): boolean {
-  const [, fence = "", mark = ""] = opening.exec(opened) ?? []
+  const [, fence = "", mark = "", quote = ""] = opening.exec(opened) ?? []
   const bare = line.trim()
   if (fence !== "") return bare.startsWith(fence) && /^[`~]+$/.test(bare)
+  if (quote !== "") return line.includes(quote)
   if (mark === "<<<") return bare === ">>>"
   if (mark.startsWith("[")) return bare.toLowerCase() === `[/${mark.slice(1).toLowerCase()}`
   if (mark !== "") return bare.endsWith(mark)
