@@ -26,7 +26,14 @@ const maxJsonLength = 1_000_000
 
 /** What says how the answer came about and nothing about its subject. */
 const envelope =
-  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|\w*checksum|\w*hash|digest|fingerprint|crc\d*|md5|sha\d+|success|ok|meta|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?|resource_?version|api_?version|uid|generation|creation_?timestamp|managed_?fields|self_?link|ts|authentication-results|received(?:-spf)?|dkim-\w+|arc-[\w-]+|return-path|mime-version|x-[\w-]+|list-unsubscribe)$/i
+  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|\w*checksum|\w*hash|digest|fingerprint|crc\d*|md5|sha\d+|success|ok|meta|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?|resource_?version|api_?version|uid|generation|creation_?timestamp|managed_?fields|trace|corr|audit|ua|user_?agent|shard|self_?link|ts|authentication-results|received(?:-spf)?|dkim-\w+|arc-[\w-]+|return-path|mime-version|x-[\w-]+|list-unsubscribe)$/i
+
+/** Said for the machines: a field of the envelope, or a number of theirs under a key that names nothing. */
+const isNoise = (key: string, value: Tree): boolean =>
+  envelope.test(key) ||
+  (value.type === "scalar" && machineNumber.test(value.text) && !namingKey.test(key) && !versionKey.test(key))
+const machineNumber = /^(?:(?=.*[a-f])(?=.*\d)[\da-f]{10,64}|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})$/
+const versionKey = /sha|commit|revision|ref$|head|parent|token|secret/i
 
 const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
 
@@ -203,7 +210,7 @@ function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
   // Lines of a listing with the same key belong to parts that it does not name.
   const isOnce = (key: string): boolean => keys.indexOf(key) === keys.lastIndexOf(key)
   return entries
-    .filter(([key]) => !envelope.test(key) && !rows.has(key) && isOnce(key))
+    .filter(([key, value]) => !isNoise(key, value) && !rows.has(key) && isOnce(key))
     .slice(0, maxFields)
     .flatMap(([key, value]): readonly Field[] => {
       const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
@@ -249,7 +256,7 @@ function grouped(tree: Tree, key: string | undefined, depth: number): readonly s
   const pair = pairIn(tree)
   if (pair !== undefined) return [`(${pair})`]
   const scalars = tree.entries.flatMap(([name, value]): readonly (readonly [string, string])[] => {
-    if (envelope.test(name)) return []
+    if (isNoise(name, value)) return []
     const pieces = value.type === "scalar" ? piecesOf(value, 0) : depth + 1 < maxDepth ? piecesOf(value, depth + 1) : []
     return pieces.length === 0 ? [] : [[name, pieces.slice(0, 4).join(" / ")] as const]
   })

@@ -282,6 +282,32 @@ describe("what a service of any kind answered", () => {
   })
 })
 
+describe("what is known", () => {
+  const known = (turns: readonly Turn[]): string => lines(turns, "record").join("\n")
+
+  test("numbers that only machines use are not told, those that name something are", () => {
+    const answer = {
+      id: "61abdba9a82105d502c21235",
+      etagOf: "b89313aa81f675e6943044ec",
+      status: "issued",
+      audit: "402625481577",
+    }
+    const told = known(used("get_invoice", { invoice: "I-77" }, JSON.stringify(answer)))
+    expect(told).toContain("status=issued")
+    expect(told).not.toMatch(/b89313aa|402625481577/)
+    expect(told).toContain("61abdba9a82105d502c21235")
+  })
+
+  test("of offers only those that somebody named are told once one was taken", () => {
+    const slots = Array.from({ length: 9 }, (_, n) => ({ slotId: `FS-70${n}`, crew: `HX-${n}` }))
+    const offered = used("list_slots", { account: "BW-22" }, JSON.stringify({ account: "BW-22", slots }))
+    expect(known(offered)).toContain("FS-708")
+    const told = known([...offered, ...used("book_slot", { slotId: "FS-703" }, '{"ref": "V-9"}')])
+    expect(told).toContain("FS-703")
+    expect(told).not.toContain("FS-708")
+  })
+})
+
 describe("what was taken back", () => {
   const states = (...said: readonly string[]): readonly (string | undefined)[] =>
     notesOf(transcript(...said.flatMap((one) => [user(one), assistant("Noted.")]))).flatMap((note) =>
