@@ -9,8 +9,8 @@ import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { noReading, type Reading, readWords, wordsEnd } from "./word-classes.ts"
-import { wordField, wordFlag, wordLength } from "./word-store.ts"
+import { noReading, type Reading, readWords } from "./word-classes.ts"
+import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
 
 export type FindOptions = {
@@ -200,7 +200,7 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
 /** Does a sentence say what is to be done? "Yes please, always" leaves that to what was said before. */
 function saysWhat(own: Reading): boolean {
   const silent = wordFlag.joint | wordFlag.opener | wordFlag.bare
-  for (let at = own.first, end = wordsEnd(own); at < end; at += wordLength)
+  for (let at = own.first, end = own.end; at < end; at += wordLength)
     if (((own.words[at + wordField.flags] ?? 0) & silent) === 0) return true
   return false
 }
@@ -277,7 +277,7 @@ const saysLasting = classSet("lasting")
 
 /** "Do not touch the vault." is all that is said, and nothing of now or of this: there is no task that it could be part of. */
 const isBareBan = ({ own, crowd }: Statement["view"]): boolean =>
-  crowd === 1 && orderOf(own, own.first, wordsEnd(own)) !== undefined && !sharesClass(own, atHand)
+  crowd === 1 && orderOf(own, own.first, own.end) !== undefined && !sharesClass(own, atHand)
 const atHand = classSet("now once this")
 
 /** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
@@ -306,7 +306,8 @@ function leadOf({ text }: Reading): Reading {
   const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
   if (lead !== undefined) return readWords(lead)
   const dashed = dashes.test(text) ? dashedLead.exec(text)?.[0] : undefined
-  const reading = dashed === undefined ? noReading : readWords(dashed)
+  if (dashed === undefined) return noReading
+  const reading = readWords(dashed)
   return isHeeded(reading) ? reading : noReading
 }
 const dashes = / [-–—] /
@@ -380,10 +381,10 @@ export function ruleOf(
     channel,
     ...natureOf(opening),
     confidence: Math.round(100 / (1 + Math.exp(-score))) / 100,
+    ...present({ context: over === undefined ? undefined : text.slice(over.start, over.end) }),
     topic: topicOf(own),
     conditions: conditionsIn(own),
     exceptions: exceptionsIn(own),
-    ...present({ context: over === undefined ? undefined : text.slice(over.start, over.end) }),
   }
 }
 
