@@ -382,9 +382,16 @@ export function ruleOf(
     ...natureOf(opening),
     confidence: Math.round(100 / (1 + Math.exp(-score))) / 100,
     ...present({ context: over === undefined ? undefined : text.slice(over.start, over.end) }),
-    topic: topicOf(own),
-    conditions: conditionsIn(own),
-    exceptions: exceptionsIn(own),
+    // Read when somebody asks: it takes as long as finding the rule, and a session does not.
+    get topic() {
+      return topicOf(own)
+    },
+    get conditions() {
+      return conditionsIn(own)
+    },
+    get exceptions() {
+      return exceptionsIn(own)
+    },
   }
 }
 

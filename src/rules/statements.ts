@@ -135,9 +135,18 @@ function readOf(text: string, start: number, end: number): Reading {
   const length = end - start
   const maskable = maskableIn(signs, length)
   if (maskable === "nothing") return readMasked(text.slice(start, end), signs)
+  if (!hasUnspaced(signs, length))
+    return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
   const own = text.slice(start, end)
-  if (beside.test(own)) return readFolded(own.replace(everyBeside, " "))
-  return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
+  return beside.test(own) || maskable === "all"
+    ? readFolded(own.replace(everyBeside, " "))
+    : readWithoutValues(signs, length)
+}
+
+/** May there be a script without blanks? */
+function hasUnspaced(signs: Uint16Array, length: number): boolean {
+  for (let at = 0; at < length; at++) if ((signs[at] ?? 0) >= 0x0e00) return true
+  return false
 }
 
 /** Where a script without blanks meets digits or letters of ASCII: they are no one word, and only the latter may be put aside. */
