@@ -120,6 +120,8 @@ function* draftsIn(text: string, statements: readonly Statement[], register: Reg
     const score = statementScore(statement.view, register)
     scores.push(register === "talk" ? lineScore(text, statement, score) : score)
   }
+  // Most messages have no sentence that anything around it could make a rule.
+  if (register === "talk" && !scores.some((score) => score > listedTalk)) return drafts
   const around = register === "talk" ? neighbourhood(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]

@@ -8,6 +8,7 @@ import { maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
 import { signsFor, signsOf } from "./sign-kinds.ts"
 import { noReading, type Reading, readSigns, readWords, textMark } from "./word-classes.ts"
+import { isOfRun } from "./word-facts.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -143,11 +144,15 @@ function readOf(text: string, start: number, end: number): Reading {
     : readWithoutValues(signs, length)
 }
 
-/** May there be a script without blanks? */
+/** Is there a sign of a script without blanks? */
 function hasUnspaced(signs: Uint16Array, length: number): boolean {
-  for (let at = 0; at < length; at++) if ((signs[at] ?? 0) >= 0x0e00) return true
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
+    if (code > lastLatin && isOfRun(code)) return true
+  }
   return false
 }
+const lastLatin = 0x24f
 
 /** Where a script without blanks meets digits or letters of ASCII: they are no one word, and only the latter may be put aside. */
 const beside =
@@ -206,8 +211,8 @@ function readEvened(signs: Uint16Array, length: number): Reading {
 
 /** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
 function readUneven(sentence: string): Reading {
-  if (foreign.test(sentence)) {
-    const signs = signsOf(sentence, 0, sentence.length)
+  const signs = signsOf(sentence, 0, sentence.length)
+  if (foreign.test(sentence) && !hasUnspaced(signs, sentence.length)) {
     if (foldInPlace(signs, sentence.length)) {
       if (formOf(signs, sentence.length) !== "other") return readEvened(signs, sentence.length)
     } else {
