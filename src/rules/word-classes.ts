@@ -90,18 +90,22 @@ const noLetter = 0x3040
 
 const isBlank = (code: number): boolean => ((kindTable[code] || learnKind(code)) & signKind.blank) !== 0
 
-/** Where the tokens of the sentence start and end that is being read, and the hashes of their signs. */
-let starts = new Int32Array(1024)
-let ends = new Int32Array(1024)
-let hashes = new Int32Array(1024)
+/** Tokens of one sentence; what is longer is read at its two ends. */
+const maxTokens = 120
+const half = maxTokens / 2
+
+/** Where the tokens of the sentence start and end that is being read, and the hashes of their signs: the first ones and then the last ones in turn. */
+const starts = new Int32Array(maxTokens)
+const ends = new Int32Array(maxTokens)
+const hashes = new Int32Array(maxTokens)
+const slotOf = (token: number): number => (token < maxTokens ? token : half + ((token - half) % half))
+
+/** Which of the tokens that were found is the one at a place of those that are read. */
+const tokenAt = (place: number, found: number): number =>
+  slotOf(place < half ? place : found - Math.min(found, maxTokens) + place)
 
 /** Finds the tokens of a text in one pass, and returns how many there are: words ("e-mail" and "don't" are one), numbers, signs, dashes before blanks. */
 function findTokens(signs: Uint16Array, length: number): number {
-  if (starts.length < length) {
-    starts = new Int32Array(2 * length)
-    ends = new Int32Array(2 * length)
-    hashes = new Int32Array(2 * length)
-  }
   let count = 0
   for (let at = 0; at < length; ) {
     const start = at
@@ -123,9 +127,10 @@ function findTokens(signs: Uint16Array, length: number): number {
     } else if (kind !== alone)
       for (; at < length && tokenKindOf(signs[at] ?? 0) === kind; at++)
         hash = Math.imul(hash ^ (signs[at] ?? 0), hashFactor)
-    starts[count] = start
-    ends[count] = at
-    hashes[count++] = hash
+    const slot = slotOf(count++)
+    starts[slot] = start
+    ends[slot] = at
+    hashes[slot] = hash
   }
   return count
 }
@@ -140,13 +145,6 @@ function endOfDashes(signs: Uint16Array, length: number, start: number): number 
   if (isDash(start + 1) && isBlankAt(start + 2)) return start + 2
   return isBlankAt(start + 1) ? start + 1 : start
 }
-
-/** Tokens of one sentence; what is longer is read at its two ends. */
-const maxTokens = 120
-
-/** Which of the tokens that were found is the one at a place of those that are read. */
-const tokenAt = (place: number, found: number): number =>
-  place < maxTokens / 2 ? place : found - Math.min(found, maxTokens) + place
 
 /** The words and joints of a folded sentence. */
 export function tokensOf(text: string): readonly string[] {
