@@ -194,7 +194,6 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   const score = scores[n] ?? 0
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
-  if (around !== undefined && repeats(statement.view.own.text, around.leads[n]?.text ?? "")) return false
   const { own } = statement.view
   return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && saysWhat(own)
 }
@@ -245,7 +244,7 @@ const easedTalk = -0.75
 const ledTalk = -0.5
 const announcedTalk = -1
 const listedTalk = -3
-/** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
+/** What is surer than this is a rule wherever it stands. */
 const sureTalk = 2
 
 function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
@@ -264,11 +263,10 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   const isEver = sharesClass(view.own, neverOrAlways)
   // "From now on always …" says both that it lasts and that nothing is excepted, whatever else the message is about.
   if (isEver && sharesClass(view.own, saysLasting)) return announcedTalk
-  const isBesideRule = isEver && Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk
   const isLed = isEver && lead.text !== "" && clausesOf(view.own).some(isStandingCommand)
   const isCommand = isStandingCommand(view.own) || isLed
   // Who starts with never or always and a verb mostly means it, also at some length.
-  if (isBesideRule || isCommand || isBareBan(view)) return easedTalk + crowd / 2
+  if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
   return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
 const neverOrAlways = classSet("never always")
@@ -315,9 +313,6 @@ function leadOf({ text }: Reading): Reading {
 const dashes = / [-–—] /
 const dashedLead = new RegExp(`^[^-–—:]{3,40} [-–—] (?=[${letters}])`)
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
-
-/** Does a statement have its own lead again and again, as lines of a log that end without a stop? */
-const repeats = (text: string, lead: string): boolean => lead !== "" && text.split(lead).length > fromLabels
 
 /** Leads of so many lines of one text are labels, as in a log: they announce nothing. */
 const fromLabels = 3
