@@ -9,8 +9,8 @@ import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { noReading, type Reading, readWords, wordsEnd } from "./word-classes.ts"
-import { wordField, wordFlag, wordLength } from "./word-store.ts"
+import { noReading, type Reading, readWords } from "./word-classes.ts"
+import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
 
 export type FindOptions = {
@@ -120,6 +120,8 @@ function* draftsIn(text: string, statements: readonly Statement[], register: Reg
     const score = statementScore(statement.view, register)
     scores.push(register === "talk" ? lineScore(text, statement, score) : score)
   }
+  // Most messages have no sentence that anything around it could make a rule.
+  if (register === "talk" && !scores.some((score) => score > listedTalk)) return drafts
   const around = register === "talk" ? neighbourhood(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]
@@ -192,7 +194,6 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   const score = scores[n] ?? 0
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
-  if (around !== undefined && repeats(statement.view.own.text, around.leads[n]?.text ?? "")) return false
   const { own } = statement.view
   return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && saysWhat(own)
 }
@@ -200,7 +201,7 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
 /** Does a sentence say what is to be done? "Yes please, always" leaves that to what was said before. */
 function saysWhat(own: Reading): boolean {
   const silent = wordFlag.joint | wordFlag.opener | wordFlag.bare
-  for (let at = own.first, end = wordsEnd(own); at < end; at += wordLength)
+  for (let at = own.first, end = own.end; at < end; at += wordLength)
     if (((own.words[at + wordField.flags] ?? 0) & silent) === 0) return true
   return false
 }
@@ -243,7 +244,7 @@ const easedTalk = -0.75
 const ledTalk = -0.5
 const announcedTalk = -1
 const listedTalk = -3
-/** Rules are often stated one after the other: what says never or always beside one that is sure needs to be less sure. */
+/** What is surer than this is a rule wherever it stands. */
 const sureTalk = 2
 
 function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
@@ -262,11 +263,10 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   const isEver = sharesClass(view.own, neverOrAlways)
   // "From now on always …" says both that it lasts and that nothing is excepted, whatever else the message is about.
   if (isEver && sharesClass(view.own, saysLasting)) return announcedTalk
-  const isBesideRule = isEver && Math.max(scores[n - 1] ?? 0, scores[n + 1] ?? 0) > sureTalk
   const isLed = isEver && lead.text !== "" && clausesOf(view.own).some(isStandingCommand)
   const isCommand = isStandingCommand(view.own) || isLed
   // Who starts with never or always and a verb mostly means it, also at some length.
-  if (isBesideRule || isCommand || isBareBan(view)) return easedTalk + crowd / 2
+  if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
   return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
 const neverOrAlways = classSet("never always")
@@ -277,7 +277,7 @@ const saysLasting = classSet("lasting")
 
 /** "Do not touch the vault." is all that is said, and nothing of now or of this: there is no task that it could be part of. */
 const isBareBan = ({ own, crowd }: Statement["view"]): boolean =>
-  crowd === 1 && orderOf(own, own.first, wordsEnd(own)) !== undefined && !sharesClass(own, atHand)
+  crowd === 1 && orderOf(own, own.first, own.end) !== undefined && !sharesClass(own, atHand)
 const atHand = classSet("now once this")
 
 /** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
@@ -306,15 +306,13 @@ function leadOf({ text }: Reading): Reading {
   const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
   if (lead !== undefined) return readWords(lead)
   const dashed = dashes.test(text) ? dashedLead.exec(text)?.[0] : undefined
-  const reading = dashed === undefined ? noReading : readWords(dashed)
+  if (dashed === undefined) return noReading
+  const reading = readWords(dashed)
   return isHeeded(reading) ? reading : noReading
 }
 const dashes = / [-–—] /
 const dashedLead = new RegExp(`^[^-–—:]{3,40} [-–—] (?=[${letters}])`)
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
-
-/** Does a statement have its own lead again and again, as lines of a log that end without a stop? */
-const repeats = (text: string, lead: string): boolean => lead !== "" && text.split(lead).length > fromLabels
 
 /** Leads of so many lines of one text are labels, as in a log: they announce nothing. */
 const fromLabels = 3
@@ -380,10 +378,17 @@ export function ruleOf(
     channel,
     ...natureOf(opening),
     confidence: Math.round(100 / (1 + Math.exp(-score))) / 100,
-    topic: topicOf(own),
-    conditions: conditionsIn(own),
-    exceptions: exceptionsIn(own),
     ...present({ context: over === undefined ? undefined : text.slice(over.start, over.end) }),
+    // Read when somebody asks: it takes as long as finding the rule, and a session does not.
+    get topic() {
+      return topicOf(own)
+    },
+    get conditions() {
+      return conditionsIn(own)
+    },
+    get exceptions() {
+      return exceptionsIn(own)
+    },
   }
 }
 

@@ -1,10 +1,7 @@
 import { textOfCodes } from "../language/letters.ts"
 import { signKind as kind, kindTable, learnKind, ofWords, quotes, signsOf } from "./sign-kinds.ts"
-
-/** The kinds of the sign with a code: each is learnt once. */
-const signKindOf = (code: number): number => kindTable[code] || learnKind(code)
-
-import { codesOf, isClassed } from "./word-store.ts"
+import { isClassed } from "./word-classes.ts"
+import { codesOf } from "./word-facts.ts"
 
 /**
  * What is put aside in a sentence before the model reads it: code, links, addresses, quotations, and then values: identifiers, numbers
@@ -18,6 +15,8 @@ const apart = /(^|[\s(])'[^'\n]{2,200}'(?=$|[\s.,;:!?)])/g
 const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
 const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g
 const file = /(?<![\w/@])@?(?:[\w.-]{0,60}\/)+[\w.*-]{1,80}|(?<![\w.])[\w-]{1,60}\.(?:[a-z]{2,4}|[a-z]\d)\b(?!\.?\w)/gi
+
+const signKindOf = (code: number): number => kindTable[code] || learnKind(code)
 
 /** What a sentence may have to be put aside: nothing, values only, or what stands between signs. */
 type Maskable = "nothing" | "values" | "all"
@@ -249,7 +248,8 @@ function hasInnerName(signs: Uint16Array, length: number): boolean {
 
 /** The same as `isInTitleCase`. */
 function isTitleCase(signs: Uint16Array, length: number): boolean {
-  let [words, capitals] = [0, 0]
+  let words = 0
+  let capitals = 0
   for (let at = 0; at < length; at++) {
     const start = at
     while (at < length && (signKindOf(signs[at] ?? 0) & kind.letter) !== 0) at++

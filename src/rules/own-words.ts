@@ -283,6 +283,7 @@ function restFrom(text: string, lines: readonly Line[], start: number, asked = 0
 
 /** The paragraph in which a letter starts: a greeting behind other words, or at the top of a message that goes on behind the signature. */
 function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
+  if (paragraphs.length < 2) return undefined
   const greeting = paragraphs.findIndex(
     ({ lines: [first, second] }, n) =>
       greets(first?.low ?? "") || (n > 0 && opensLetter(first?.read ?? "", second?.read)),
@@ -301,7 +302,8 @@ const lineEnd = /\r\n|[\n\r\u2028\u2029]/g
 /** The lines of a text but for those within asides. */
 function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
   const lines: Line[] = []
-  let [start, aside] = [0, 0]
+  let start = 0
+  let aside = 0
   const take = (end: number): void => {
     while ((asides[aside]?.end ?? text.length) < start) aside++
     const hidden = asides[aside]

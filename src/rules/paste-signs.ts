@@ -198,13 +198,15 @@ const changedLine = /^([+-])\s?\S/
 
 function dataStart(lines: readonly string[]): number {
   if (lines.some((line) => blockKey.test(line))) return lines.findIndex((line) => anyKey.test(line))
+  const opensData = /^\s*[[{]/.test(lines[0] ?? "") && /"\s*:|^\s*\[\s*["{[\d]/.test(lines[0] ?? "")
+  // All else shows by two lines at least.
+  if (lines.length < 2) return opensData ? 0 : -1
   const changes = lines.map((line) => changedLine.exec(line)?.[1])
   if (changes.includes("+") && changes.includes("-")) return changes.findIndex((sign) => sign !== undefined)
   const code = lines.findIndex(isCode)
   if (code >= 0 && lines.some((line, n) => n > code && isCode(line))) return code
-  if (/^\s*[[{]/.test(lines[0] ?? "") && /"\s*:|^\s*\[\s*["{[\d]/.test(lines[0] ?? "")) return 0
-  if (lines.length > 1 && lines.every((line) => /^(?: {4}|\t)/.test(line) && !/^\s+(?:[-*+•]|\d+[.)])\s/.test(line)))
-    return 0
+  if (opensData) return 0
+  if (lines.every((line) => /^(?: {4}|\t)/.test(line) && !/^\s+(?:[-*+•]|\d+[.)])\s/.test(line))) return 0
   const parts = lines.findIndex((line) => quantity.test(line))
   if (parts >= 0 && lines.filter((line) => quantity.test(line)).length >= minQuantities) return Math.min(parts, 1)
   const numbered = lines.findIndex((line, n) => lineNumber.test(line) && lineNumber.test(lines[n + 1] ?? ""))

@@ -1,6 +1,6 @@
 import { orderOf } from "./standing-command.ts"
-import { hasAny, isAmong, type Reading, textMark, wordsEnd } from "./word-classes.ts"
-import { hashStart, hashWith, lengthBits, lengthMask, wordField, wordFlag, wordLength } from "./word-store.ts"
+import { isAmong, type Reading, textMark } from "./word-classes.ts"
+import { hasAny, hashFactor, hashStart, lengthBits, lengthMask, wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classNames, classSet, sharesClass } from "./word-table.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
@@ -114,8 +114,9 @@ export function featuresOf(view: StatementView): Features {
   clauseFeatures(reading)
   tailFeatures(reading)
   aroundFeatures(view)
-  shapeFeatures(view)
-  if (view.crowd > 0) crowdFeatures(view)
+  const order = orderOf(reading, reading.first, reading.end)
+  shapeFeatures(view, order)
+  if (view.crowd > 0) crowdFeatures(view, order)
   return { ids, sorts, length }
 }
 
@@ -144,8 +145,11 @@ const classAt = (at: number): number => (kinds[at] ?? 0) >> kindBits
 
 function wordFeatures(reading: Reading): void {
   const { words, first, text } = reading
-  let [before, opens, gap, places] = [0, true, false, 0]
-  for (let at = first, end = wordsEnd(reading); at < end; at += wordLength) {
+  let before = 0
+  let opens = true
+  let gap = false
+  let places = 0
+  for (let at = first, end = reading.end; at < end; at += wordLength) {
     const flags = flagsAt(words, at)
     const hash = hashAt(words, at)
     if ((flags & wordFlag.joint) !== 0) {
@@ -181,7 +185,7 @@ function wordFeatures(reading: Reading): void {
 /** Each word with the classes of its neighbours: a pair is learnt of sooner than the two words. */
 function wordKindFeatures(reading: Reading): void {
   const { words, lists, first } = reading
-  for (let one = first, two = one + wordLength, end = wordsEnd(reading); two < end; one = two, two += wordLength) {
+  for (let one = first, two = one + wordLength, end = reading.end; two < end; one = two, two += wordLength) {
     if (((flagsAt(words, one) | flagsAt(words, two)) & wordFlag.unspaced) !== 0) continue
     for (let n = listStart(words, two), last = listEnd(words, two); n < last; n++)
       add(tag.wordKind, mix(hashAt(words, one), lists[n] ?? 0))
@@ -193,7 +197,7 @@ function wordKindFeatures(reading: Reading): void {
 /** The hash of a stretch of a text. */
 function hashIn(text: string, start: number, end: number): number {
   let hash = hashStart
-  for (let at = start; at < end; at++) hash = hashWith(hash, text.charCodeAt(at))
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), hashFactor)
   return hash
 }
 
@@ -209,7 +213,8 @@ function wideFeatures(text: string, start: number, end: number): void {
 }
 
 function kindFeatures({ classes }: Reading): void {
-  let [low, high] = [0, 0]
+  let low = 0
+  let high = 0
   for (let at = 0; at < kindCount; at++) {
     const of = classAt(at)
     const opens = ((kinds[at] ?? 0) & opening) !== 0
@@ -240,7 +245,9 @@ const found = new Uint8Array(classNames.length)
 
 /** Fills `found` with the classes of the words between two places, and returns how many there are. */
 function findClasses({ words, lists }: Reading, start: number, end: number): number {
-  let [low, high, count] = [0, 0, 0]
+  let low = 0
+  let high = 0
+  let count = 0
   for (let at = start; at < end; at += wordLength)
     for (let n = listStart(words, at), last = listEnd(words, at); n < last; n++) {
       const of = lists[n] ?? 0
@@ -254,8 +261,9 @@ function findClasses({ words, lists }: Reading, start: number, end: number): num
 }
 
 /** Has any of the words between two places a class of a set? */
-function someHave(words: Int32Array, start: number, end: number, set: ClassSet): boolean {
-  for (let at = start; at < end; at += wordLength) if (hasAny(words, at, set)) return true
+function someHave(words: Int32Array, start: number, end: number, { low, high }: ClassSet): boolean {
+  for (let at = start; at < end; at += wordLength)
+    if ((((words[at + wordField.low] ?? 0) & low) | ((words[at + wordField.high] ?? 0) & high)) !== 0) return true
   return false
 }
 
@@ -269,7 +277,7 @@ const maxLead = 18
 /** What stands before a colon or a dash, and what behind. */
 function leadFeatures(reading: Reading): void {
   const { words, first } = reading
-  const end = wordsEnd(reading)
+  const end = reading.end
   let lead = first + wordLength
   while (lead < end && (flagsAt(words, lead) & wordFlag.leadEnd) === 0) lead += wordLength
   const rest = lead + wordLength
@@ -286,7 +294,7 @@ function leadFeatures(reading: Reading): void {
 /** Does a clause bind, or start as a command behind another one? And how does a sentence end that has no blanks? */
 function clauseFeatures(reading: Reading): void {
   const { words, first, text } = reading
-  const end = wordsEnd(reading)
+  const end = reading.end
   for (let at = first, start = first; at <= end; at += wordLength) {
     if (at < end && (flagsAt(words, at) & wordFlag.joint) === 0) continue
     if (at - start > wordLength) {
@@ -307,7 +315,7 @@ function clauseFeatures(reading: Reading): void {
 function normFeatures(reading: Reading, start: number, end: number): void {
   const { words } = reading
   if (!someHave(words, start, end, norms)) return
-  add(tag.norm, 5000 + (start === reading.first ? 1 : 0) + (end === wordsEnd(reading) ? 2 : 0))
+  add(tag.norm, 5000 + (start === reading.first ? 1 : 0) + (end === reading.end ? 2 : 0))
   add(tag.norm + 32, hashAt(words, start))
   add(tag.norm + 64, mix(hashAt(words, start), hashAt(words, start + wordLength)))
   const count = findClasses(reading, start, end)
@@ -327,7 +335,7 @@ const maxTail = 4
 /** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
 function tailFeatures(reading: Reading): void {
   const { words, first, lists, marks } = reading
-  let end = wordsEnd(reading)
+  let end = reading.end
   while (end > first && (flagsAt(words, end - wordLength) & wordFlag.loud) !== 0) end -= wordLength
   const last = end - wordLength
   if (end - first < 3 * wordLength || (flagsAt(words, last) & wordFlag.unspaced) !== 0) return
@@ -355,7 +363,7 @@ const modal = classSet("must should may never always shall only dont not aux")
 function subjectFeatures(reading: Reading): void {
   if (!sharesClass(reading, modal)) return
   const { words, lists, first } = reading
-  for (let at = first, start = first, end = wordsEnd(reading); at < end; at += wordLength) {
+  for (let at = first, start = first, end = reading.end; at < end; at += wordLength) {
     if ((flagsAt(words, at) & wordFlag.joint) !== 0) start = at + wordLength
     if (!hasAny(words, at, modal)) continue
     let n = listStart(words, at)
@@ -383,7 +391,8 @@ const sorted = {
 /** The sort of a subject by the words that it is made of. */
 function subjectOf(words: Int32Array, start: number, end: number): number {
   if (start >= end) return 0
-  let [low, high] = [0, 0]
+  let low = 0
+  let high = 0
   for (let at = start; at < end; at += wordLength) {
     low |= words[at + wordField.low] ?? 0
     high |= words[at + wordField.high] ?? 0
@@ -417,7 +426,7 @@ const heralding = classSet("rule limit stress remember")
 /** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
 function saysItself(reading: Reading): boolean {
   const { words, first } = reading
-  const end = wordsEnd(reading)
+  const end = reading.end
   let at = first
   while (at < end && (flagsAt(words, at) & wordFlag.colon) === 0) at += wordLength
   return at > first && at < end - wordLength
@@ -425,7 +434,7 @@ function saysItself(reading: Reading): boolean {
 
 /** The words of the line above, its classes, and each of them with each of the sentence's own. */
 function overFeatures(over: Reading, own: Reading, isItem: boolean): void {
-  for (let at = over.first, end = wordsEnd(over); at < end; at += wordLength) add(tag.overOwn, hashAt(over.words, at))
+  for (let at = over.first, end = over.end; at < end; at += wordLength) add(tag.overOwn, hashAt(over.words, at))
   for (let at = 0; at < over.classes.length; at++) {
     const of = over.classes[at] ?? 0
     for (let n = 0; n < own.classes.length; n++) add(tag.mixed, of * 64 + (own.classes[n] ?? 0))
@@ -441,7 +450,7 @@ function neighbourFeatures({ text, classes }: Reading, kind: number, isItem: boo
   if (last === 0x3f || last === 0xff1f) add(kind, 102)
 }
 
-function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView): void {
+function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView, order: number | undefined): void {
   const { marks, count } = own
   if (marks !== 0) {
     if ((marks & asking) !== 0) add(tag.shape, 0)
@@ -456,7 +465,6 @@ function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView): void {
     if ((marks & textMark.number) !== 0) add(tag.shape, 10)
     if ((marks & textMark.bracket) !== 0) add(tag.shape, 11)
   }
-  const order = orderOf(own, own.first, wordsEnd(own))
   if (order !== undefined) add(tag.order, order)
   const size = count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4
   add(tag.shape + 32, size)
@@ -477,12 +485,11 @@ function placeFeatures({ words, first, count, lists, classes }: Reading, place: 
 const stepOf = (count: number): number => (count > 16 ? 5 : count > 8 ? 4 : count > 4 ? 3 : count > 2 ? 2 : count - 1)
 
 /** How much is said beside a sentence: one among many, or in a list, is mostly part of a task. */
-function crowdFeatures({ own, crowd, items, gist, isItem }: StatementView): void {
+function crowdFeatures({ own, crowd, items, gist, isItem }: StatementView, order = 4): void {
   const step = stepOf(crowd)
   const list = items === 0 ? 0 : items < 4 ? 1 : items < 10 ? 2 : 3
   add(tag.crowd, step)
   add(tag.crowd, 8 + list * 2 + Number(isItem))
-  const order = orderOf(own, own.first, wordsEnd(own)) ?? 4
   add(tag.crowd, 16 + order * 6 + step)
   for (let n = 0; n < own.classes.length; n++) add(tag.crowd, 64 + (own.classes[n] ?? 0) * 6 + step)
   if (gist.text === "") return

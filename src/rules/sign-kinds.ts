@@ -13,9 +13,12 @@ export const signKind = {
 
 export const quotes: RegExp = /["“«„「『]/
 
+/**
+ * What each sign is, by its code; zero as long as nobody asked. Kinds are learnt as signs come, because the classes of the patterns are long:
+ * `kindTable[code] || learnKind(code)` is what a sign is.
+ */
 export const kindTable: Uint8Array = new Uint8Array(1 << 16)
 
-/** Kinds of signs are learnt as they come: the classes of the patterns are long. */
 export function learnKind(code: number): number {
   const sign = String.fromCharCode(code)
   const learnt =
@@ -30,9 +33,6 @@ export function learnKind(code: number): number {
   kindTable[code] = learnt
   return learnt
 }
-
-/** The kindTable of the sign with a code, as bits of `signKind`. */
-export const kindOf = (code: number): number => kindTable[code] || learnKind(code)
 
 /** A letter or a digit of any script. */
 export const ofWords: number = signKind.letter | signKind.digit

@@ -1,5 +1,5 @@
-import { hasAny, type Reading, textMark, wordsEnd } from "./word-classes.ts"
-import { lengthMask, wordField, wordFlag, wordLength } from "./word-store.ts"
+import { type Reading, textMark } from "./word-classes.ts"
+import { hasAny, lengthMask, wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { classSet } from "./word-table.ts"
 
 /** Words behind "never" that tell of the past or of somebody, and command nothing. */
@@ -28,7 +28,8 @@ export function orderOf({ words }: Reading, start: number, end: number): number 
   if (first >= end) return undefined
   const flags = flagsAt(words, first)
   if ((flags & wordFlag.forbids) !== 0) return 3
-  const [second, third] = [first + wordLength, first + 2 * wordLength]
+  const second = first + wordLength
+  const third = second + wordLength
   // "Non condividere mai", "ne partage jamais": the word for never stands behind the verb.
   if (third < end && hasAny(words, first, not) && hasAny(words, third, never) && isClassless(words, second)) return 0
   const verb = (flags & wordFlag.does) !== 0 ? third : second
@@ -43,11 +44,11 @@ const isClassless = (words: Int32Array, at: number): boolean => ((words[at + wor
 
 /** "You must always reply", "ab Mai darfst du nie": the reader, a duty, and that it lasts, before a verb. */
 function tellsReader(reading: Reading): boolean {
-  const { words, first, marks } = reading
-  const end = wordsEnd(reading)
+  const { words, first, end, marks } = reading
   const start = firstWord(words, first, end)
   const isTold = (at: number): boolean => {
-    const [lasts, verb] = [at + 2 * wordLength, at + 3 * wordLength]
+    const lasts = at + 2 * wordLength
+    const verb = lasts + wordLength
     return verb < end && hasAny(words, lasts, standing) && (flagsAt(words, verb) & wordFlag.verb) !== 0
   }
   const isNext = start + wordLength < end && hasAny(words, start, you) && hasAny(words, start + wordLength, must)
@@ -61,8 +62,7 @@ function tellsReader(reading: Reading): boolean {
 
 /** "From now on, sign every note": words that say that it lasts, a joint, and a verb. */
 function opensToLast(reading: Reading): boolean {
-  const { words, first } = reading
-  const end = wordsEnd(reading)
+  const { words, first, end } = reading
   const start = firstWord(words, first, end)
   if (start >= end || !hasAny(words, start, lasting)) return false
   let joint = start + wordLength
@@ -76,6 +76,6 @@ const maxLasting = 5
 
 /** Does a sentence start as a plain standing command: "never" or "always" before a verb, the same told to the reader, or from now on? */
 export function isStandingCommand(own: Reading): boolean {
-  const order = orderOf(own, own.first, wordsEnd(own))
+  const order = orderOf(own, own.first, own.end)
   return order === 0 || order === 3 || tellsReader(own) || opensToLast(own)
 }

@@ -1,7 +1,7 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
 import { featuresOf, type StatementView, tableSize } from "./rule-model.ts"
-import { marksOfWords, type Reading, stretchOf, wordsEnd } from "./word-classes.ts"
-import { wordField, wordFlag, wordLength } from "./word-store.ts"
+import { marksOfWords, type Reading, stretchOf } from "./word-classes.ts"
+import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 
 /** What is read: what a person says in a conversation, or a page that was written to be followed. */
 export type Register = "talk" | "page"
@@ -76,9 +76,8 @@ function scoreOf(view: StatementView, register: Register): number {
 
 /** The clauses of a sentence that has several: what stands between joints and words that join, if it can say something by itself. */
 export function clausesOf(reading: Reading): readonly Reading[] {
-  const { text, words, lists, first } = reading
+  const { text, words, lists, first, end } = reading
   const found: Reading[] = []
-  const end = wordsEnd(reading)
   let isLong = false
   for (let at = first, start = first; at <= end; at += wordLength) {
     const flags = at < end ? (words[at + wordField.flags] ?? 0) : parting
@@ -86,7 +85,7 @@ export function clausesOf(reading: Reading): readonly Reading[] {
     if ((flags & parting) === 0) continue
     const count = (at - start) / wordLength
     if (count >= leastWords || isLong)
-      found.push(stretchOf(text, words, lists, start, count, marksOfWords(words, start, count)))
+      found.push(stretchOf(text, words, lists, start, at, marksOfWords(words, start, at)))
     start = at + wordLength
     isLong = false
   }

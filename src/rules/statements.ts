@@ -8,6 +8,7 @@ import { maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
 import { signsFor, signsOf } from "./sign-kinds.ts"
 import { noReading, type Reading, readSigns, readWords, textMark } from "./word-classes.ts"
+import { isOfRun } from "./word-facts.ts"
 
 /** A sentence of a text, and where it stands. */
 export type Statement = Span & {
@@ -135,10 +136,23 @@ function readOf(text: string, start: number, end: number): Reading {
   const length = end - start
   const maskable = maskableIn(signs, length)
   if (maskable === "nothing") return readMasked(text.slice(start, end), signs)
+  if (!hasUnspaced(signs, length))
+    return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
   const own = text.slice(start, end)
-  if (beside.test(own)) return readFolded(own.replace(everyBeside, " "))
-  return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
+  return beside.test(own) || maskable === "all"
+    ? readFolded(own.replace(everyBeside, " "))
+    : readWithoutValues(signs, length)
 }
+
+/** Is there a sign of a script without blanks? */
+function hasUnspaced(signs: Uint16Array, length: number): boolean {
+  for (let at = 0; at < length; at++) {
+    const code = signs[at] ?? 0
+    if (code > lastLatin && isOfRun(code)) return true
+  }
+  return false
+}
+const lastLatin = 0x24f
 
 /** Where a script without blanks meets digits or letters of ASCII: they are no one word, and only the latter may be put aside. */
 const beside =
@@ -197,8 +211,8 @@ function readEvened(signs: Uint16Array, length: number): Reading {
 
 /** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
 function readUneven(sentence: string): Reading {
-  if (foreign.test(sentence)) {
-    const signs = signsOf(sentence, 0, sentence.length)
+  const signs = signsOf(sentence, 0, sentence.length)
+  if (foreign.test(sentence) && !hasUnspaced(signs, sentence.length)) {
     if (foldInPlace(signs, sentence.length)) {
       if (formOf(signs, sentence.length) !== "other") return readEvened(signs, sentence.length)
     } else {

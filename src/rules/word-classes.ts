@@ -1,19 +1,21 @@
 import { letters } from "../language/letters.ts"
-import { kindOf, ofWords, signKind, signsOf } from "./sign-kinds.ts"
+import { kindTable, learnKind, ofWords, signKind, signsOf } from "./sign-kinds.ts"
 import {
+  classLists,
+  hashFactor,
+  hashOf,
   hashStart,
-  hashWith,
   isOfRun,
   lengthBits,
   lengthMask,
-  storeFor,
+  phrases,
   wordField,
   wordFlag,
   wordLength,
-  writePhrase,
+  writeLetters,
   writeRun,
   writeWord,
-} from "./word-store.ts"
+} from "./word-facts.ts"
 import { type ClassSet, classNames } from "./word-table.ts"
 
 /**
@@ -23,8 +25,9 @@ import { type ClassSet, classNames } from "./word-table.ts"
 export type Reading = ClassSet & {
   readonly text: string
   readonly words: Int32Array
-  /** Where its first word stands in `words`, and how many there are. */
+  /** Where its first word stands in `words`, where its words end, and how many there are. */
   readonly first: number
+  readonly end: number
   readonly count: number
   /** The classes of the words: the field `list` of a word tells where in them. A phrase has them at its first word. */
   readonly lists: Uint8Array
@@ -33,13 +36,6 @@ export type Reading = ClassSet & {
   /** What signs tell, as bits of `textMark`. */
   readonly marks: number
 }
-
-/** Where the words of a reading end. */
-export const wordsEnd = ({ first, count }: Reading): number => first + count * wordLength
-
-/** Has the word at a place of `words` a class of a set? */
-export const hasAny = (words: Int32Array, at: number, { low, high }: ClassSet): boolean =>
-  (((words[at + wordField.low] ?? 0) & low) | ((words[at + wordField.high] ?? 0) & high)) !== 0
 
 /** Is a class in a set? */
 export const isAmong = (of: number, { low, high }: ClassSet): boolean =>
@@ -92,43 +88,49 @@ const goesOn = (code: number): boolean => {
 /** The first place of a script without blanks, which has no sign. */
 const noLetter = 0x3040
 
-const isBlank = (code: number): boolean => (kindOf(code) & signKind.blank) !== 0
+const isBlank = (code: number): boolean => ((kindTable[code] || learnKind(code)) & signKind.blank) !== 0
 
-/** Where the tokens of the sentence start and end that is being read, and the hashes of their signs. */
-let starts = new Int32Array(1024)
-let ends = new Int32Array(1024)
-let hashes = new Int32Array(1024)
+/** Tokens of one sentence; what is longer is read at its two ends. */
+const maxTokens = 120
+const half = maxTokens / 2
+
+/** Where the tokens of the sentence start and end that is being read, and the hashes of their signs: the first ones and then the last ones in turn. */
+const starts = new Int32Array(maxTokens)
+const ends = new Int32Array(maxTokens)
+const hashes = new Int32Array(maxTokens)
+const slotOf = (token: number): number => (token < maxTokens ? token : half + ((token - half) % half))
+
+/** Which of the tokens that were found is the one at a place of those that are read. */
+const tokenAt = (place: number, found: number): number =>
+  slotOf(place < half ? place : found - Math.min(found, maxTokens) + place)
 
 /** Finds the tokens of a text in one pass, and returns how many there are: words ("e-mail" and "don't" are one), numbers, signs, dashes before blanks. */
 function findTokens(signs: Uint16Array, length: number): number {
-  if (starts.length < length) {
-    starts = new Int32Array(2 * length)
-    ends = new Int32Array(2 * length)
-    hashes = new Int32Array(2 * length)
-  }
   let count = 0
   for (let at = 0; at < length; ) {
     const start = at
     const code = signs[at++] ?? 0
     const kind = tokenKindOf(code)
     if (kind === other) continue
-    let hash = hashWith(hashStart, code)
+    let hash = Math.imul(hashStart ^ code, hashFactor)
     if (kind === ofLetters)
       while (at < length) {
         const next = signs[at] ?? 0
         if (!goesOn(next) && !(isWithin(next) && at + 1 < length && goesOn(signs[at + 1] ?? 0))) break
-        hash = hashWith(hash, next)
+        hash = Math.imul(hash ^ next, hashFactor)
         at++
       }
     else if (kind === dash) {
       const end = endOfDashes(signs, length, start)
       if (end === start) continue
-      for (; at < end; at++) hash = hashWith(hash, signs[at] ?? 0)
+      for (; at < end; at++) hash = Math.imul(hash ^ (signs[at] ?? 0), hashFactor)
     } else if (kind !== alone)
-      for (; at < length && tokenKindOf(signs[at] ?? 0) === kind; at++) hash = hashWith(hash, signs[at] ?? 0)
-    starts[count] = start
-    ends[count] = at
-    hashes[count++] = hash
+      for (; at < length && tokenKindOf(signs[at] ?? 0) === kind; at++)
+        hash = Math.imul(hash ^ (signs[at] ?? 0), hashFactor)
+    const slot = slotOf(count++)
+    starts[slot] = start
+    ends[slot] = at
+    hashes[slot] = hash
   }
   return count
 }
@@ -144,13 +146,6 @@ function endOfDashes(signs: Uint16Array, length: number, start: number): number 
   return isBlankAt(start + 1) ? start + 1 : start
 }
 
-/** Tokens of one sentence; what is longer is read at its two ends. */
-const maxTokens = 120
-
-/** Which of the tokens that were found is the one at a place of those that are read. */
-const tokenAt = (place: number, found: number): number =>
-  place < maxTokens / 2 ? place : found - Math.min(found, maxTokens) + place
-
 /** The words and joints of a folded sentence. */
 export function tokensOf(text: string): readonly string[] {
   const found = findTokens(signsOf(text, 0, text.length), text.length)
@@ -158,6 +153,62 @@ export function tokensOf(text: string): readonly string[] {
     const token = tokenAt(place, found)
     return text.slice(starts[token], ends[token])
   })
+}
+
+/** Words that are kept once they were met, and letters of each at most: what is longer is told by its letters each time. */
+const maxWords = 1 << 14
+const maxLetters = 40
+const roomForLetters = 8 * maxWords
+/** Numbers of a kept word: the hash of its letters, where they stand and how many there are, and then what it is in a reading. */
+const recordLength = wordLength + 2
+const [lettersAt, wordAt] = [1, 2]
+const slotCount = 2 * maxWords
+
+/** By hash: the number of a kept word, or zero. Then the words, and their letters one behind the other. */
+const slots = new Uint16Array(slotCount)
+const records = new Int32Array(recordLength * maxWords)
+const keptLetters = new Uint16Array(roomForLetters)
+let [keptWords, lettersUsed] = [0, 0]
+
+/** Makes room for as many new words: all are let go when there is none. */
+function makeRoom(words: number): void {
+  if (keptWords + words < maxWords && lettersUsed + words * maxLetters <= roomForLetters) return
+  slots.fill(0)
+  keptWords = 0
+  lettersUsed = 0
+}
+
+/** Where the numbers of a word stand in `records`, which is not too long. `hash` is the one of its letters. */
+function recordOf(signs: Uint16Array, start: number, end: number, hash: number): number {
+  for (let slot = (hash ^ (hash >>> 15)) & (slotCount - 1); ; slot = (slot + 1) & (slotCount - 1)) {
+    const record = (slots[slot] ?? 0) * recordLength
+    if (record === 0) return keepWord(signs, start, end, hash, slot)
+    if (records[record] !== hash) continue
+    const kept = records[record + lettersAt] ?? 0
+    if ((kept & lengthMask) !== end - start) continue
+    const from = (kept >> lengthBits) - start
+    let at = start
+    while (at < end && keptLetters[from + at] === signs[at]) at++
+    if (at === end) return record + wordAt
+  }
+}
+
+function keepWord(signs: Uint16Array, start: number, end: number, hash: number, slot: number): number {
+  const record = recordLength * ++keptWords
+  slots[slot] = keptWords
+  records[record] = hash
+  records[record + lettersAt] = (lettersUsed << lengthBits) | (end - start)
+  for (let at = start; at < end; at++) keptLetters[lettersUsed++] = signs[at] ?? 0
+  writeWord(records, record + wordAt, signs, start, end)
+  return record + wordAt
+}
+
+/** Does a word do something in a sentence, whatever the sentence is about? */
+export function isClassed(signs: Uint16Array, start: number, end: number): boolean {
+  if (end - start > maxLetters) return false
+  makeRoom(1)
+  const at = recordOf(signs, start, end, hashOf(signs, start, end))
+  return ((records[at + wordField.flags] ?? 0) & wordFlag.classed) !== 0
 }
 
 /** The words of many readings, one behind the other; a new array is begun when one is full, and goes with the last of its readings. */
@@ -170,48 +221,73 @@ export const readWords = (text: string): Reading => readSigns(text, signsOf(text
 
 /** The same, given as signs as well. */
 export function readSigns(text: string, signs: Uint16Array): Reading {
-  const { length } = text
-  const found = findTokens(signs, length)
+  const found = findTokens(signs, text.length)
   const count = Math.min(found, maxTokens)
   if (used + count * wordLength > room.length) {
     room = new Int32Array(roomWords * wordLength)
     used = 0
   }
-  const known = storeFor(count)
   const words = room
   const first = used
   used += count * wordLength
+  makeRoom(count)
   let runs: Map<number, readonly number[]> | undefined
+  let hasPhrases = false
   for (let place = 0, at = first; place < count; place++, at += wordLength) {
     const token = tokenAt(place, found)
     const start = starts[token] ?? 0
     const end = ends[token] ?? 0
-    const hash = hashes[token] ?? 0
-    if (isOfRun(signs[start] ?? 0)) {
+    if (tokenKindOf(signs[start] ?? 0) === unspaced) {
       runs ??= new Map()
-      runs.set(at, writeRun(words, at, signs, start, end, hash))
-    } else writeWord(known, words, at, signs, start, end, hash)
+      runs.set(at, writeRun(words, at, signs, start, end))
+    } else if (end - start > maxLetters) writeLetters(words, at, signs, start, end)
+    else {
+      const from = recordOf(signs, start, end, hashes[token] ?? 0)
+      for (let n = 0; n < wordLength; n++) words[at + n] = records[from + n] ?? 0
+      if ((words[at + wordField.phrase] ?? 0) > lengthMask) hasPhrases = true
+    }
   }
-  for (let left = count, at = first; left > 0; left--, at += wordLength)
-    if ((words[at + wordField.phrase] ?? 0) > lengthMask) writePhrase(known, words, at, left)
-  const lists = runs === undefined ? known.lists : listsWith(runs, known.lists, words, first, count)
-  return stretchOf(text, words, lists, first, count, marksOf(text, signs))
+  if (hasPhrases)
+    for (let left = count, at = first; left > 0; left--, at += wordLength)
+      if ((words[at + wordField.phrase] ?? 0) > lengthMask) writePhrase(words, at, left)
+  const lists = runs === undefined ? classLists : listsWith(runs, words, first, used)
+  return stretchOf(text, words, lists, first, used, marksOf(text, signs))
 }
 const noLists = new Uint8Array(0)
+
+/** Classes of the words behind an opening word, if they make a phrase with it: written over the ones of the word itself. */
+function writePhrase(words: Int32Array, at: number, left: number): void {
+  let place = (words[at + wordField.phrase] ?? 0) >> lengthBits
+  for (let count = phrases[place++] ?? 0; count > 0; count--) {
+    const length = phrases[place++] ?? 0
+    let same = 0
+    if (length < left)
+      while (same < length && isNumbered(words, at + wordLength * (same + 1), phrases[place + same] ?? 0)) same++
+    place += length
+    if (same === length && length < left) {
+      words[at + wordField.list] = phrases[place] ?? 0
+      words[at + wordField.low] = phrases[place + 1] ?? 0
+      words[at + wordField.high] = phrases[place + 2] ?? 0
+      return
+    }
+    place += 3
+  }
+}
+const isNumbered = (words: Int32Array, at: number, number: number): boolean =>
+  ((words[at + wordField.phrase] ?? 0) & lengthMask) === number
 
 /** The classes of the known words of a sentence and of its runs without blanks in one array. */
 function listsWith(
   runs: ReadonlyMap<number, readonly number[]>,
-  known: Uint8Array,
   words: Int32Array,
   first: number,
-  count: number,
+  end: number,
 ): Uint8Array {
   const lists: number[] = []
-  for (let at = first; at < first + count * wordLength; at += wordLength) {
+  for (let at = first; at < end; at += wordLength) {
     const list = words[at + wordField.list] ?? 0
     const from = list >> lengthBits
-    const own = runs.get(at) ?? known.subarray(from, from + (list & lengthMask))
+    const own = runs.get(at) ?? classLists.subarray(from, from + (list & lengthMask))
     words[at + wordField.list] = (lists.length << lengthBits) | own.length
     for (const of of own) lists.push(of)
   }
@@ -224,12 +300,13 @@ export function stretchOf(
   words: Int32Array,
   lists: Uint8Array,
   first: number,
-  count: number,
+  end: number,
   marks: number,
 ): Reading {
   const classes: number[] = []
-  let [low, high] = [0, 0]
-  for (let at = first; at < first + count * wordLength; at += wordLength) {
+  let low = 0
+  let high = 0
+  for (let at = first; at < end; at += wordLength) {
     const list = words[at + wordField.list] ?? 0
     const from = list >> lengthBits
     for (let n = from; n < from + (list & lengthMask); n++) {
@@ -241,10 +318,10 @@ export function stretchOf(
       classes.push(place)
     }
   }
-  return { text, words, first, count, lists, classes, low, high, marks }
+  return { text, words, first, end, count: (end - first) / wordLength, lists, classes, low, high, marks }
 }
 
-const isOfWord = (code: number): boolean => (kindOf(code) & ofWords) !== 0
+const isOfWord = (code: number): boolean => ((kindTable[code] || learnKind(code)) & ofWords) !== 0
 
 function marksOf(text: string, signs: Uint16Array): number {
   const { length } = text
@@ -270,9 +347,9 @@ function marksOf(text: string, signs: Uint16Array): number {
 }
 
 /** The same for words that stand apart from the sentence around them: what was put aside in them. */
-export function marksOfWords(words: Int32Array, first: number, count: number): number {
+export function marksOfWords(words: Int32Array, first: number, end: number): number {
   let flags = 0
-  for (let at = first; at < first + count * wordLength; at += wordLength) flags |= words[at + wordField.flags] ?? 0
+  for (let at = first; at < end; at += wordLength) flags |= words[at + wordField.flags] ?? 0
   return (
     ((flags & wordFlag.code) !== 0 ? textMark.code : 0) |
     ((flags & wordFlag.quote) !== 0 ? textMark.quote : 0) |
@@ -285,6 +362,7 @@ export const noReading: Reading = {
   text: "",
   words: room,
   first: 0,
+  end: 0,
   count: 0,
   lists: noLists,
   classes: [],

@@ -153,7 +153,8 @@ const classPlaces = (names: string): readonly number[] => names.split(" ").map(p
 export const classSet = (names: string): ClassSet => setOfPlaces(classPlaces(names))
 
 export function setOfPlaces(places: readonly number[]): ClassSet {
-  let [low, high] = [0, 0]
+  let low = 0
+  let high = 0
   for (const place of places)
     if (place < 32) low |= 1 << place
     else high |= 1 << (place - 32)
