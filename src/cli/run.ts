@@ -287,7 +287,7 @@ const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary:
     "Serve as a gateway between agents and their models",
     async () => (await import("./serve-command.ts")).serveCommand,
   ],
-  open: ["Open the inspector in a browser, signed in", async () => (await import("./open-command.ts")).openCommand],
+  open: ["Open the inspector in a browser, signed in", async () => (await import("./status-command.ts")).openCommand],
   service: [
     "Keep a gateway running for this user, by systemd or launchd",
     async () => (await import("./service-command.ts")).serviceCommand,

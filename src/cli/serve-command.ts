@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { listenWithoutStore, startGateway } from "../gateway/gateway.ts"
-import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
-import type { Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
+import type { ExchangeRecord, Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
 import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "../gateway/telemetry/open-telemetry.ts"
 import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
@@ -31,7 +30,10 @@ import {
   operatorEntry,
   prunedEntry,
   recordEntry,
+  type Started,
   sessionEntry,
+  welcomeLine,
+  welcomeText,
 } from "./serve-log-entries.ts"
 import { openGround, type ServeResources } from "./serve-open.ts"
 import {
@@ -43,7 +45,6 @@ import {
   secretsOf,
   settingOptions,
 } from "./serve-settings.ts"
-import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 

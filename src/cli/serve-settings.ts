@@ -6,6 +6,7 @@ import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { dataOption, policyOption } from "./ask-store.ts"
 import type { Arguments, CommandFailure, Options } from "./command.ts"
+import type { SecretRef } from "./config/config-field.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
@@ -19,7 +20,6 @@ import {
   storeAwayNames,
 } from "./config/resolved-config.ts"
 import type { FlagName, Flags } from "./config/said.ts"
-import type { SecretRef } from "./config/secret-ref.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 

@@ -11,8 +11,7 @@ import { wireError, wireRefusal } from "./http/wire-error.ts"
 import type { OutgoingDeps } from "./ingest-call.ts"
 import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import type { RecentExchanges } from "./telemetry/recent-exchanges.ts"
-import type { RequestLog } from "./telemetry/request-log.ts"
+import type { RecentExchanges, RequestLog } from "./telemetry/recent-exchanges.ts"
 
 export type ExchangeDeps = GatewayOptions &
   OutgoingDeps & {

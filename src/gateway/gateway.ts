@@ -31,9 +31,8 @@ import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
 import { hasOwnKey } from "./settings/upstream.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics, watchProcess } from "./telemetry/metrics.ts"
-import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
+import { createRecentExchanges, openRequestLog } from "./telemetry/recent-exchanges.ts"
 import { expositionType } from "./telemetry/registry.ts"
-import { openRequestLog } from "./telemetry/request-log.ts"
 
 /** Start a gateway. It accepts requests once the promise resolves. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {

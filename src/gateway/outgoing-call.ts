@@ -11,8 +11,14 @@ import type { Receipt } from "../session/prepared.ts"
 import type { SessionGuarding } from "../session/record.ts"
 import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
-import { bodyFor, continueFastPath, type FastPath, isSureOf, leavesSize } from "./fast-path/fast-path.ts"
-import type { IncomingCall } from "./fast-path/incoming-call.ts"
+import {
+  bodyFor,
+  continueFastPath,
+  type FastPath,
+  type IncomingCall,
+  isSureOf,
+  leavesSize,
+} from "./fast-path/fast-path.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate, ownerOfSession } from "./locate.ts"
@@ -25,8 +31,7 @@ import {
   type RefusedCall,
   removeRejectedReasoning,
 } from "./server-state/instead.ts"
-import type { How } from "./settings/exchange-record.ts"
-import type { GatewayOptions } from "./settings/gateway-options.ts"
+import type { GatewayOptions, How } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
 import {
   isSharedCall,

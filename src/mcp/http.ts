@@ -10,8 +10,7 @@ import {
 } from "../gateway/http/admission.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"
-import { loadSdk, type Sdk } from "./load-sdk.ts"
+import { loadSdk, type McpServerOptions, prepareMcpServers, type Sdk } from "./create-server.ts"
 import { limitSource, type McpSource, maxAnswerMs } from "./source.ts"
 
 export type HttpOptions = McpServerOptions & {

@@ -3,8 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
 import { withinMs } from "../model/within-ms.ts"
 import { tryParse } from "../wire/json.ts"
-import { createMcpServer, type McpServerOptions } from "./create-server.ts"
-import { loadSdk, type Sdk } from "./load-sdk.ts"
+import { createMcpServer, loadSdk, type McpServerOptions, type Sdk } from "./create-server.ts"
 import { limitSource, type McpSource, maxAnswerMs, type OnFault } from "./source.ts"
 
 type StdioOptions = McpServerOptions &

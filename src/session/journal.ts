@@ -6,8 +6,7 @@ import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/
 import { type ChainedEntries, chainEntries, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
-import { createOutline, type Outline } from "./log/outline.ts"
-import { rebase, type UnsavedEntry } from "./log/rebase.ts"
+import { createOutline, type Outline, rebase, type UnsavedEntry } from "./log/outline.ts"
 
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
 export type Committed = {

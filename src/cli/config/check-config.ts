@@ -2,9 +2,9 @@ import { LineCounter, parseDocument } from "yaml"
 import type { z } from "zod"
 import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
+import { secretExpected } from "./config-field.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
-import { secretExpected } from "./secret-ref.ts"
 
 /** What a configuration file says, or what is wrong with it. */
 export type Parsed =

@@ -11,13 +11,14 @@ import {
   oneOf,
   origin,
   pattern,
+  secretExpected,
+  secretRef,
   share,
   text,
   whole,
   yesOrNo,
 } from "./config-field.ts"
 import { logFormats, logLevels, namedSummarizers, storeAwayNames, strategyNames } from "./resolved-config.ts"
-import { secretExpected, secretRef } from "./secret-ref.ts"
 
 /** A day: nothing here waits longer. */
 const dayMs = 86_400_000

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises"
 import { present } from "../../message/present.ts"
+import type { SecretRef } from "./config-field.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path } from "./fault.ts"
 import type { HeaderValues, ResolvedConfig } from "./resolved-config.ts"
 import type { Env } from "./said.ts"
-import type { SecretRef } from "./secret-ref.ts"
 
 export type OpenedConfig = ResolvedConfig<string>
 type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }

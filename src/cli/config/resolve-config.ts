@@ -8,12 +8,12 @@ import { usualAskTimeoutMs } from "../../guard/judge-call.ts"
 import { families } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isPostgres } from "../../store/open-store.ts"
+import type { SecretRef } from "./config-field.ts"
 import type { Config } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, wrongValue } from "./fault.ts"
 import type { ConfigFile } from "./read-config.ts"
 import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
 import { type Env, type Flags, type GivenSettings, readSaid } from "./said.ts"
-import type { SecretRef } from "./secret-ref.ts"
 
 export const usualPort = 4141
 const usualHost = "127.0.0.1"

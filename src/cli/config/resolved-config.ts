@@ -8,7 +8,7 @@ import type { Redaction } from "../../session/log/redact.ts"
 import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
-import type { SecretRef } from "./secret-ref.ts"
+import type { SecretRef } from "./config-field.ts"
 
 /** Strategies that can be chosen by their name. */
 export const strategyNames = [

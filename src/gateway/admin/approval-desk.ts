@@ -5,7 +5,7 @@ import { entryId, thaw } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { ApprovalAnswer, ApprovalsAnswer, SettledApproval } from "./answers.ts"
 import type { Approvals } from "./approvals.ts"
-import { messageLine, messageText } from "./message-line.ts"
+import { messageLine, messageText } from "./handoff-lines.ts"
 import type { Replicas } from "./replicas.ts"
 import type { Profiles } from "./session-profile.ts"
 

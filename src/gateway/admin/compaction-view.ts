@@ -7,8 +7,7 @@ import { type CheckpointBody, type EntryBody, entryId, type Item, seqOf, thaw } 
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./answers.ts"
-import { handoffLines } from "./handoff-lines.ts"
-import { messageLine, messageText } from "./message-line.ts"
+import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
 
 /** A compaction message by message. */

@@ -9,8 +9,7 @@ import { piecesFor, searchLogs } from "../../session/search-logs.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import type { Activity } from "./activity.ts"
-import { addRoute } from "./add-route.ts"
-import type { AdminDeps } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, readFlag, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
 import type {
   EventsAnswer,
   ListedEvent,
@@ -25,8 +24,7 @@ import type {
 } from "./answers.ts"
 import { addCompactionRoutes, openWithProfile } from "./compaction-routes.ts"
 import { viewNow } from "./compaction-view.ts"
-import { messageLine } from "./message-line.ts"
-import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
+import { messageLine } from "./handoff-lines.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
 import {

@@ -9,12 +9,10 @@ import { checkSessionId } from "../../session/options.ts"
 import type { Session } from "../../session/session.ts"
 import type { SessionFilter, SessionRow, Store } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { addRoute } from "./add-route.ts"
-import type { AdminDeps } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, readFlag, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
 import type { ListedName, SessionListing } from "./answers.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
 import { eventsOfTrace } from "./compaction-view.ts"
-import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 
 /** What the name of a session says, where the gateway gave it: its tenant is a fingerprint of the credential that its requests came with. */

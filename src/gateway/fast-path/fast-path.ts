@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
-import type { ModelRequest } from "../../message/message.ts"
+import type { Format, ModelRequest } from "../../message/message.ts"
+import type { SessionOwner } from "../../session/options.ts"
 import type { Receipt } from "../../session/prepared.ts"
 import { sessionHeaders } from "../identity/identity.ts"
-import type { IncomingCall } from "./incoming-call.ts"
 
 /** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
 type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
@@ -353,4 +353,26 @@ export function createFastPaths(): FastPaths {
     },
     drop,
   }
+}
+
+/** A model call as a client sent it. */
+export type IncomingCall = {
+  readonly id: string
+  readonly tenant: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The gateway's own request headers. */
+  readonly own: {
+    readonly session?: string | undefined
+    readonly agent?: string | undefined
+    readonly bypass: boolean
+    readonly focus?: string | undefined
+  }
+  readonly format: Format
+  /** Set if the URL path names the model. */
+  readonly model?: string | undefined
+  /** The uncompressed body. */
+  readonly bytes: Buffer
+  /** The owner of its session: the tenant comes from the credential, the agent from the client's header. */
+  readonly owner: SessionOwner
 }

@@ -2,8 +2,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { ApiFamily } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
-import type { Upstream } from "../settings/upstream.ts"
-import { hasOwnKey, isCredential } from "../settings/upstream.ts"
+import { hasOwnKey, isCredential, type Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 
 /**

@@ -3,7 +3,7 @@ import type { Format } from "../../message/message.ts"
 import { isDue, othersServed } from "../../store/pace.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
 import { arrayEnd, arrayStep, startArray } from "../../wire/sse-array.ts"
-import type { Ending } from "../settings/exchange-record.ts"
+import type { Ending } from "../settings/gateway-options.ts"
 import { createByteList } from "./read-body.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 

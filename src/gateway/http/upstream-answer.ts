@@ -1,8 +1,7 @@
 import type { Transform } from "node:stream"
 import * as zlib from "node:zlib"
 import type { Problem } from "../../message/errors.ts"
-import type { Upstream } from "../settings/upstream.ts"
-import { isCredential } from "../settings/upstream.ts"
+import { isCredential, type Upstream } from "../settings/upstream.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 
 /** Decompressors that emit output as it arrives, so that a stream is not delayed until its end. */

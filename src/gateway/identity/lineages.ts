@@ -4,8 +4,17 @@ import { createRetry } from "../../session/limit-store.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
-import type { AnswerPlace, Assignment, IdentityDecision, Write } from "./decision.ts"
-import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./decision.ts"
+import {
+  type AliasCache,
+  type AnswerPlace,
+  type Assignment,
+  type Bearer,
+  createAliasCache,
+  type IdentityDecision,
+  type Look,
+  lookup,
+  type Write,
+} from "./decision.ts"
 import type { Identity } from "./identity.ts"
 import { isTip, type Names, namesFor, readHistory } from "./names.ts"
 

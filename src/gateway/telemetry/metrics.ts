@@ -1,8 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { SessionEvent } from "../../session/events.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import { createLabelValues } from "./label-values.ts"
-import { createRegistry, type Registry } from "./registry.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
+import { createLabelValues, createRegistry, type Registry } from "./registry.ts"
 
 type MetricsOptions = {
   readonly now?: () => number

@@ -3,10 +3,10 @@ import type { Meter, Tracer } from "@opentelemetry/api"
 import type { SpanExporter } from "@opentelemetry/sdk-trace"
 import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { createLabelValues } from "./label-values.ts"
 import { type Attributes, type GenAiCall, modelCallOf, serversOf } from "./model-call.ts"
+import { createLabelValues } from "./registry.ts"
 
 export type OpenTelemetryOptions = {
   /** The OTLP endpoint over HTTP, without `/v1/traces`. Without it nothing is exported. */

@@ -22,8 +22,7 @@ import { elements, isObject, member, readJson, tryParse, valueIn, wireOf } from 
 import { overlay, write, writeList } from "../../wire/json-write.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
-import type { Recall } from "./answer-recall.ts"
-import { recallName } from "./recall-tool.ts"
+import { type Recall, recallName } from "./recall-tool.ts"
 
 /** The outcome of a finished round. */
 export type Round = {

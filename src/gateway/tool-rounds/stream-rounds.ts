@@ -1,4 +1,4 @@
-import { guardEvents } from "../../guard/guard-events.ts"
+import { guardEvents } from "../../guard/guard-stream.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Format, StopReason } from "../../message/message.ts"
@@ -13,7 +13,7 @@ import { decodeEnd, decodeStep, startDecode } from "../../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../../wire/stream-encode.ts"
 import type { StreamFraming } from "../http/relay.ts"
 import { streamError } from "../http/wire-error.ts"
-import { boundRecall } from "./answer-recall.ts"
+import { boundRecall } from "./recall-tool.ts"
 import {
   besideText,
   bodyAfter,

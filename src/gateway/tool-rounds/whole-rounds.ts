@@ -1,12 +1,11 @@
 import { textCouldHoldCall } from "../../guard/find-call.ts"
-import { guardResponse } from "../../guard/guard-response.ts"
+import { guardResponse, responseWire, textPart, writtenMessage } from "../../guard/guard-response.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
-import { responseWire, textPart, writtenMessage } from "../../guard/response-wire.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { type Format, type Message, type ModelResponse, messageId, type Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { decodeResponse } from "../../wire/decode.ts"
-import { boundRecall } from "./answer-recall.ts"
+import { boundRecall } from "./recall-tool.ts"
 import {
   besideText,
   bodyAfter,

@@ -3,7 +3,6 @@ import { type Environment, environmentsIn, targetEnvironments } from "./action.t
 import { readFiles, wordless } from "./command-files.ts"
 import { environmentsOf, isBuild } from "./command-place.ts"
 import { pricedField, readHost, readHosts, readMail, readPayment, readRegions } from "./command-reach.ts"
-import { opensSecret, printsSecret, secretStore } from "./command-secrets.ts"
 import {
   deletesRefs,
   destructions,
@@ -20,6 +19,7 @@ import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type PathFact, pathFact } from "./paths.ts"
+import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { fold } from "./words.ts"
 

@@ -9,8 +9,7 @@ import {
 } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import type { PolicyInput } from "../policy/templates.ts"
-import { type TemplateUse, templateNames } from "../policy/templates.ts"
+import { type PolicyInput, type TemplateUse, templateNames } from "../policy/templates.ts"
 
 /** The signed commands of an operator. */
 export type OperatorCommand =

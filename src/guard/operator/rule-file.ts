@@ -3,8 +3,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { createGuard, type Guard } from "../guard.ts"
-import type { PolicyInput } from "../policy/templates.ts"
-import { isDeclarations, templateNames } from "../policy/templates.ts"
+import { isDeclarations, type PolicyInput, templateNames } from "../policy/templates.ts"
 import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
