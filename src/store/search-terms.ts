@@ -1,7 +1,7 @@
 import { lazy } from "../language/lazy.ts"
 import { isStopWord, stemOf } from "../language/word-forms.ts"
 import { present } from "../message/present.ts"
-import type { MemoryHit, MemoryRow } from "./store.ts"
+import type { MemoryHit, MemoryOwner, MemoryRow } from "./store.ts"
 
 /**
  * How text is split into search terms. All stores split rows and queries with these functions, so that all find the same rows. Words of
@@ -231,3 +231,10 @@ function scoreOf(terms: readonly string[], words: readonly Weighed[]): number {
     return sum + ((isExact ? EXACT_WORTH : 1) / Math.log2(2 + hits)) * (times / (times + room))
   }, 0)
 }
+
+/** An agent in the index. */
+export const ownerName = ({ tenant, agent }: MemoryOwner): string =>
+  tenant === "" ? agent : JSON.stringify([tenant, agent])
+
+/** The names that rows of an agent may have: those of versions without tenants have only the agent's. */
+export const ownerNames = (owner: MemoryOwner): readonly string[] => [...new Set([ownerName(owner), owner.agent])]

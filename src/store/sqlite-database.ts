@@ -1,7 +1,8 @@
 import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
-import { ANY_SESSION, GONE, isBusy, makeStoreFile, problemOfPath, type SqliteRow, sqliteError } from "./sqlite-file.ts"
+import { GONE, isBusy, makeStoreFile, problemOfPath, sqliteError } from "./sqlite-file.ts"
+import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
 
 type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
@@ -9,8 +10,8 @@ type Statement = import("node:sqlite").StatementSync
 
 /** The statements available inside a transaction. They are synchronous. */
 export type SqliteTables = {
-  readonly all: (sql: string, ...values: readonly Value[]) => readonly SqliteRow[]
-  readonly get: (sql: string, ...values: readonly Value[]) => SqliteRow | undefined
+  readonly all: (sql: string, ...values: readonly Value[]) => readonly StoredRow[]
+  readonly get: (sql: string, ...values: readonly Value[]) => StoredRow | undefined
   /** Returns the number of changed rows. */
   readonly run: (sql: string, ...values: readonly Value[]) => number
 }
