@@ -59,10 +59,7 @@ export function usualFolders(env: World["env"], platform: string = process.platf
 
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/**
- * A store of an earlier version in the working folder. One that others may read was not made by this program: it came with a
- * repository, and whoever wrote that must not choose the rules of this machine.
- */
+/** A store of an earlier version in the working folder. One that others may read came with a repository, and must not choose the rules here. */
 export function formerStore(): string | undefined {
   const file = resolve(formerFolder, usualFile)
   const found = statOf(file)

@@ -192,7 +192,6 @@ the store fell into other hands, export the sessions and import them into a new 
   },
 }
 
-/** The keys that commands are signed with, and the store's. */
 export const keysCommand: CommandGroup = {
   summary: "Make keys to sign commands with; change the encryption key of a store",
   notes: `A command is obeyed if the public half of its key lies in the folder keys of the policy directory. The private half

@@ -41,7 +41,6 @@ const usualLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
-/** What would have been kept, dropped and saved in a conversation that there is a transcript of. */
 export const replayCommand: Command = {
   summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
   usage: "replay FILE|FOLDER… | --mine [--window N] [--model NAME] [--strategy NAME] [--html FILE] [--json]",

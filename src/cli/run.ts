@@ -161,7 +161,6 @@ const writeHelp = (
   env: World["env"],
 ): Promise<void> => write(fitHelp(asTyped(text, env), columns - 1))
 
-/** What the program is and what it can do. */
 function programHelp(commands: ReadonlyMap<string, Listed>): string {
   return `holdfast: the context layer for LLM agents. History may shrink, rules may not.
 

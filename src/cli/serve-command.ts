@@ -230,7 +230,6 @@ one in the configuration. If other machines can reach the gateway, it requires a
 
 The first Ctrl-C waits for open requests; a second one stops at once. If it does not start: holdfast doctor.`
 
-/** Put the gateway between agents and their models. */
 export const createServeCommand = (deps: ServeDeps): Command => ({
   summary: "Serve as a gateway between agents and their models",
   usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",

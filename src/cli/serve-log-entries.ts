@@ -251,7 +251,6 @@ export type Started = {
   readonly version: string
   readonly ground: Pick<ServeResources, "place" | "operator" | "directory" | "admin">
   readonly upstreams: readonly Pick<Upstream, "name" | "baseUrl" | "apiKey">[]
-  /** The configuration's name. */
   readonly config?: string
   readonly wantsToken: boolean
   readonly isDemo: boolean

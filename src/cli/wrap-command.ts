@@ -33,7 +33,6 @@ const options: Options = {
   summary: { value: "F", help: "how to say at the end what was done; text unless given", oneOf: ["text", "json"] },
 }
 
-/** Run a client through a gateway that is there, or through one of its own. */
 export const wrapCommand: Command = {
   summary: "Run a client through a gateway of its own, with a report at the end",
   usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",

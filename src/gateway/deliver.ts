@@ -159,10 +159,7 @@ type ReadAnswer = {
 /** Responses up to this size are read synchronously, which takes a few milliseconds. */
 const readAtOnceBytes = 262_144
 
-/**
- * Decode the bytes that the client received; undefined if they cannot be decoded. A long response is read in slices, so that other requests
- * are served in between.
- */
+/** Decode the bytes that the client received, in slices; undefined if they cannot be decoded. */
 export function readDeliveredAnswer(
   format: Format,
   bytes: Buffer,
@@ -224,10 +221,7 @@ function framesOf(bytes: Buffer, framing: StreamFraming): readonly SseEvent[] {
 /** The largest non-streamed response that is read in order to judge it. */
 const maxWhole = 64 * 1024 * 1024
 
-/**
- * Options for a response whose tool calls the gateway judges or answers. The model may be asked again before the client has the whole
- * response.
- */
+/** Options for a response whose tool calls the gateway judges or answers: the model may be asked again before the client has it all. */
 function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuarding | undefined): RoundsOptions {
   const { deps, requestLog } = exchange
   const { format, outgoing, sent, recalls, isStored } = delivery

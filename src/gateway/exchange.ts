@@ -83,10 +83,7 @@ export function answerText(
 }
 
 const tooMuch = 413
-/**
- * Closing a connection while the client still sends can reset it before the client reads the response. Wait this long for the client to
- * notice it.
- */
+/** Closing a connection while the client still sends can reset it before the response is read: wait this long. */
 const lingerMs = 1000
 
 function endAfterwards(response: ServerResponse, body: string): void {

@@ -66,10 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/**
- * Time limit for open exchanges to finish when the gateway closes. An exchange whose client has disconnected ends at once, or as soon as
- * its store is known to be unavailable.
- */
+/** Time limit for open exchanges when the gateway closes; one whose client has gone, or whose store is unavailable, ends at once. */
 const closeGraceMs = 10_000
 
 type State = {
@@ -219,10 +216,7 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
   }
 }
 
-/**
- * The reason why model calls are refused: operator rules are in force that cannot be read. Refresh first, because they may be readable
- * again.
- */
+/** Why model calls are refused: operator rules are in force that cannot be read, not even after a refresh. */
 async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | undefined> {
   if (operator?.refusal() === undefined) return undefined
   await operator.refresh()

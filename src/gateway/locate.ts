@@ -69,10 +69,7 @@ export async function locate(
   return { tenant, assignment, session, request, whole }
 }
 
-/**
- * Who a session belongs to, and the conversations that it is a part of, whose rules it has. What asks for a title or a summary acts on
- * nothing, and needs no rules.
- */
+/** The owner of a session, and the conversations whose rules it has. What asks for a title or a summary acts on nothing, and needs none. */
 export function ownerOfSession(
   { owner }: Pick<IncomingCall, "owner">,
   session: string,

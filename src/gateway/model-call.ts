@@ -230,10 +230,7 @@ async function smallerAfter(outgoing: OutgoingCall, format: Format, error: strin
   return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : outgoing.smaller(tooLong)
 }
 
-/**
- * If only the allowed response (`max_tokens`) does not fit, and it takes more than half of the window, return the error: clients lower that
- * limit themselves.
- */
+/** If only the allowed response (`max_tokens`) is too long, and takes over half of the window, return the error: clients lower it themselves. */
 const mayBeSmaller = (tooLong: ContextRefusal): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
 type RefusedBody = {

@@ -149,7 +149,6 @@ type Judging = {
   readonly policies: ReadonlyMap<string, GuardPolicy>
   readonly engine: Engine
   readonly matchers: ReadonlyMap<string, CompiledMatcher>
-  /** What each matcher is about. */
   readonly kinds: ReadonlyMap<string, Matcher["of"]>
   readonly contracts: Contracts
   readonly undeclared: Undeclared

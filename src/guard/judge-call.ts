@@ -11,7 +11,6 @@ import type { AttributeValue, Circumstances } from "./policy/condition.ts"
 import { spentNames } from "./policy/schema.ts"
 import { shown } from "./policy/template.ts"
 
-/** What became of one call. */
 export type JudgedCall = {
   readonly callId: string
   readonly tool: string
@@ -255,10 +254,7 @@ export function deniedResults(judged: readonly JudgedCall[], { messages }: Model
 const ownerOf = (policy: string): string =>
   /^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : policy.startsWith("rule:") ? "the user's" : "the operator's"
 
-/**
- * What the user sees, and the model when the message comes back, in the place of a call that was withheld: one sentence with the rule and
- * whose it is, and what to do. The ids of policies stand in the trace.
- */
+/** What the user sees, and the model when the message comes back, in the place of a withheld call: the rule, whose it is, and what to do. */
 export function withheldText({ verdict, tool: called }: JudgedCall): string {
   const { reasons, facts } = verdict
   const tool = quoted(called === "" ? facts.tool : called)

@@ -125,7 +125,6 @@ async function listPins(source: McpSource, from: number) {
   return { content: [{ type: "text" as const, text }], structuredContent }
 }
 
-/** The most traces in a list. */
 const maxListed = 100
 /** A trace of a long compaction has some hundred thousand characters. */
 const maxTraceCharacters = 4_000_000

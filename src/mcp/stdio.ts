@@ -75,10 +75,7 @@ function createOpenRequests(): OpenRequests {
   }
 }
 
-/**
- * MCP over two pipes, one message per line. A line that is no message is answered with an error, and reading continues. `ended` resolves
- * when the input has ended and every request is answered.
- */
+/** MCP over two pipes, a message per line; no message is answered with an error. `ended`: input over, every request answered. */
 function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPipes, onFault: OnFault) {
   const open = createOpenRequests()
   let closed = false

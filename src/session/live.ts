@@ -48,7 +48,6 @@ export type Live = {
   inherited: () => Promise<readonly Pin[]>
   /** The shared rules of this session, as last read. */
   sharedPins: readonly Pin[]
-  /** Rules by the entries that pinned them. */
   readonly rules: Map<number, Pin>
   /** Entries that withdrew rules: whether the user went back before the rule, and the message that withdrew it. */
   readonly unpinned: Map<number, { readonly rewound: boolean; readonly said: number | undefined }>
@@ -75,7 +74,6 @@ export type Live = {
   moves: number
   /** The last request of a client that sends its whole history, with entry ids. */
   client?: ModelRequest
-  /** The frame of the last call. */
   frame?: ModelRequest
   /** Hashes of the documents that opened the session, and of the infrastructure last seen. */
   documents: ReadonlySet<string>

@@ -35,10 +35,7 @@ export type Spending = {
   readonly has: (spender: Spender, of: CallOfResponse) => boolean
   /** What the session's own log has of that response, as last read. */
   readonly inLog: (spender: Spender, response: string) => number
-  /**
-   * Add a purchase, if `isAllowed` says so of what others have spent up to this moment. A call of a response that is read again is not
-   * counted twice.
-   */
+  /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
   readonly add: (
     spender: Spender,
     minor: number,

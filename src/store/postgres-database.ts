@@ -10,7 +10,6 @@ export const postgresRows = createRowReader("postgres")
 export type Database = {
   /** Run statements separately. The work is retried when the connection fails, so it must be repeatable. */
   readonly call: <Value>(work: DatabaseWork<Value>) => Promise<Value>
-  /** Run statements in one transaction. */
   readonly transact: <Value>(work: DatabaseWork<Value>) => Promise<Value>
   /** Run long statements, on a separate connection. */
   readonly callLong: <Value>(limitMs: number, work: DatabaseWork<Value>) => Promise<Value>
@@ -165,7 +164,6 @@ export type PostgresOptions = {
 }
 
 type PoolLimits = {
-  /** Maximum number of connections. */
   readonly max: number
   /** An idle connection is closed after this time. */
   readonly idleMs: number

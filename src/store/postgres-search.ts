@@ -149,10 +149,7 @@ function joinedTerms(terms: readonly string[]): string {
 /** PostgreSQL indexes words of up to 2 KB and 1 MB for each row: 4,000 words of 64 characters are 768 KB. */
 const wordCharacters = 64
 
-/**
- * The words of a row in the full-text index: its terms, and tags for owner and kind, so that a word common elsewhere costs nothing here. No
- * term contains a colon.
- */
+/** A row in the full-text index: its terms, and tags with a colon for owner and kind, so that a word common elsewhere costs nothing. */
 function wordsOfRow(row: MemoryRow, terms: readonly string[]): readonly string[] {
   const { session, kind, trusted } = row
   const tags = tagsOf({ session, kind, trustedOnly: trusted })

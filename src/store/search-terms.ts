@@ -18,10 +18,7 @@ const MARKED = /.[\p{M}ﾞﾟ]{1,8}/gu
 /** Accents of Latin, Greek and Cyrillic letters: `Müller` and `Muller` are the same search term. */
 const ACCENTS = /[\u0300-\u036f]/g
 
-/**
- * Limit on searchable terms of a row; further words are stored but not searched. PostgreSQL indexes up to 1 MB and 16,383 positions of a
- * row.
- */
+/** Terms of a row that can be searched: PostgreSQL indexes up to 1 MB and 16,383 positions of a row. */
 export const TERMS_PER_ROW = 4000
 
 /** Text beyond this cannot become a term, with 64 characters for each. */

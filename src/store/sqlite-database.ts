@@ -157,10 +157,7 @@ function createRetryWhileBusy({ busyMs, path }: SqliteSettings): RetryWhileBusy 
   }
 }
 
-/**
- * The identity of the file at a path; empty if there is none. Writes to a deleted file would seem to succeed and be lost when the process
- * ends.
- */
+/** The identity of a file, if there is one: writes to a deleted file seem to succeed, and are lost when the process ends. */
 function identityOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? "" : `${stat.dev}:${stat.ino}`

@@ -80,9 +80,7 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
   )
 }
 
-/**
- * Rows, newest first. The word index, which has the filters as tags, is used for everything except the newest rows of an agent or its days.
- */
+/** Rows, newest first, by the word index, which has the filters as tags; the newest rows of an agent or of days need none. */
 function find(
   tables: SqliteTables,
   query: MemoryQuery,

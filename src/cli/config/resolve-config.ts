@@ -181,10 +181,7 @@ function summarizerOf(config: Config, said: GivenSettings, below: Below): Resolv
   return { format, baseUrl, model, headers, ...present({ key, maxOutputTokens, inputTokens }) }
 }
 
-/**
- * The stacks in the order of the file. Documents named for all stand before those of each stack, and are a stack of their own where no
- * other fits. Their paths stay as they are written, and are read as seen from the configuration.
- */
+/** The stacks in the order of the file, each behind the documents named for all; those are a stack of their own where no other fits. */
 function stacksOf({ stack = [], documents = [] }: Config, folder: string | undefined): readonly StackRule[] {
   const from = present({ folder })
   const rules = stack.map(

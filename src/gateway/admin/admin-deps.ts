@@ -12,7 +12,6 @@ import { refuseMethod } from "./refusal.ts"
 /** The dependencies of the admin API. */
 export type AdminDeps = {
   readonly holdfast: Holdfast
-  /** The store of the sessions. */
   readonly store: Store
   readonly operator?: Operator
   readonly recentExchanges: RecentExchanges
@@ -39,13 +38,11 @@ export type AdminDeps = {
 
 /** State that only the gateway knows. */
 type GatewayStatus = {
-  /** Requests in progress. */
   readonly requestsInFlight: number
   /** It accepts no more requests. */
   readonly closing: boolean
   /** Start time; by default the time when the admin API was created. */
   readonly startedMs?: number
-  /** Number of open sessions, if it is counted. */
   readonly openSessions?: number
 }
 

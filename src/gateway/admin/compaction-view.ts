@@ -139,7 +139,6 @@ function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The events of a checkpoint's trace. */
 export function eventsOfTrace(trace: string): readonly Fields[] {
   const events = tryParse(trace)
   return Array.isArray(events) ? events.filter(isObject) : []

@@ -22,9 +22,7 @@ const lineBounds = { text: 4000, items: 200, total: 20_000 }
 
 type Deps = Pick<AdminDeps, "operator" | "approvals"> & { readonly desk: ApprovalDesk }
 
-/**
- * Routes for the operator's rules and policies, their audit log, pending approvals, and the only way to change any of it: a signed command.
- */
+/** Routes for the operator's rules, policies, audit log and approvals, and the only way to change any of it: a signed command. */
 export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps): void {
   const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
     operator === undefined ? refusalResponse(refusals.operator) : answer(c, operator)

@@ -71,7 +71,6 @@ type LogStore = Pick<Store, "outline" | "readEntries" | "payloads">
 const maxEntries = 500_000
 /** Outlines and bodies read at a time. */
 const readStep = 5000
-/** Length of a title in characters. */
 const titleLength = 200
 /** Messages searched for a title: a person's first message is among the first ones. */
 const titleMessages = 12

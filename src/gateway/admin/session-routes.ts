@@ -52,7 +52,6 @@ type Deps = {
   readonly summarize: (row: SessionRow) => Promise<SessionListing>
 }
 
-/** The routes about sessions. */
 export function addSessionRoutes(app: Hono, deps: Deps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", "/admin/sessions", (c) => listSessions(c, deps))
@@ -339,7 +338,6 @@ function keptIn({ items, standing, base }: CheckpointBody): Fields {
   }
 }
 
-/** The text of a generated message. */
 function textIn(message: unknown): string {
   const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : []
   return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")

@@ -44,7 +44,6 @@ function ownLines(
   )
 }
 
-/** The `x-holdfast-…` headers of a request. */
 type HoldfastHeaders = {
   readonly session?: string | undefined
   readonly agent?: string | undefined

@@ -20,10 +20,7 @@ export function packingOf({ headers }: Pick<UpstreamAnswer, "headers">): string 
   return encoding === "" || encoding === "identity" ? undefined : encoding
 }
 
-/**
- * Decompress a response as it arrives, if the upstream compressed it although asked not to: the guard must read what the client will read.
- * Unknown encodings stay unchanged.
- */
+/** Decompress a response that the upstream compressed although asked not to: the guard must read what the client will read. */
 export function unpackedAnswer(answer: UpstreamAnswer): UpstreamAnswer {
   const open = streams.get(packingOf(answer) ?? "")
   if (open === undefined) return answer

@@ -21,9 +21,7 @@ import { isTip, type Names, namesFor, readHistory } from "./names.ts"
 export type LineageDeps = AliasDeps & {
   readonly newId: () => string
   readonly now: () => number
-  /**
-   * May a request begin a new session if names cannot be looked up? It may belong to a known session, so it is refused unless this is true.
-   */
+  /** May a request begin a session if names cannot be looked up, though it may belong to a known one? Refused unless true. */
   readonly guesses?: boolean
 }
 

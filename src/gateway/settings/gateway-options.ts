@@ -76,9 +76,7 @@ export type GatewayOptions = {
   readonly operator?: Operator
   /** Prompt stacks that are added to requests: the first rule that matches a call decides. */
   readonly stacks?: readonly StackRule[]
-  /**
-   * Judges the tool calls of responses outside any session, in addition to the operator's policies. Sessions have it in their own options.
-   */
+  /** Judges the tool calls of responses outside any session, beside the operator's policies. Sessions have it in their own options. */
   readonly guard?: Guard
   /** What to do with a request that may bring tool calls which the guard cannot judge, while there is a guard. The default is `refuse`. */
   readonly unjudged?: "refuse" | "pass"

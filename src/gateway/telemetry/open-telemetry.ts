@@ -107,10 +107,7 @@ export function limitReports(tell: (error: unknown) => void, now: () => number =
 
 type SpanMaker = (call: GenAiCall, record: ExchangeRecord, traceparent: string | undefined) => void
 
-/**
- * Makes one span for each model call, from the client's request to the end of the response, as a child of the client's span if that is
- * known.
- */
+/** One span for each model call, from the client's request to the end of the response, below the client's span if that is known. */
 function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): SpanMaker {
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api
   return ({ name, attributes, sent, errorType }, record, traceparent) => {

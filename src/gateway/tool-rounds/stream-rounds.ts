@@ -220,10 +220,7 @@ function waitsForStop({ stopped, taken, judged }: RoundNotes, { type }: StreamEv
   return taken.size > 0 || judged.some(isDenied)
 }
 
-/**
- * The request body of the next round; undefined if there is none. It requires that every call of this response was recalled or withheld,
- * and can be answered.
- */
+/** The body of the next round, if every call of this response was recalled or withheld, and can be answered. */
 async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason): Promise<string | undefined> {
   const { format, sent, recall, mayGoOn } = setup
   const { taken, released } = notes

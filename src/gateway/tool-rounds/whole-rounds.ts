@@ -31,7 +31,6 @@ type WholeRoundsOptions = RoundsOptions & {
   readonly send: (body: string) => Promise<WholeText>
 }
 
-/** One response, decoded and judged. */
 type JudgedRound = {
   readonly answer: ModelResponse
   /** The response for the client: recalls removed, withheld calls replaced by text. */
@@ -100,10 +99,7 @@ async function judgeRound(
   return { answer, shown, recalls, denied: judged.filter(isDenied), spentMinor: spentWith(judged) }
 }
 
-/**
- * The request body of the next round; undefined if there is none. It requires that every call of this response was recalled or withheld,
- * and can be answered.
- */
+/** The body of the next round, if every call of this response was recalled or withheld, and can be answered. */
 async function nextOf(
   format: Format,
   sent: string,

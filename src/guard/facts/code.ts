@@ -359,7 +359,6 @@ function scriptsIn(
 const takingAway =
   /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i
 
-/** Libraries that send mail. */
 const mailLibraries =
   /\b(?:smtplib|nodemailer|sendMail|sendmail|sendEmail|MailApp|GmailApp|send_(?:\w+_)?e?mail|yagmail|redmail|mailgun|sendgrid|postmark(?:er)?|emails|resend|SMTP|ActionMailer|outgoing message|tell application "(?:Mail|Messages|Microsoft Outlook|Spark)")\b/
 

@@ -10,10 +10,7 @@ import { globMatches } from "./words.ts"
 const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
 type Deed = (typeof deeds)[number]
 
-/**
- * What a tool does, and which of its fields hold what. Fields that are not named are words for people: nothing in them is taken for a
- * file, a host or a command.
- */
+/** What a tool does, and which of its fields hold what. Other fields are words for people: no file, host or command is read from them. */
 export type ToolContract = {
   /** Names; `*` stands for any letters. */
   readonly tools: readonly string[]
@@ -26,7 +23,6 @@ export type ToolContract = {
   readonly recipients?: readonly string[]
   readonly subjects?: readonly string[]
   readonly amounts?: readonly string[]
-  /** The amounts are in hundredths. */
   readonly hundredths?: boolean
   readonly currencies?: readonly string[]
   readonly quantities?: readonly string[]
@@ -40,7 +36,6 @@ export type ToolContract = {
   readonly environments?: readonly string[]
   /** A path in its fields includes everything below that path. */
   readonly below?: boolean
-  /** Other fields that it has. */
   readonly texts?: readonly string[]
   /** How it reaches people, such as email or slack. */
   readonly medium?: string

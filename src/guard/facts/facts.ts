@@ -66,7 +66,6 @@ function accessOf(actions: ReadonlySet<Action>): Access {
   return actions.has("read") || actions.has("query") ? "read" : "unknown"
 }
 
-/** The text of all values. */
 const textOf = (leaves: readonly Leaf[]): string =>
   leaves
     .filter(({ value }) => typeof value === "string")

@@ -11,7 +11,6 @@ export type Leaf = {
   readonly value: string | number | boolean
   /** The object it stood in, so that a price finds its quantity. */
   readonly group: number
-  /** It was written in an encoding. */
   readonly encoded: boolean
 }
 
@@ -398,10 +397,7 @@ export type Mark =
   | "hidden-characters"
   | "look-alike"
 
-/**
- * Facts that are unresolved: a call may have more of them than it says, or may do what it does not say. `everything` is a call that runs
- * what shows only when it runs.
- */
+/** Facts of which a call may have more than it says. `everything`: it runs what shows only when it runs. */
 const openKinds = [
   "everything",
   "recipients",
@@ -445,7 +441,6 @@ const maxUnfoldings = 4
 const maxRuns = 400
 /** Commands read in one script. */
 export const maxCommands = 500
-/** Words of one command. */
 export const maxWords = 2_000
 /** Scripts within scripts: `bash -c "$(…)"`. */
 export const maxScriptDepth = 8

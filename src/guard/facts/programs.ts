@@ -200,7 +200,6 @@ function readSecretWords(reading: ProgramReading, literal: string): void {
   }
 }
 
-/** Cells of a notebook that are a script. */
 const scriptCells = /^\s*%%(?:bash|sh|script|system|sx)\b.*((?:\n(?!\s*%%).*)*)/gm
 
 /** Lines of a notebook that are commands, and not code, as one script: a change of folder holds for those that follow. */

@@ -71,7 +71,6 @@ type Reading = {
   selected: readonly Environment[]
 }
 
-/** What a shell script does. */
 export function shellFacts(text: string): ShellFacts {
   const run = runOf(text)
   const reading: Reading = {

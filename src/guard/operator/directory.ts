@@ -10,7 +10,6 @@ import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule
 
 export type FileHash = { readonly name: string; readonly sha256: string }
 
-/** The content of a policy directory. */
 export type DirectoryContent = {
   /** Changes whenever the directory changes; computed without reading the files. */
   readonly stamp: string
@@ -228,10 +227,7 @@ export async function readSettled(directory: string, settleMs = usualSettleMs): 
   throw faultIn(directory, undefined, "a directory that stays the same for a moment", "one that keeps changing")
 }
 
-/**
- * The state of a key. `trusted`: its commands are executed. `retired`: its old commands stay in force, new ones are refused. `revoked`:
- * none of its commands is in force.
- */
+/** `trusted`: its commands are executed. `retired`: its old commands stay, new ones are refused. `revoked`: none of them is in force. */
 type KeyState = "trusted" | "retired" | "revoked"
 
 export type KnownKey = PublicKey & { readonly state: KeyState; readonly source: string }
@@ -255,6 +251,5 @@ export function makeKeyRing(texts: readonly KeyText[]): KeyRing {
   return ring
 }
 
-/** The state of the keys in a folder. */
 const stateOf = (name: string): KeyState =>
   name.startsWith("keys/revoked/") ? "revoked" : name.startsWith("keys/retired/") ? "retired" : "trusted"

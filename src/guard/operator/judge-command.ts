@@ -182,7 +182,6 @@ export function createRefusals(): Refusals {
   }
 }
 
-/** Events in the operator's channel. */
 export type OperatorEvent = { readonly atMs: number } & (
   | {
       readonly type: "rules-changed"

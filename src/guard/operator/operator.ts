@@ -47,9 +47,7 @@ export type OperatorOptions = {
   readonly withoutDirectory?: boolean
   /** Trusted public keys in addition to those of the directory, in PEM. */
   readonly keys?: readonly string[]
-  /**
-   * The name of this deployment, for which commands are signed. By default a random name, chosen at the first start and kept in the log.
-   */
+  /** The name of this deployment, for which commands are signed; by default a random one, chosen at the first start and kept in the log. */
   readonly audience?: string
   readonly now?: () => number
   /** Check files and log in the background; true by default. */
@@ -142,7 +140,6 @@ function createLock(): <Value>(act: () => Promise<Value>) => Promise<Value> {
   }
 }
 
-/** A refresh in the background. */
 function inBackground(refresh: () => Promise<Standing>): () => void {
   let running = false
   return () => {

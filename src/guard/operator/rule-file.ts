@@ -17,10 +17,7 @@ export const faultIn = (
 ): HoldfastError =>
   new HoldfastError({ code: "policy-invalid", policy, found: found.slice(0, 300), ...present({ line, expected }) })
 
-/**
- * The rules of a `.md` or `.txt` file. An id contains the file's name, the position and the start of the text's hash: the same text at the
- * same position is the same rule.
- */
+/** The rules of a `.md` or `.txt` file. An id has the file's name, the position and the start of the text's hash. */
 export function readRuleFile(name: string, text: string): readonly OperatorRule[] {
   const { scope, body, bodyLine } = readFrontMatter(name, text)
   const { rules, openComment } = rulesInFile(body, bodyLine)
@@ -290,7 +287,6 @@ export function tryPolicies(
 export type OperatorRule = {
   /** The same after every restart: `rules.md#3:ab12cd34` of a file, `c12` of the command in line 12 of the audit log. */
   readonly id: string
-  /** The exact text. */
   readonly text: string
   /** The file, or the fingerprint of the key that signed it. */
   readonly source: string

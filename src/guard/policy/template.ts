@@ -6,7 +6,6 @@ import type { Matcher } from "./matcher.ts"
 export type PolicyDraft = {
   /** The rule in the words that a refused call is answered with. */
   readonly rule: string
-  /** What may be done instead. */
   readonly instead: string
   /** Conditions in Cedar; each forbids the call on its own. */
   readonly when: readonly string[]
@@ -59,7 +58,6 @@ export const shown = (value: unknown): string =>
       ? JSON.stringify(value.slice(0, 40))
       : String(value).slice(0, 40)
 
-/** A text as a literal of Cedar. */
 export const cedarString = (text: string): string =>
   `"${text
     .toWellFormed()

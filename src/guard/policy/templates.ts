@@ -145,10 +145,7 @@ function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
   }
 }
 
-/**
- * What stays on the machine uses no network: a server that is tried out there is reached without being named. Not by another spelling,
- * such as a number: who writes it so hides it.
- */
+/** What stays on the machine uses no network. Not by another spelling, such as a number: who writes it so hides it. */
 const loopback: readonly string[] = ["localhost", "*.localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
 /** Texts about something, such as status reports, go out on these ways only. */

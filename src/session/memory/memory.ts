@@ -205,10 +205,7 @@ function lineOf({ atMs, kind, text, channel, trusted, sources, supersededBy }: M
   return `- ${time} ${plain(kind)}: ${said}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`
 }
 
-/**
- * A day's memory as Markdown: a heading for each session, a line for each row in order of writing. `total` is the number of rows of the
- * day.
- */
+/** A day's memory as Markdown: a heading for each session, a line for each row. `total` is the number of rows of the day. */
 function dayText(day: string, rows: readonly MemoryRow[], total: number): string {
   const sorted = rows.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1))
   const sessions = [...Map.groupBy(sorted, ({ session }) => session)].flatMap(([session, lines]) => [

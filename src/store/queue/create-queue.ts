@@ -138,10 +138,7 @@ async function closeQueue({ holds, runs }: QueueState, stop: () => Promise<void>
 
 type Outcome = { readonly type: "done" } | { readonly type: "failed"; readonly reason: unknown }
 
-/**
- * Store the outcome of a job. If the source fails, retry as long as the lease lasts; after that another process may run the job again, so
- * it is not lost.
- */
+/** Store the outcome of a job, trying as long as the lease lasts; after that another process may run it again, so it is not lost. */
 async function settle(hold: LeaseHold, outcome: Outcome, source: JobSource, settings: QueueSettings): Promise<void> {
   const { job } = hold
   const failed = outcome.type === "failed"
@@ -365,9 +362,7 @@ export function worn(attempt: number, maxAttempts: number): boolean {
   return attempt > 2 * maxAttempts
 }
 
-/**
- * A queue over a store's jobs, run in this process. Several processes may share the store: a lease prevents two from running the same job.
- */
+/** A queue over a store's jobs, run in this process; a lease keeps two processes from running the same job. */
 export function createInProcessQueue(jobs: JobStore, options: QueueOptions = {}): Queue {
   checkQueueNames(options, "createInProcessQueue")
   const settings = queueSettings(options)
