@@ -1,10 +1,10 @@
 import { ignoreProblem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
+import { createLock } from "../store/pace.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
-import { createLock } from "./live.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { pinOf, readEach } from "./pins.ts"
 

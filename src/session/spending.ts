@@ -3,10 +3,10 @@ import { type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.t
 import type { Circumstances, SpentBy } from "../guard/policy/condition.ts"
 import { spentNames } from "../guard/policy/schema.ts"
 import { HoldfastError } from "../message/errors.ts"
+import { createLock } from "../store/pace.ts"
 import { hashEntry, spendingLog } from "../store/reserved-log.ts"
 import { type Head, type MemoryOwner, noHead, type Store, type StoredEntry } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { createLock } from "./live.ts"
 
 /** A tool call that was let through and spends money, in hundredths of the currency; of an answer that has an id, with both ids. */
 type Purchase = Spender & { readonly minor: number; readonly response?: string; readonly call?: string }

@@ -1,4 +1,5 @@
 import type { Problem } from "../../message/errors.ts"
+import { createListeners } from "../../message/listeners.ts"
 import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
@@ -29,10 +30,10 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
   const ended = createListeners<ExchangeRecord>()
   const begun = createListeners<BegunExchange>()
   return {
-    begin: begun.tell,
+    begin: begun.emit,
     add: (record) => {
       setNewest(records, record.id, record, limit)
-      ended.tell(record)
+      ended.emit(record)
     },
     find: (id) => records.get(id),
     newest: (most, session) => {
@@ -41,33 +42,6 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
     },
     subscribe: ended.subscribe,
     subscribeBegun: begun.subscribe,
-  }
-}
-
-type Listeners<Event> = {
-  readonly tell: (event: Event) => void
-  readonly subscribe: (listener: (event: Event) => void) => () => void
-}
-
-function createListeners<Event>(): Listeners<Event> {
-  const listeners = new Set<(event: Event) => void>()
-  return {
-    tell: (event) => {
-      for (const listener of listeners) {
-        try {
-          listener(event)
-        } catch {
-          // Remove a listener that throws, so that it cannot break the exchange.
-          listeners.delete(listener)
-        }
-      }
-    },
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
-    },
   }
 }
 
