@@ -1,4 +1,3 @@
-import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse, ToolResultPart } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
@@ -9,7 +8,7 @@ import type { Guard, Verdict, VerdictReason } from "./guard.ts"
 import { verdictSteps } from "./join-guards.ts"
 import type { AttributeValue, Circumstances } from "./policy/condition.ts"
 import { spentNames } from "./policy/schema.ts"
-import { shown } from "./policy/template.ts"
+import { refuseGiven } from "./policy/template.ts"
 
 export type JudgedCall = {
   readonly callId: string
@@ -345,9 +344,8 @@ const longestMs = 2_147_483_647
 
 /** Refuse what cannot be meant: a mode with a typing error must not become one that lets through. */
 export function checkGuardUse({ mode, approve, askTimeoutMs }: GuardUse, prefix = ""): void {
-  const wrong = (option: string, expected: string, found: unknown): never => {
-    throw new HoldfastError({ code: "option-invalid", option: `${prefix}${option}`, expected, found: shown(found) })
-  }
+  const wrong = (option: string, expected: string, found: unknown): never =>
+    refuseGiven(`${prefix}${option}`, expected, found)
   if (mode !== undefined && mode !== "enforce" && mode !== "observe") wrong("mode", "enforce or observe", mode)
   if (approve !== undefined && typeof approve !== "function") wrong("approve", "a function", approve)
   const sound = Number.isSafeInteger(askTimeoutMs) && Number(askTimeoutMs) >= 1 && Number(askTimeoutMs) <= longestMs

@@ -1,9 +1,9 @@
 import { type Action, actionsOfWords, type Environment, environmentsIn, targetEnvironments } from "./action.ts"
-import { withoutBuiltFiles } from "./command-place.ts"
+import { withoutBuiltFiles } from "./command-reach.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import type { HostFact } from "./hosts.ts"
-import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
+import { type Finished, type Leaf, type Open, open } from "./leaf.ts"
 import type { PathFact } from "./paths.ts"
 import { secretStore } from "./secrets.ts"
 import type { CommandFact, Destruction } from "./shell.ts"
@@ -220,29 +220,7 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
 }
 
 /** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
-export type Programs = {
-  readonly statements: readonly SqlFact[]
-  readonly commands: readonly CommandFact[]
-  readonly paths: readonly PathFact[]
-  readonly hosts: readonly HostFact[]
-  readonly mailed: readonly string[]
-  /** Texts that its commands and programs send. */
-  readonly told: readonly string[]
-  readonly destructive: ReadonlySet<string>
-  readonly environments: ReadonlySet<Environment>
-  readonly controlsOff: ReadonlySet<string>
-  readonly actions: ReadonlySet<Action>
-  /** Values that are no shell command. */
-  readonly rest: readonly Leaf[]
-  /** Programs that were read, of any language. */
-  readonly read: number
-  readonly changes: boolean
-  /** It changes something besides files of this machine that are not named after production. */
-  readonly elsewhere: boolean
-  readonly network: boolean
-  readonly open: OpenFacts
-  readonly tooMany: boolean
-}
+export type Programs = Finished<Omit<ProgramReading, "destructions" | "placed" | "written">>
 
 /** What is being gathered of a call: `finished` makes its programs of it. */
 export type ProgramReading = {
@@ -251,6 +229,7 @@ export type ProgramReading = {
   readonly paths: PathFact[]
   readonly hosts: HostFact[]
   readonly mailed: string[]
+  /** Texts that its commands and programs send. */
   readonly told: string[]
   readonly destructions: Destruction[]
   readonly destructive: Set<string>
@@ -259,12 +238,15 @@ export type ProgramReading = {
   readonly placed: Set<Environment>
   readonly controlsOff: Set<string>
   readonly actions: Set<Action>
+  /** Values that are no shell command. */
   readonly rest: Leaf[]
   readonly open: Open
   /** Scripts that are written into files: they may be run later. */
   readonly written: string[]
+  /** Programs that were read, of any language. */
   read: number
   changes: boolean
+  /** It changes something besides files of this machine that are not named after production. */
   elsewhere: boolean
   network: boolean
   tooMany: boolean

@@ -1,5 +1,6 @@
+import { lazy } from "../../language/lazy.ts"
 import { wordSet } from "../../language/word-forms.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "./action.ts"
 import { type Leaf, roleNames } from "./leaf.ts"
@@ -214,12 +215,7 @@ function parsedInput(input: unknown): unknown {
 /** Throw an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
 export function checkContracts(given: readonly ToolContract[]): void {
   const wrong = (at: string, expected: string, found: unknown): never => {
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: at,
-      expected,
-      found: JSON.stringify(found)?.slice(0, 60) ?? "nothing",
-    })
+    refuseOption(at, expected, JSON.stringify(found)?.slice(0, 60) ?? "nothing")
   }
   if (!Array.isArray(given)) wrong("tools", "a list of contracts", given)
   const texts = (value: unknown): boolean =>
@@ -257,9 +253,7 @@ const otherFields: Readonly<Record<string, string>> = {
   network: "boolean",
 }
 
-let compiled: readonly Compiled[] | undefined
+const shipped = lazy(() => wellKnownTools.map(compile))
 
-function shipped(): readonly Compiled[] {
-  compiled ??= wellKnownTools.map(compile)
-  return compiled
-}
+/** The contracts of well-known tools alone. */
+export const knownContracts: () => Contracts = lazy(() => contractsOf([]))

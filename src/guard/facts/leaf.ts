@@ -450,3 +450,14 @@ export const maxStatements = 500
 export const maxFactsPerKind = 256
 /** Characters in which the language of one text is looked for. */
 export const maxLanguageLength = 100_000
+
+/** What was gathered, when nothing is added to it any more. */
+export type Finished<Data> = {
+  readonly [Name in keyof Data]: Data[Name] extends (infer Item)[]
+    ? readonly Item[]
+    : Data[Name] extends Set<infer Item>
+      ? ReadonlySet<Item>
+      : Data[Name] extends Map<infer Key, infer Value>
+        ? ReadonlyMap<Key, Value>
+        : Data[Name]
+}
