@@ -3,7 +3,7 @@ import { readFileSync, type Stats, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, extname, join, posix, relative, resolve, win32 } from "node:path"
 import { promisify } from "node:util"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import type { Session } from "../session/session.ts"
@@ -147,7 +147,7 @@ async function storeKey(env: World["env"]): Promise<Uint8Array | undefined | Com
     if (error instanceof HoldfastError)
       return unusable("store-key-unusable", `${named[0]}: ${describe(error.problem).sentence}`, next)
     // What a command says on the way may have the key in it.
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    const code = systemCode(error) ?? "unknown"
     return unusable("store-key-unusable", `The key of the store cannot be read as ${named[0]} says (${code}).`, next)
   }
 }

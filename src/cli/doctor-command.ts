@@ -6,7 +6,7 @@ import { connect as connectTcp, createServer, isIP, type Socket } from "node:net
 import { delimiter, dirname, join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
@@ -298,7 +298,7 @@ async function whyUnwritten(folder: string): Promise<string | undefined> {
     await writeFile(path, Buffer.alloc(probeBytes, 1), { mode: 0o600, flush: true })
     return undefined
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    const code = systemCode(error) ?? "unknown"
     return /^(?:ENOSPC|EDQUOT)$/.test(code)
       ? `there is no room left (${code})`
       : `a file beside it cannot be written (${code})`

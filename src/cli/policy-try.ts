@@ -6,6 +6,7 @@ import { costOf, judgedCall, withheldText } from "../guard/judge-call.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { readPolicyFile } from "../guard/operator/rule-file.ts"
 import type { TemplateUse } from "../guard/policy/templates.ts"
+import { codeOrThrow } from "../message/errors.ts"
 import type { Message } from "../message/message.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { SessionRow, Store } from "../store/store.ts"
@@ -274,8 +275,7 @@ async function writeNew(path: string, policies: readonly object[]): Promise<Comm
     }
     return undefined
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unwritable(path, String(error.code))
+    return unwritable(path, codeOrThrow(error))
   }
 }
 

@@ -282,7 +282,7 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
       "upstreams",
       upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),
     ],
-    ["operator", refusal === undefined ? operatorWords(operator, directory) : wordsOf(refusal)],
+    ["operator", refusal === undefined ? operatorWords(operator, directory) : problemWords(refusal)],
     ["inspector", admin.token === undefined ? undefined : `${url}/  (holdfast open signs in)`],
     ["admin", adminWords(admin)],
     ["demo", isDemo ? "a scripted agent is shown; holdfast demo plays it alone" : undefined],
@@ -291,11 +291,6 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
     text === undefined ? [] : [`  ${name.padEnd(9)}  ${sentenceOf(text)}`],
   )
   return `holdfast ${version} listens at ${url}. Ctrl-C ends it.\n\n${lines.join("\n")}\n\n`
-}
-
-const wordsOf = (problem: Problem): string => {
-  const { sentence, next } = describe(problem)
-  return `${sentence} ${next}`
 }
 
 /** A folder that is not there yet is watched all the same. */

@@ -9,7 +9,6 @@ import { type AdminDeps, addRoute, readTextParameter } from "./admin-deps.ts"
 import type { StatusAnswer } from "./answers.ts"
 import { type ApprovalDesk, openApprovalDesk } from "./approval-desk.ts"
 import { boundObject } from "./bound-value.ts"
-import { addChangeRoutes, cookieIn, proofHeader } from "./change-routes.ts"
 import { createEventStreams, createFeed, type EventStreams, type Feed } from "./event-streams.ts"
 import { addExchangeRoutes, exchangeLine, exchangeName, sharedExchange } from "./exchange-routes.ts"
 import { addInspectionRoutes, summarize } from "./inspection-routes.ts"
@@ -18,7 +17,7 @@ import { refusalResponse, refusals, refuseError, tellProblem } from "./refusal.t
 import { joinReplicas, type Replicas } from "./replicas.ts"
 import { createProfiles } from "./session-profile.ts"
 import { addSessionRoutes, createFind } from "./session-routes.ts"
-import { createSignIns, type SignIn, type SignIns } from "./sign-in.ts"
+import { addChangeRoutes, cookieIn, createSignIns, proofHeader, type SignIn, type SignIns } from "./sign-in.ts"
 
 /** The admin API: a function from request to response. Closing it ends its event streams. */
 export type Admin = ((request: Request) => Promise<Response>) & { readonly close: () => void }

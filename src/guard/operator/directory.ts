@@ -3,7 +3,7 @@ import { constants } from "node:fs"
 import { access, open, readdir, realpath, stat } from "node:fs/promises"
 import { join, sep } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, systemCode } from "../../message/errors.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import { maxFileBytes, maxFiles, maxKeys, type PublicKey, readPublicKey } from "./command.ts"
 import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule-file.ts"
@@ -59,8 +59,7 @@ const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
 
 const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
 
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && "code" in error ? String(error.code) : undefined
+const codeOf = (error: unknown): string | undefined => systemCode(error)
 
 /** All relevant files of the directory, by name. A missing or suddenly empty directory is a fault. */
 async function listFiles(directory: string): Promise<readonly ListedFile[]> {
@@ -188,7 +187,7 @@ const maxTries = 6
 export async function isAbsent(directory: string): Promise<boolean> {
   return stat(directory).then(
     () => false,
-    (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT",
+    (error: unknown) => systemCode(error) === "ENOENT",
   )
 }
 
