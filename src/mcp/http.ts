@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer } from "node:http"
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import {
   type Admission,
@@ -42,7 +42,7 @@ export async function serveHttp(source: McpSource, options: HttpOptions): Promis
   const own = loopback ? [] : [host]
   const admission = { loopback, hosts: [...allowedHosts, ...own], origins: allowedOrigins, ...present({ token }) }
   const handle = await createMcpHandler(source, { ...options, admission })
-  const { port: opened, close } = await listenHttp(handle, { port, host, maxBodyBytes, onFault })
+  const { port: opened, close } = await listenHttp(handle, { port, host, onFault })
   const name = host.includes(":") ? `[${host}]` : host
   return { url: `http://${name}:${opened}${mcpPath}`, port: opened, close }
 }
@@ -150,13 +150,7 @@ type Listening = { readonly port: number; readonly close: () => Promise<void> }
 
 type Handle = (request: Request) => Promise<Response>
 
-type ListenOptions = {
-  readonly port: number
-  readonly host: string
-  /** A longer body is refused before the handler is called. */
-  readonly maxBodyBytes: number
-  readonly onFault: (error: unknown) => void
-}
+type ListenOptions = Required<Pick<HttpOptions, "port" | "host" | "onFault">>
 
 /** The most connections at once; further ones are closed. */
 const maxConnections = 1000
@@ -167,16 +161,28 @@ const idleMs = 60_000
 /** How long `close` waits for requests in progress before it cuts them off. */
 const graceMs = 5000
 
+/** Answers contain a session's texts: they must not be cached, and their type must not be guessed. */
+const everywhere = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+
 /** Answers HTTP requests on a port with a function. An error in one request does not affect the next. */
-export async function listenHttp(handle: Handle, options: ListenOptions): Promise<Listening> {
-  const { port, host, onFault } = options
+export async function listenHttp(handle: Handle, { port, host, onFault }: ListenOptions): Promise<Listening> {
+  const { getRequestListener, RequestError } = await import("@hono/node-server")
+  const answer = async (request: Request): Promise<Response> => {
+    const { status, headers, body } = await handle(request)
+    return new Response(body, { status, headers: { ...Object.fromEntries(headers), ...everywhere } })
+  }
+  const failed = (error: unknown): Response => {
+    if (error instanceof RequestError) return new Response(null, { status: 400 })
+    onFault(error)
+    return new Response(null, { status: 500 })
+  }
+  const listener = getRequestListener(answer, { errorHandler: failed, overrideGlobalObjects: false })
   const server = createServer((incoming, outgoing) => {
     outgoing.on("error", onFault)
-    exchange(handle, incoming, outgoing, options).catch((error: unknown) => {
-      onFault(error)
-      if (!outgoing.headersSent) outgoing.writeHead(500)
-      outgoing.end()
-    })
+    // A Host that is none is not one that requests may use.
+    if (!URL.canParse(`http://${incoming.headers.host ?? ""}`)) return void outgoing.writeHead(403).end()
+    if (incoming.url?.startsWith("/") !== true) return void outgoing.writeHead(400).end()
+    void listener(incoming, outgoing)
   })
   server.maxConnections = maxConnections
   server.headersTimeout = headersMs
@@ -198,68 +204,4 @@ export async function listenHttp(handle: Handle, options: ListenOptions): Promis
       clearTimeout(timer)
     },
   }
-}
-
-/** Methods that a Request object cannot have. */
-const unwritable = /^(?:CONNECT|TRACE|TRACK)$/
-
-/** Answers contain a session's texts: they must not be cached, and their type must not be guessed. */
-const everywhere = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
-
-async function exchange(
-  handle: Handle,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { maxBodyBytes }: ListenOptions,
-): Promise<void> {
-  const gone = new AbortController()
-  outgoing.on("close", () => gone.abort())
-  const url = urlOf(incoming)
-  const { method = "GET" } = incoming
-  if (url === undefined) return void outgoing.writeHead(400).end()
-  if (unwritable.test(method)) return void outgoing.writeHead(405).end()
-  const body = await readBody(incoming, maxBodyBytes)
-  if (body === "cut") return void outgoing.destroy()
-  if (body === "too-large") return void outgoing.writeHead(413).end()
-  const response = await handle(
-    new Request(url, {
-      method,
-      headers: headersOf(incoming),
-      signal: gone.signal,
-      ...(method === "GET" || method === "HEAD" ? {} : { body: body.bytes }),
-    }),
-  )
-  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...everywhere })
-  outgoing.end(Buffer.from(await response.arrayBuffer()))
-}
-
-function urlOf({ url = "/" }: IncomingMessage): string | undefined {
-  const whole = `http://127.0.0.1${url}`
-  return url.startsWith("/") && URL.canParse(whole) ? whole : undefined
-}
-
-function headersOf({ headers }: IncomingMessage): Headers {
-  const copied = new Headers()
-  for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) copied.append(name, one)
-  return copied
-}
-
-type Body = { readonly bytes: Uint8Array<ArrayBuffer> } | "too-large" | "cut"
-
-/** Node reads and discards the rest of a body that is too large, until the request's time limit. */
-function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Body> {
-  return new Promise((resolve) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) return resolve("too-large")
-    let pieces: Uint8Array[] = []
-    let length = 0
-    incoming.on("data", (piece: Uint8Array) => {
-      length += piece.length
-      if (length <= maxBytes) return void pieces.push(piece)
-      pieces = []
-      resolve("too-large")
-    })
-    incoming.on("end", () => resolve({ bytes: Buffer.concat(pieces) }))
-    incoming.on("error", () => resolve("cut"))
-    incoming.on("close", () => resolve("cut"))
-  })
 }
