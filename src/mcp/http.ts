@@ -1,13 +1,7 @@
-import { createServer } from "node:http"
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
-import {
-  type Admission,
-  isLoopback,
-  listenProblem,
-  refuseHost,
-  refuseOrigin,
-  refuseToken,
-} from "../gateway/http/admission.ts"
+import { type Admission, isLoopback, refuseHost, refuseOrigin, refuseToken } from "../gateway/http/admission.ts"
+import { type Listening, listen } from "../gateway/http/listen.ts"
+import { usualGatewayLimits } from "../gateway/settings/gateway-options.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { loadSdk, type McpServerOptions, prepareMcpServers, type Sdk } from "./create-server.ts"
@@ -26,7 +20,7 @@ export type HttpOptions = McpServerOptions & {
 }
 
 /** A running server. `close` waits for requests in progress. */
-export type HttpServing = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
+export type HttpServing = Listening
 
 /** The shortest token accepted: a shorter one could be guessed. */
 const leastToken = 16
@@ -42,9 +36,8 @@ export async function serveHttp(source: McpSource, options: HttpOptions): Promis
   const own = loopback ? [] : [host]
   const admission = { loopback, hosts: [...allowedHosts, ...own], origins: allowedOrigins, ...present({ token }) }
   const handle = await createMcpHandler(source, { ...options, admission })
-  const { port: opened, close } = await listenHttp(handle, { port, host, onFault })
-  const name = host.includes(":") ? `[${host}]` : host
-  return { url: `http://${name}:${opened}${mcpPath}`, port: opened, close }
+  const { url, port: opened, close } = await listenHttp(handle, { port, host, onFault })
+  return { url: `${url}${mcpPath}`, port: opened, close }
 }
 
 function checkOptions(port: number, token: string | undefined, loopback: boolean): void {
@@ -146,26 +139,19 @@ async function answerOnce(
   }
 }
 
-type Listening = { readonly port: number; readonly close: () => Promise<void> }
-
 type Handle = (request: Request) => Promise<Response>
 
-type ListenOptions = Required<Pick<HttpOptions, "port" | "host" | "onFault">>
-
-/** The most connections at once; further ones are closed. */
-const maxConnections = 1000
-/** Time limits for the headers, for a whole request, and between two requests: a client on the same machine needs milliseconds. */
-const headersMs = 10_000
-const requestMs = 30_000
-const idleMs = 60_000
-/** How long `close` waits for requests in progress before it cuts them off. */
-const graceMs = 5000
+/** A client on the same machine needs milliseconds to send a request. */
+const limits = { ...usualGatewayLimits, connections: 1000, headersMs: 10_000, bodyMs: 30_000, graceMs: 5000 }
 
 /** Answers contain a session's texts: they must not be cached, and their type must not be guessed. */
 const everywhere = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 /** Answers HTTP requests on a port with a function. An error in one request does not affect the next. */
-export async function listenHttp(handle: Handle, { port, host, onFault }: ListenOptions): Promise<Listening> {
+export async function listenHttp(
+  handle: Handle,
+  { port, host, onFault }: Required<Pick<HttpOptions, "port" | "host" | "onFault">>,
+): Promise<Listening> {
   const { getRequestListener, RequestError } = await import("@hono/node-server")
   const answer = async (request: Request): Promise<Response> => {
     const { status, headers, body } = await handle(request)
@@ -177,31 +163,11 @@ export async function listenHttp(handle: Handle, { port, host, onFault }: Listen
     return new Response(null, { status: 500 })
   }
   const listener = getRequestListener(answer, { errorHandler: failed, overrideGlobalObjects: false })
-  const server = createServer((incoming, outgoing) => {
+  return listen({ port, host, limits, onFault }, (incoming, outgoing) => {
     outgoing.on("error", onFault)
     // A Host that is none is not one that requests may use.
     if (!URL.canParse(`http://${incoming.headers.host ?? ""}`)) return void outgoing.writeHead(403).end()
     if (incoming.url?.startsWith("/") !== true) return void outgoing.writeHead(400).end()
     void listener(incoming, outgoing)
   })
-  server.maxConnections = maxConnections
-  server.headersTimeout = headersMs
-  server.requestTimeout = requestMs
-  server.keepAliveTimeout = idleMs
-  const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
-  server.once("error", reject)
-  server.listen({ port, host }, resolve)
-  await opened.catch((error: unknown) => Promise.reject(listenProblem(error, port, host)))
-  server.off("error", reject).on("error", onFault)
-  const address = server.address()
-  return {
-    port: typeof address === "object" && address !== null ? address.port : port,
-    close: async () => {
-      const { promise: closed, resolve: done } = Promise.withResolvers<void>()
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-      server.close(() => done())
-      await closed
-      clearTimeout(timer)
-    },
-  }
 }
