@@ -16,11 +16,11 @@ import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
-import { dataPlace, openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
+import { openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { configNames } from "./config/read-config.ts"
-import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
+import { type AdminAccess, configuredPlace, type ServeSettings, sessionOptions } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
 
@@ -54,8 +54,7 @@ export async function openGround(
 ): Promise<ServeResources | CommandFailure> {
   const { config } = settings
   await checkStacks(config)
-  const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
-  const place = dataPlace(data, env)
+  const place = configuredPlace(config, env)
   if (isFailure(place)) return place
   const store = await openPlace(place, env, { make: true, busyMs: servingBusyMs })
   if (isFailure(store)) return store

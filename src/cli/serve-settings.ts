@@ -4,7 +4,7 @@ import { present } from "../message/present.ts"
 import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
-import { dataOption, policyOption } from "./ask-store.ts"
+import { dataOption, dataPlace, policyOption } from "./ask-store.ts"
 import type { Arguments, CommandFailure, Options } from "./command.ts"
 import type { SecretRef } from "./config/config-field.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
@@ -206,3 +206,7 @@ export function secretsOf(
     ...(telemetry === undefined ? [] : held(telemetry.headers)),
   ].flatMap((secret) => (secret === undefined ? [] : [secret]))
 }
+
+/** Where the store of a configuration is. */
+export const configuredPlace = ({ data }: OpenedConfig, env: World["env"]): string | CommandFailure =>
+  dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, env)

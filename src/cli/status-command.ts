@@ -9,7 +9,7 @@ import { type Arguments, asTyped, type Command, type CommandFailure, isFailure, 
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
-import { failedSettings, readSettings, settingOptions } from "./serve-settings.ts"
+import { configuredPlace, failedSettings, readSettings, settingOptions } from "./serve-settings.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
 import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
@@ -292,8 +292,8 @@ variables as to holdfast serve.
   run: async (args, world) => {
     const settings = await readSettings(args, world.env)
     if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
-    const { admin, listen, data } = settings.config
-    const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, world.env)
+    const { admin, listen } = settings.config
+    const place = configuredPlace(settings.config, world.env)
     if (isFailure(place)) return place
     const token = admin.token ?? (await readAdminToken(join(place, "..", "admin-token")))
     if (typeof token === "object" && isFailure(token)) return token

@@ -119,8 +119,8 @@ async function problemIn(reply: FurtherStream): Promise<Problem> {
 /** Characters quoted from a body that is not an error in a known format. */
 const maxQuoted = 300
 
-/** The upstream's error for a later round. */
-function upstreamProblem(status: number, text: string): Problem {
+/** The error in a body that an upstream refused a request with. */
+export function upstreamProblem(status: number, text: string): Problem {
   const body = tryParse(text)
   const inner = isObject(body) ? body.error : undefined
   const error = isObject(inner) ? inner : {}
