@@ -1,4 +1,4 @@
-import { framings } from "../src/tokens/family.ts"
+import { framings } from "../src/tokens/model-table.ts"
 
 /** OpenAI chat messages: what the sessions are made of, and what every peer is given and gives back. */
 export type ToolCall = {

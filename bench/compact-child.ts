@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs"
-import { countO200k } from "../src/tokens/o200k.ts"
+import { countO200k } from "../src/tokens/counter.ts"
 import { type ChatMessage, type Count, countMessages } from "./chat.ts"
 import { openOurs } from "./ours.ts"
 

@@ -1,6 +1,6 @@
 import { createHoldfast, type Holdfast } from "../src/session/holdfast.ts"
 import type { Session } from "../src/session/session.ts"
-import { countO200k } from "../src/tokens/o200k.ts"
+import { countO200k } from "../src/tokens/counter.ts"
 import { type ChatMessage, countMessages } from "./chat.ts"
 import { createIds, makeAsk, makeWork } from "./sessions.ts"
 import { createRandom, pick, type Random, writers } from "./texts.ts"

@@ -1,4 +1,4 @@
-import { countO200k } from "../src/tokens/o200k.ts"
+import { countO200k } from "../src/tokens/counter.ts"
 import { type ChatMessage, countMessage } from "./chat.ts"
 
 /**

@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, HumanMessage, trimMessages } from "@langch
 import { type ModelMessage, pruneMessages } from "ai"
 import { ClearToolUsesEdit, countTokensApproximately, fakeModel, summarizationMiddleware } from "langchain"
 import { tokens } from "../src/message/message.ts"
-import { truncateO200k } from "../src/tokens/o200k.ts"
+import { truncateO200k } from "../src/tokens/counter.ts"
 import { fromModelMessages, toModelMessages } from "./ai-messages.ts"
 import { keepHeadAndTail, keepNewest } from "./baselines.ts"
 import { type ChatMessage, type Count, countMessages } from "./chat.ts"

@@ -1,6 +1,6 @@
 import { compactRequest } from "../src/session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../src/session/one-shot/options.ts"
-import { countO200k } from "../src/tokens/o200k.ts"
+import { countO200k } from "../src/tokens/counter.ts"
 import { keepNewest } from "./baselines.ts"
 import { type ChatMessage, countMessages } from "./chat.ts"
 import { compactWith, peers } from "./peers.ts"

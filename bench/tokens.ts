@@ -32,7 +32,7 @@ type Report = {
   readonly turns: readonly Turn[]
 }
 type Count = (text: string) => number
-type Holdfast = typeof import("../src/tokens/o200k.ts") &
+type Holdfast = typeof import("../src/tokens/counter.ts") &
   typeof import("../src/tokens/meter.ts") &
   typeof import("../src/tokens/tally.ts")
 

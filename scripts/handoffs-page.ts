@@ -1,10 +1,9 @@
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { keepNewest } from "../bench/baselines.ts"
-import type { ChatMessage } from "../bench/chat.ts"
-import { countMessages } from "../bench/chat.ts"
+import { type ChatMessage, countMessages } from "../bench/chat.ts"
 import { compactRequest } from "../src/session/one-shot/compact-request.ts"
-import { countO200k } from "../src/tokens/o200k.ts"
+import { countO200k } from "../src/tokens/counter.ts"
 
 /** Handoffs of made-up sessions as a page: `node scripts/handoffs-page.ts` writes docs/handoffs.md, and a test compares it. */
 

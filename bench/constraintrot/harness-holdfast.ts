@@ -1,5 +1,5 @@
 import { createHoldfast, type HoldfastOptions, type Prepared } from "../../src/index.ts"
-import { countO200k } from "../../src/tokens/o200k.ts"
+import { countO200k } from "../../src/tokens/counter.ts"
 import { isObject } from "../../src/wire/json.ts"
 import type { ChatMessage, ToolCall } from "../chat.ts"
 import { type Harness, keepsAll, type Shown, windowTokens } from "./harness.ts"

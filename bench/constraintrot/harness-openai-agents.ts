@@ -8,7 +8,7 @@ import {
   tool,
 } from "@openai/agents"
 import OpenAI from "openai"
-import { countO200k } from "../../src/tokens/o200k.ts"
+import { countO200k } from "../../src/tokens/counter.ts"
 import { isObject } from "../../src/wire/json.ts"
 import { type ChatMessage, countMessages } from "../chat.ts"
 import type { Summarizer } from "./agent.ts"

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages"
 import { pruneMessages } from "ai"
 import { fakeModel, summarizationMiddleware } from "langchain"
-import { countO200k } from "../../src/tokens/o200k.ts"
+import { countO200k } from "../../src/tokens/counter.ts"
 import { fromModelMessages, toModelMessages } from "../ai-messages.ts"
 import { type ChatMessage, countMessages } from "../chat.ts"
 import { createListCounter, fromLangchain, toLangchain } from "../langchain-messages.ts"

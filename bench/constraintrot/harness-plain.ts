@@ -1,4 +1,4 @@
-import { countO200k } from "../../src/tokens/o200k.ts"
+import { countO200k } from "../../src/tokens/counter.ts"
 import { keepHeadAndTail, keepNewest } from "../baselines.ts"
 import { type ChatMessage, countMessages } from "../chat.ts"
 import type { Summarizer } from "./agent.ts"

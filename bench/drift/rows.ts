@@ -1,5 +1,5 @@
 import { createHoldfast, type StackDefinition } from "../../src/index.ts"
-import { countO200k } from "../../src/tokens/o200k.ts"
+import { countO200k } from "../../src/tokens/counter.ts"
 import { type ChatMessage, countMessages } from "../chat.ts"
 import type { Summarizer } from "../constraintrot/agent.ts"
 import { windowTokens } from "../constraintrot/harness.ts"

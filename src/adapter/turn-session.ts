@@ -1,4 +1,4 @@
-import type { StreamGuardUse } from "../guard/guard-events.ts"
+import type { StreamGuardUse } from "../guard/guard-stream.ts"
 import type { Guarding } from "../guard/judge-call.ts"
 import {
   type Format,

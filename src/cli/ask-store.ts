@@ -3,15 +3,16 @@ import { readFileSync, type Stats, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, extname, join, posix, relative, resolve, win32 } from "node:path"
 import { promisify } from "node:util"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import type { Session } from "../session/session.ts"
 import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
-import { ANY_SESSION, findPathFault, problemOfPath } from "../store/sqlite-file.ts"
+import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
+import { ANY_SESSION } from "../store/stored-row.ts"
 import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
 import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -58,10 +59,7 @@ export function usualFolders(env: World["env"], platform: string = process.platf
 
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/**
- * A store of an earlier version in the working folder. One that others may read was not made by this program: it came with a
- * repository, and whoever wrote that must not choose the rules of this machine.
- */
+/** A store of an earlier version in the working folder. One that others may read came with a repository, and must not choose the rules here. */
 export function formerStore(): string | undefined {
   const file = resolve(formerFolder, usualFile)
   const found = statOf(file)
@@ -149,7 +147,7 @@ async function storeKey(env: World["env"]): Promise<Uint8Array | undefined | Com
     if (error instanceof HoldfastError)
       return unusable("store-key-unusable", `${named[0]}: ${describe(error.problem).sentence}`, next)
     // What a command says on the way may have the key in it.
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    const code = systemCode(error) ?? "unknown"
     return unusable("store-key-unusable", `The key of the store cannot be read as ${named[0]} says (${code}).`, next)
   }
 }

@@ -49,7 +49,6 @@ const compactOptions: Options = {
   quiet: { help: "the body and no account" },
 }
 
-/** Make a request fit, and say what was done. */
 export const compactCommand: Command = {
   summary: "Make a request fit its window or a budget, and say what was done",
   usage: "compact [FILE] [OPTIONS]",

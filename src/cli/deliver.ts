@@ -3,6 +3,7 @@ import { separate } from "../compact/stack/separate.ts"
 import type { ShortenReason } from "../compact/stages/edit.ts"
 import { ownMessage } from "../compact/standing.ts"
 import { factsSection } from "../compact/summary/summary.ts"
+import { codeOrThrow } from "../message/errors.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
@@ -63,8 +64,7 @@ async function save(path: string | undefined, text: string): Promise<CommandFail
     await writeFile(path, text)
     return undefined
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unwritable(path, String(error.code))
+    return unwritable(path, codeOrThrow(error))
   }
 }
 

@@ -6,19 +6,18 @@ import { connect as connectTcp, createServer, isIP, type Socket } from "node:net
 import { delimiter, dirname, join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { dataPlace, movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
+import { movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
 import { asTyped, type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
-import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
-import { readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
-import { clientLines } from "./serve-welcome.ts"
+import { clientLines } from "./serve-log-entries.ts"
+import { configuredPlace, readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -298,7 +297,7 @@ async function whyUnwritten(folder: string): Promise<string | undefined> {
     await writeFile(path, Buffer.alloc(probeBytes, 1), { mode: 0o600, flush: true })
     return undefined
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    const code = systemCode(error) ?? "unknown"
     return /^(?:ENOSPC|EDQUOT)$/.test(code)
       ? `there is no room left (${code})`
       : `a file beside it cannot be written (${code})`
@@ -443,7 +442,7 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
 
 async function checkAll({ config, file }: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
   const { listen, upstreams, isUsual, operator, telemetry } = config
-  const place = placeOf(config, world.env)
+  const place = configuredPlace(config, world.env)
   const stored =
     typeof place === "string"
       ? await checkStore(place, world.env)
@@ -475,6 +474,3 @@ function callableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host
 }
-
-const placeOf = ({ data }: OpenedConfig, env: World["env"]): ReturnType<typeof dataPlace> =>
-  dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, env)

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
 import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
+import { codeOrThrow } from "../message/errors.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
 import {
   dataOption,
@@ -79,8 +80,7 @@ async function copyKey(target: string, text: string): Promise<CommandFailure | u
   try {
     await mkdir(join(target, ".."), { recursive: true, mode: 0o755 })
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unwritable(target, String(error.code))
+    return unwritable(target, codeOrThrow(error))
   }
   const failure = await writeNew(target, text, 0o644)
   if (failure === undefined) return undefined
@@ -147,8 +147,7 @@ async function writeNew(path: string, text: string, mode: number): Promise<Comma
     await writeFile(path, text, { flag: "wx", mode })
     return undefined
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unwritable(path, String(error.code))
+    return unwritable(path, codeOrThrow(error))
   }
 }
 
@@ -192,7 +191,6 @@ the store fell into other hands, export the sessions and import them into a new 
   },
 }
 
-/** The keys that commands are signed with, and the store's. */
 export const keysCommand: CommandGroup = {
   summary: "Make keys to sign commands with; change the encryption key of a store",
   notes: `A command is obeyed if the public half of its key lies in the folder keys of the policy directory. The private half

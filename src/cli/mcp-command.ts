@@ -1,6 +1,5 @@
 import { type HttpOptions, serveHttp } from "../mcp/http.ts"
-import { createMcpSource, type McpScope } from "../mcp/mcp-source.ts"
-import type { McpSource } from "../mcp/source.ts"
+import { createMcpSource, type McpScope, type McpSource } from "../mcp/source.ts"
 import { serveStdio } from "../mcp/stdio.ts"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"

@@ -1,7 +1,6 @@
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { checkDay, type MemorySearch, maxHits } from "../session/memory/check-search.ts"
-import { createMemory, type Memory } from "../session/memory/memory.ts"
+import { checkDay, createMemory, type Memory, type MemorySearch, maxHits } from "../session/memory/memory.ts"
 import type { MemoryHit, Store } from "../store/store.ts"
 import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
 import {

@@ -16,8 +16,7 @@ import {
   readCount,
   unusable,
 } from "./command.ts"
-import { policySuggest } from "./policy-suggest.ts"
-import { policyTry } from "./policy-try.ts"
+import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import { HoldfastError } from "../message/errors.ts"
+import { codeOrThrow, HoldfastError } from "../message/errors.ts"
 import { type Format, type Wire, wireText } from "../message/message.ts"
 import { suggest } from "../message/nearest.ts"
 import { present } from "../message/present.ts"
@@ -35,8 +35,7 @@ export async function readInput(
     if (size > maxInputBytes) return tooLarge(path, megabytes(size))
     return await readAll(path, createReadStream(path), wanted)
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unreadable(path, String(error.code))
+    return unreadable(path, codeOrThrow(error))
   }
 }
 

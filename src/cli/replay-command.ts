@@ -1,4 +1,5 @@
 import { open, writeFile } from "node:fs/promises"
+import { codeOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
@@ -41,7 +42,6 @@ const usualLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
-/** What would have been kept, dropped and saved in a conversation that there is a transcript of. */
 export const replayCommand: Command = {
   summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
   usage: "replay FILE|FOLDER… | --mine [--window N] [--model NAME] [--strategy NAME] [--html FILE] [--json]",
@@ -102,8 +102,7 @@ async function whyUnwritable(path: string): Promise<CommandFailure | undefined> 
     await (await open(path, "a")).close()
     return undefined
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unwritable(path, String(error.code))
+    return unwritable(path, codeOrThrow(error))
   }
 }
 
@@ -251,8 +250,7 @@ async function tell(report: ReplayReport, args: Arguments, world: World): Promis
     try {
       await writeFile(html, page)
     } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error
-      return unwritable(html, String(error.code))
+      return unwritable(html, codeOrThrow(error))
     }
   }
   if (args.isOn("json")) {

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { codeOrThrow, describe, HoldfastError, systemCode } from "../message/errors.ts"
 import type { TranscriptFile } from "../transcript/conversation.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { tryParse } from "../wire/json.ts"
@@ -52,8 +52,7 @@ export async function findFiles(places: readonly string[]): Promise<readonly Fou
       if (!isFolder) found.set(path, { path, bytes: size, changedMs: mtimeMs, isNamed: true })
       else for (const file of await filesBelow(path, maxDepth, maxFiles - found.size)) found.set(file.path, file)
     } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error
-      return unreadable(path, String(error.code))
+      return unreadable(path, codeOrThrow(error))
     }
   }
   return [...found.values()].sort((one, other) => other.changedMs - one.changedMs)
@@ -79,7 +78,7 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true })
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EACCES") return []
+    if (systemCode(error) === "EACCES") return []
     throw error
   }
 }

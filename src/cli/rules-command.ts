@@ -138,10 +138,7 @@ holdfast unpin or by changing the file.
     }),
 }
 
-/**
- * Ask about the rule that the last word names, in the session that the first one names. A single word is the rule's, of the session that
- * was written to last, unless a session has that name.
- */
+/** Ask about the rule that the last word names, in the session that the first one names; without that, in the one written to last. */
 const askRule = (
   args: Arguments,
   world: World,
@@ -183,7 +180,6 @@ go by it. For what was taken for a rule and is none.
     }),
 }
 
-/** What holds in a session, and who said so. */
 export const rulesCommand: CommandGroup = {
   summary: "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
   notes: `holdfast rules SESSION lists them; SESSION is an ID, its beginning, or @last, which is also meant where none is given.

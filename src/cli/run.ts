@@ -161,7 +161,6 @@ const writeHelp = (
   env: World["env"],
 ): Promise<void> => write(fitHelp(asTyped(text, env), columns - 1))
 
-/** What the program is and what it can do. */
 function programHelp(commands: ReadonlyMap<string, Listed>): string {
   return `holdfast: the context layer for LLM agents. History may shrink, rules may not.
 
@@ -287,7 +286,7 @@ const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary:
     "Serve as a gateway between agents and their models",
     async () => (await import("./serve-command.ts")).serveCommand,
   ],
-  open: ["Open the inspector in a browser, signed in", async () => (await import("./open-command.ts")).openCommand],
+  open: ["Open the inspector in a browser, signed in", async () => (await import("./status-command.ts")).openCommand],
   service: [
     "Keep a gateway running for this user, by systemd or launchd",
     async () => (await import("./service-command.ts")).serviceCommand,

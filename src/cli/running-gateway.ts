@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { systemCode } from "../message/errors.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { count } from "./terminal/output.ts"
@@ -92,7 +93,7 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     // A process of somebody else's is alive all the same.
-    return error instanceof Error && "code" in error && error.code === "EPERM"
+    return systemCode(error) === "EPERM"
   }
 }
 

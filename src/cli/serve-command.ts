@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { listenWithoutStore, startGateway } from "../gateway/gateway.ts"
-import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
-import type { Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
+import type { ExchangeRecord, Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
 import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "../gateway/telemetry/open-telemetry.ts"
 import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
@@ -31,7 +30,10 @@ import {
   operatorEntry,
   prunedEntry,
   recordEntry,
+  type Started,
   sessionEntry,
+  welcomeLine,
+  welcomeText,
 } from "./serve-log-entries.ts"
 import { openGround, type ServeResources } from "./serve-open.ts"
 import {
@@ -43,7 +45,6 @@ import {
   secretsOf,
   settingOptions,
 } from "./serve-settings.ts"
-import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
@@ -229,7 +230,6 @@ one in the configuration. If other machines can reach the gateway, it requires a
 
 The first Ctrl-C waits for open requests; a second one stops at once. If it does not start: holdfast doctor.`
 
-/** Put the gateway between agents and their models. */
 export const createServeCommand = (deps: ServeDeps): Command => ({
   summary: "Serve as a gateway between agents and their models",
   usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { exampleRecord } from "../../test/fixtures/cli/example-record.ts"
 import { fc } from "../../test/support/property.ts"
-import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
+import type { ExchangeRecord } from "../gateway/settings/gateway-options.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { createLog, type LogSink } from "./serve-command.ts"

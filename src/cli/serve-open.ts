@@ -10,16 +10,17 @@ import { type Operator, openOperator } from "../guard/operator/operator.ts"
 import type { Standing } from "../guard/operator/rule-file.ts"
 import type { OwnFile, OwnProcess } from "../guard/self/own-process.ts"
 import { createSelfProtection } from "../guard/self/self-protection.ts"
+import { codeOrThrow, systemCode } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
-import { dataPlace, openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
+import { openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { configNames } from "./config/read-config.ts"
-import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
+import { type AdminAccess, configuredPlace, type ServeSettings, sessionOptions } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
 
@@ -53,8 +54,7 @@ export async function openGround(
 ): Promise<ServeResources | CommandFailure> {
   const { config } = settings
   await checkStacks(config)
-  const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
-  const place = dataPlace(data, env)
+  const place = configuredPlace(config, env)
   if (isFailure(place)) return place
   const store = await openPlace(place, env, { make: true, busyMs: servingBusyMs })
   if (isFailure(store)) return store
@@ -182,8 +182,7 @@ async function keepAdminToken(
   try {
     return (await readAdminToken(file)) ?? (await makeToken(file, newToken()))
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : undefined
-    if (code === undefined) throw error
+    const code = codeOrThrow(error)
     return unusable(
       "admin-token-unusable",
       `The token of the admin API cannot be kept in ${file} (${code}).`,
@@ -195,7 +194,7 @@ async function keepAdminToken(
 /** The token in a file; nothing where there is none. */
 export async function readAdminToken(path: string): Promise<AdminToken | CommandFailure | undefined> {
   const file = await open(path, "r").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    if (systemCode(error) === "ENOENT") return undefined
     throw error
   })
   if (file === undefined) return undefined
@@ -218,7 +217,7 @@ export async function readAdminToken(path: string): Promise<AdminToken | Command
 async function makeToken(path: string, token: string): Promise<AdminToken | CommandFailure> {
   await mkdir(dirname(path), { recursive: true })
   const file = await open(path, "wx", 0o600).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined
+    if (systemCode(error) === "EEXIST") return undefined
     throw error
   })
   if (file === undefined)

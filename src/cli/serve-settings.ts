@@ -4,8 +4,9 @@ import { present } from "../message/present.ts"
 import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
-import { dataOption, policyOption } from "./ask-store.ts"
+import { dataOption, dataPlace, policyOption } from "./ask-store.ts"
 import type { Arguments, CommandFailure, Options } from "./command.ts"
+import type { SecretRef } from "./config/config-field.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
@@ -18,8 +19,7 @@ import {
   type ResolvedConfig,
   storeAwayNames,
 } from "./config/resolved-config.ts"
-import type { FlagName, Flags } from "./config/said.ts"
-import type { SecretRef } from "./config/secret-ref.ts"
+import { type Flags, flagNames } from "./config/said.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -71,28 +71,14 @@ export const settingOptions: Options = {
   "log-level": { value: "L", help: "what to log", oneOf: logLevels },
 }
 
-const valued = [
-  "port",
-  "host",
-  "upstream",
-  "window",
-  "data",
-  "policy",
-  "when-store-is-away",
-  "summarizer",
-  "token-env",
-  "log-format",
-  "log-level",
-] as const satisfies readonly FlagName[]
-
-function flagsOf(args: Arguments): Flags {
-  const flags: Partial<Record<FlagName, string>> = {}
-  for (const name of valued) {
-    const value = args.valueOf(name)
-    if (value !== undefined) flags[name] = value
-  }
-  return { ...flags, ...(args.isOn("recall") ? { recall: "true" } : {}) }
-}
+/** What was said on the command line; an option that is on or off says `true`. */
+const flagsOf = (args: Arguments): Flags =>
+  Object.fromEntries(
+    flagNames.flatMap((name) => {
+      const value = name !== "recall" ? args.valueOf(name) : args.isOn(name) ? "true" : undefined
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 
 /** The file that is read: `--config`, else HOLDFAST_CONFIG, else the one of the usual name, if there is one. */
 async function readSettingsFile(
@@ -192,34 +178,14 @@ export function gatewayOptions(
   config: OpenedConfig,
   ground: Standing,
 ): Omit<GatewayOptions, "version" | "now" | "onFault"> {
-  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway, unjudged } = config
+  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway, unjudged, stacks } = config
   const { store, holdfast, operator, guard, admin } = ground
-  const { host, port, token, allowedHosts, allowedOrigins, keepAliveMs } = listen
   return {
-    ...{
-      host,
-      port,
-      allowedHosts,
-      allowedOrigins,
-      keepAliveMs,
-      tenants,
-      recall,
-      limits,
-      askTimeoutMs,
-      whenStoreIsAway,
-      unjudged,
-      store,
-      holdfast,
-    },
+    ...listen,
+    ...{ store, holdfast, tenants, recall, limits, askTimeoutMs, whenStoreIsAway, unjudged },
     upstreams: upstreamsOf(config),
     admin: { origins: config.admin.origins, ...present({ token: admin.token }) },
-    ...present({
-      token,
-      windowTokens,
-      operator,
-      guard,
-      stacks: config.stacks.length === 0 ? undefined : config.stacks,
-    }),
+    ...present({ windowTokens, operator, guard, stacks: stacks.length === 0 ? undefined : stacks }),
   }
 }
 
@@ -240,3 +206,7 @@ export function secretsOf(
     ...(telemetry === undefined ? [] : held(telemetry.headers)),
   ].flatMap((secret) => (secret === undefined ? [] : [secret]))
 }
+
+/** Where the store of a configuration is. */
+export const configuredPlace = ({ data }: OpenedConfig, env: World["env"]): string | CommandFailure =>
+  dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, env)

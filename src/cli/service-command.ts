@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
+import { codeOrThrow } from "../message/errors.ts"
 import { storeOptions, usualFolders } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
@@ -137,8 +138,7 @@ const install: Command = {
       mkdirSync(dirname(manager.file), { recursive: true })
       writeFileSync(manager.file, text)
     } catch (error) {
-      if (!(error instanceof Error && "code" in error)) throw error
-      return unwritable(manager.file, String(error.code))
+      return unwritable(manager.file, codeOrThrow(error))
     }
     const failure = runLines(manager.start, world.env)
     if (failure !== undefined) return failure

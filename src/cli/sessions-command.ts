@@ -144,7 +144,6 @@ wanted again. The room on the disk is given back by holdfast sessions vacuum.
   },
 }
 
-/** Delete everything of one tenant. */
 export const eraseCommand: Command = {
   summary: "Delete everything of one tenant: sessions, memory, rules, aliases",
   usage: "erase --tenant NAME --yes [--json]",
@@ -358,7 +357,6 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<n
   }
 }
 
-/** What is done to sessions that are stored. */
 export const sessionsCommand: CommandGroup = {
   summary: "List, export, repair and delete stored sessions",
   notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another

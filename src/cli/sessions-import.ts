@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { addAbortSignal, Readable } from "node:stream"
+import { codeOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { verifyLog } from "../session/log/chain.ts"
 import { checkSessionId } from "../session/options.ts"
@@ -89,8 +90,7 @@ async function openInput(path: string | undefined, world: World): Promise<AsyncI
     if ((await stat(path)).isDirectory()) return unreadable(path, "EISDIR")
     return createReadStream(path)
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error
-    return unreadable(path, String(error.code))
+    return unreadable(path, codeOrThrow(error))
   }
 }
 

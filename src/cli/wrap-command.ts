@@ -7,7 +7,7 @@ import { present } from "../message/present.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
-import { dataPlace, openPlace, openSession, placeWords } from "./ask-store.ts"
+import { openPlace, openSession, placeWords } from "./ask-store.ts"
 import {
   type Arguments,
   asTyped,
@@ -21,7 +21,14 @@ import {
 import { tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, clientsOf, findGateways, joinGateway, noteGateway, type RunningGateway } from "./running-gateway.ts"
 import { openGround } from "./serve-open.ts"
-import { failedSettings, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
+import {
+  configuredPlace,
+  failedSettings,
+  gatewayOptions,
+  readSettings,
+  type ServeSettings,
+  settingOptions,
+} from "./serve-settings.ts"
 import { count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientNames, type Launch, setupOf, upstreamOf } from "./wrap-clients.ts"
@@ -33,7 +40,6 @@ const options: Options = {
   summary: { value: "F", help: "how to say at the end what was done; text unless given", oneOf: ["text", "json"] },
 }
 
-/** Run a client through a gateway that is there, or through one of its own. */
 export const wrapCommand: Command = {
   summary: "Run a client through a gateway of its own, with a report at the end",
   usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",
@@ -151,8 +157,7 @@ async function openWay(
 ): Promise<Way | CommandFailure> {
   const settings = await readSettings(args, world.env)
   if ("faults" in settings) return await failedSettings(settings.faults, false, world)
-  const { data } = settings.config
-  const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, world.env)
+  const place = configuredPlace(settings.config, world.env)
   if (isFailure(place)) return place
   const asks = ["port", "host", "window", "policy", "config"].some((name) => args.isOn(name))
   const running = isElsewhere || asks ? [] : findGateways(place)

@@ -11,8 +11,7 @@ import { wireError, wireRefusal } from "./http/wire-error.ts"
 import type { OutgoingDeps } from "./ingest-call.ts"
 import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import type { RecentExchanges } from "./telemetry/recent-exchanges.ts"
-import type { RequestLog } from "./telemetry/request-log.ts"
+import type { RecentExchanges, RequestLog } from "./telemetry/recent-exchanges.ts"
 
 export type ExchangeDeps = GatewayOptions &
   OutgoingDeps & {
@@ -84,10 +83,7 @@ export function answerText(
 }
 
 const tooMuch = 413
-/**
- * Closing a connection while the client still sends can reset it before the client reads the response. Wait this long for the client to
- * notice it.
- */
+/** Closing a connection while the client still sends can reset it before the response is read: wait this long. */
 const lingerMs = 1000
 
 function endAfterwards(response: ServerResponse, body: string): void {

@@ -31,9 +31,8 @@ import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
 import { hasOwnKey } from "./settings/upstream.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics, watchProcess } from "./telemetry/metrics.ts"
-import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
+import { createRecentExchanges, openRequestLog } from "./telemetry/recent-exchanges.ts"
 import { expositionType } from "./telemetry/registry.ts"
-import { openRequestLog } from "./telemetry/request-log.ts"
 
 /** Start a gateway. It accepts requests once the promise resolves. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -67,10 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/**
- * Time limit for open exchanges to finish when the gateway closes. An exchange whose client has disconnected ends at once, or as soon as
- * its store is known to be unavailable.
- */
+/** Time limit for open exchanges when the gateway closes; one whose client has gone, or whose store is unavailable, ends at once. */
 const closeGraceMs = 10_000
 
 type State = {
@@ -220,10 +216,7 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
   }
 }
 
-/**
- * The reason why model calls are refused: operator rules are in force that cannot be read. Refresh first, because they may be readable
- * again.
- */
+/** Why model calls are refused: operator rules are in force that cannot be read, not even after a refresh. */
 async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | undefined> {
   if (operator?.refusal() === undefined) return undefined
   await operator.refresh()

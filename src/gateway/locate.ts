@@ -8,8 +8,7 @@ import type { Session } from "../session/session.ts"
 import { forEachInSlices, othersServed, runPaced } from "../store/pace.ts"
 import { decodeNext, decodeRequestSteps } from "../wire/decode.ts"
 import { hasMorePieces } from "../wire/json-tape.ts"
-import type { FastPath } from "./fast-path/fast-path.ts"
-import type { IncomingCall } from "./fast-path/incoming-call.ts"
+import type { FastPath, IncomingCall } from "./fast-path/fast-path.ts"
 import type { WorkLines } from "./fast-path/work-lines.ts"
 import type { Assignment } from "./identity/decision.ts"
 import { identityOf } from "./identity/identity.ts"
@@ -70,10 +69,7 @@ export async function locate(
   return { tenant, assignment, session, request, whole }
 }
 
-/**
- * Who a session belongs to, and the conversations that it is a part of, whose rules it has. What asks for a title or a summary acts on
- * nothing, and needs no rules.
- */
+/** The owner of a session, and the conversations whose rules it has. What asks for a title or a summary acts on nothing, and needs none. */
 export function ownerOfSession(
   { owner }: Pick<IncomingCall, "owner">,
   session: string,

@@ -1,18 +1,15 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import type { Format } from "../message/message.ts"
-import { familyOf } from "../message/message.ts"
+import { type Format, familyOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ContextRefusal } from "../model/too-long.ts"
-import { readContextError } from "../model/too-long.ts"
+import { type ContextRefusal, readContextError } from "../model/too-long.ts"
 import { beginInTurn } from "../store/pace.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, type ExchangeDeps, giveAnswer, problemOf } from "./exchange.ts"
-import type { IncomingCall } from "./fast-path/incoming-call.ts"
+import type { IncomingCall } from "./fast-path/fast-path.ts"
 import { bare, forwardedHeaders, holdfastHeaders } from "./http/headers.ts"
 import { refersToAccount } from "./http/other-paths.ts"
 import { unpack } from "./http/read-body.ts"
-import type { Route } from "./http/route.ts"
-import { targetUrl } from "./http/route.ts"
+import { type Route, targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer, type UpstreamRequest } from "./http/transport.ts"
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
 import { contextError } from "./http/wire-error.ts"
@@ -233,10 +230,7 @@ async function smallerAfter(outgoing: OutgoingCall, format: Format, error: strin
   return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : outgoing.smaller(tooLong)
 }
 
-/**
- * If only the allowed response (`max_tokens`) does not fit, and it takes more than half of the window, return the error: clients lower that
- * limit themselves.
- */
+/** If only the allowed response (`max_tokens`) is too long, and takes over half of the window, return the error: clients lower it themselves. */
 const mayBeSmaller = (tooLong: ContextRefusal): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
 type RefusedBody = {

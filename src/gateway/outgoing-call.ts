@@ -11,8 +11,14 @@ import type { Receipt } from "../session/prepared.ts"
 import type { SessionGuarding } from "../session/record.ts"
 import { guardOutside } from "../session/spending.ts"
 import { findModel } from "../tokens/models.ts"
-import { bodyFor, continueFastPath, type FastPath, isSureOf, leavesSize } from "./fast-path/fast-path.ts"
-import type { IncomingCall } from "./fast-path/incoming-call.ts"
+import {
+  bodyFor,
+  continueFastPath,
+  type FastPath,
+  type IncomingCall,
+  isSureOf,
+  leavesSize,
+} from "./fast-path/fast-path.ts"
 import { groupSession } from "./identity/names.ts"
 import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate, ownerOfSession } from "./locate.ts"
@@ -25,8 +31,7 @@ import {
   type RefusedCall,
   removeRejectedReasoning,
 } from "./server-state/instead.ts"
-import type { How } from "./settings/exchange-record.ts"
-import type { GatewayOptions } from "./settings/gateway-options.ts"
+import type { GatewayOptions, How } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
 import {
   isSharedCall,
@@ -63,19 +68,13 @@ export type OutgoingCall = {
   readonly smaller: (refusal: ContextRefusal) => Promise<Buffer | undefined>
   /** The full text that the model sees, if the body sent leaves out history that the provider holds. */
   readonly seen?: () => string
-  /**
-   * Note that the model is asked again before the client has its response: what the provider stores under the first response's id is then
-   * incomplete.
-   */
+  /** Note that the model is asked again before the client has its response: what the provider stores under the first id is then incomplete. */
   readonly repeated?: () => void
   /** A response to send to the client without asking the upstream. */
   readonly answer?: OwnAnswer
   /** How to proceed after a refusal that `smaller` does not fix; undefined if the client should see the refusal. */
   readonly instead?: (refused: RefusedCall) => Promise<Instead | undefined>
-  /**
-   * Report the end of the call: the response as the client received it, the part that arrived, or undefined. It is recorded later; only the
-   * first report counts.
-   */
+  /** Report the response as the client received it, or the part that arrived. It is recorded later; only the first report counts. */
   readonly ended: (answer: ModelResponse | undefined, isCut?: boolean, rounds?: HiddenRounds) => void
   /** Once it is written down: ask the session's own model for a summary, if one is due. Nobody waits for it. */
   readonly summarize?: (sent: Buffer, ask: AskAside) => void
@@ -90,10 +89,7 @@ type AskAside = (
 /** Limit on background work queued for one session. Above it, the next request waits for the queue instead of adding to it. */
 const maxWaiting = 32
 
-/**
- * Open an outgoing call. Forward the request at once if it only continues the last one or begins a session; otherwise have its session
- * prepare it.
- */
+/** Forward the request at once if it only continues the last one or begins a session; otherwise have its session prepare it. */
 export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: IncomingCall): Promise<OutgoingCall> {
   const fastPath = deps.fastPaths.find(incomingCall)
   if (fastPath !== undefined) await freshRules(deps)

@@ -5,8 +5,8 @@ import { decodeResponse } from "../wire/decode.ts"
 import { tryParse } from "../wire/json.ts"
 import { type SseEvent, sseEnd, sseStep, startSse, utf8Bytes } from "../wire/sse.ts"
 import { createGuard, type Guard } from "./guard.ts"
-import { guardSse } from "./guard-events.ts"
 import { guardResponse } from "./guard-response.ts"
+import { guardSse } from "./guard-stream.ts"
 
 /** Where a call of a format is written, and how its arguments travel there. */
 type Shape = {

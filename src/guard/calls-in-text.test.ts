@@ -3,7 +3,7 @@ import { fc, runs } from "../../test/support/property.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import { callsInText } from "./calls-in-text.ts"
 import { createGuard } from "./guard.ts"
-import { guardSse } from "./guard-events.ts"
+import { guardSse } from "./guard-stream.ts"
 
 const guard = createGuard([{ template: "protected-paths", paths: ["/srv/vault"], access: "any" }])
 

@@ -1,6 +1,6 @@
 import { isObject, tryParse } from "../wire/json.ts"
 import { namedActions } from "./facts/action.ts"
-import { type Contracts, contractsOf } from "./facts/contracts.ts"
+import { knownContracts } from "./facts/contracts.ts"
 import type { ToolCall } from "./facts/facts.ts"
 
 /** A call that an answer writes in its words, for clients that find their calls there: where it begins, and what it says. */
@@ -42,13 +42,10 @@ export const mayBeginCall = (text: string): boolean => beginnings.test(text)
 
 /** Does a name say that something is done? Elements and objects with other names are what people write, too. */
 function isToolName(name: string, input: unknown): boolean {
-  wellKnown ??= contractsOf([])
-  if (wellKnown.of(name, input) !== undefined) return true
+  if (knownContracts().of(name, input) !== undefined) return true
   const actions = namedActions(name, [])
   return !(actions.size === 1 && actions.has("other"))
 }
-
-let wellKnown: Contracts | undefined
 
 // Elements
 

@@ -5,7 +5,7 @@ import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { encodeStream } from "../wire/stream-encode.ts"
 import { createGuard } from "./guard.ts"
-import { guardSse } from "./guard-events.ts"
+import { guardSse } from "./guard-stream.ts"
 
 const denyAll = createGuard(["forbid(principal, action, resource);"])
 const usage = {

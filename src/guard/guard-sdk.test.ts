@@ -11,7 +11,7 @@ import { type SseEvent, sseEnd, sseStep, startSse, utf8Bytes, utf8Text } from ".
 import type { StreamEvent } from "../wire/stream.ts"
 import { encodeStream } from "../wire/stream-encode.ts"
 import { createGuard, type Guard } from "./guard.ts"
-import { guardSse } from "./guard-events.ts"
+import { guardSse } from "./guard-stream.ts"
 
 /** For each of the four formats: every case is read by a vendor's client. */
 const numRuns = Math.ceil(runs / 3)

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest"
 import type { Format } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"
-import { guardSse, type StreamGuardUse } from "./guard-events.ts"
 import { maxHeldBytes } from "./guard-queue.ts"
-import { guardStep, startGuard } from "./guard-stream.ts"
+import { guardSse, guardStep, type StreamGuardUse, startGuard } from "./guard-stream.ts"
 import type { JudgedCall } from "./judge-call.ts"
 
 /** Forbids what runs `evil`, or has the word in its input. */

@@ -1,6 +1,9 @@
 import type { Format } from "../message/message.ts"
-import { runSteps, type Steps } from "../message/steps.ts"
+import { runInSteps, runSteps, type Steps } from "../message/steps.ts"
+import type { SseEvent } from "../wire/sse.ts"
 import { indexOf, listOf, type PartStart, type StreamEvent } from "../wire/stream.ts"
+import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
+import { encodeEnd, encodeStep, startEncode } from "../wire/stream-encode.ts"
 import { mayBeginCall } from "./calls-in-text.ts"
 import { callKey, isHarmless, isStray, readingsOf } from "./find-call.ts"
 import type { Guard, Verdict } from "./guard.ts"
@@ -19,6 +22,7 @@ import {
 } from "./guard-queue.ts"
 import { decisionRanks } from "./join-guards.ts"
 import {
+  approvedVerdict,
   checkGuardUse,
   costOf,
   type GuardUse,
@@ -57,7 +61,7 @@ export function startGuard(format: Format, guard: Guard, use: GuardUse = {}): Gu
 export const guardStep = (state: GuardState, event: StreamEvent): Step => runSteps(guardEventSteps(state, event))
 
 /** The same, with the judging of a call step by step. */
-export function* guardEventSteps(state: GuardState, event: StreamEvent): Steps<Step> {
+function* guardEventSteps(state: GuardState, event: StreamEvent): Steps<Step> {
   if (state.closed) return [state, nothing]
   if (state.use.mode === "observe") return yield* observe(state, event)
   const index = indexOf(event)
@@ -342,4 +346,74 @@ function* observe(state: GuardState, event: StreamEvent): Steps<Step> {
         ? yield* endPart(next, index, grown)
         : ([next, nothing] as const)
   return [told, { ...out, judged }]
+}
+
+export type StreamGuardUse = GuardUse & {
+  /** Hears of every call as it is judged; the call goes out once it has. What it throws ends the stream. */
+  readonly onJudged?: (judged: JudgedCall) => unknown
+}
+
+type Events<Event> = AsyncIterable<Event> | Iterable<Event>
+
+/** Guard a stream that was decoded: what comes out may be read, collected or encoded. */
+export async function* guardEvents(
+  format: Format,
+  events: Events<StreamEvent>,
+  guard: Guard,
+  use: StreamGuardUse = {},
+): AsyncGenerator<StreamEvent, void, undefined> {
+  let state = startGuard(format, guard, use)
+  for await (const event of events) {
+    const step =
+      event.type === "part-end" ? await runInSteps(guardEventSteps(state, event), use.pause) : guardStep(state, event)
+    const [next, out] = await settled(step, use)
+    state = next
+    yield* out
+  }
+  const [, { events: rest, judged }] = guardEnd(state)
+  for (const one of judged) await use.onJudged?.(one)
+  yield* rest
+}
+
+/** Ask whoever is to be asked, one call after the other, and go on with what they say. */
+async function settled(
+  [state, output]: readonly [GuardState, GuardOutput],
+  use: StreamGuardUse,
+): Promise<readonly [GuardState, readonly StreamEvent[]]> {
+  for (const one of output.judged) await use.onJudged?.(one)
+  let next = state
+  const events = [...output.events]
+  for (const { index, call, verdict } of output.asks) {
+    const [told, more] = settleAsk(next, index, await approvedVerdict(call, verdict, use))
+    for (const one of more.judged) await use.onJudged?.(one)
+    next = told
+    events.push(...more.events)
+  }
+  return [next, events]
+}
+
+/** Guard a stream of the wire. With nothing refused the bytes that go out are those that came in. */
+export async function* guardSse(
+  format: Format,
+  wire: Events<SseEvent>,
+  guard: Guard,
+  use: StreamGuardUse = {},
+): AsyncGenerator<SseEvent, void, undefined> {
+  let state = startEncode(format)
+  for await (const event of guardEvents(format, decoded(format, wire), guard, use)) {
+    const [next, written] = encodeStep(state, event)
+    state = next
+    yield* written
+  }
+  yield* encodeEnd(state)[1]
+}
+
+async function* decoded(format: Format, wire: Events<SseEvent>): AsyncGenerator<StreamEvent, void, undefined> {
+  let state = startDecode(format)
+  for await (const sse of wire) {
+    const [next, events] = decodeStep(state, sse)
+    state = next
+    yield* events
+  }
+  yield* decodeEnd(state)
 }

@@ -1,4 +1,3 @@
-import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
@@ -22,7 +21,7 @@ import { createEngine, type Engine, isMeant, loadCedar } from "./policy/engine.t
 import { type CompiledMatcher, compileMatcher, type Matcher } from "./policy/matcher.ts"
 import { readPolicySet } from "./policy/policies.ts"
 import type { AttributeName } from "./policy/schema.ts"
-import { shown } from "./policy/template.ts"
+import { refuseGiven } from "./policy/template.ts"
 import { isDeclarations, type PolicyInput } from "./policy/templates.ts"
 
 export type Decision = "allow" | "deny" | "ask"
@@ -78,15 +77,12 @@ const guardNames = optionNames<GuardOptions>({
 function checkOptions(options: GuardOptions): void {
   checkOptionNames(options, guardNames, "createGuard")
   const { mode, onFailure, tools = [], undeclared } = options
-  const wrong = (option: string, expected: string, found: unknown): never => {
-    throw new HoldfastError({ code: "option-invalid", option, expected, found: shown(found) })
-  }
   if (mode !== undefined && mode !== "forbid-only" && mode !== "allow-list")
-    wrong("mode", "forbid-only or allow-list", mode)
+    refuseGiven("mode", "forbid-only or allow-list", mode)
   if (onFailure !== undefined && onFailure !== "deny" && onFailure !== "ask")
-    wrong("onFailure", "deny or ask", onFailure)
+    refuseGiven("onFailure", "deny or ask", onFailure)
   if (undeclared !== undefined && !["infer", "ask", "deny"].includes(undeclared))
-    wrong("undeclared", "infer, ask or deny", undeclared)
+    refuseGiven("undeclared", "infer, ask or deny", undeclared)
   checkContracts(tools)
 }
 
@@ -130,13 +126,7 @@ const withInner = (verdict: Verdict, inner: Verdict): Verdict => ({ ...worse(ver
 /** What becomes of a call that no policy speaks of, as the declarations say; one that denies is enough. */
 function defaultOf(declared: readonly { readonly default?: "allow" | "deny" }[]): "allow" | "deny" {
   for (const { default: said } of declared)
-    if (said !== undefined && said !== "allow" && said !== "deny")
-      throw new HoldfastError({
-        code: "option-invalid",
-        option: "default",
-        expected: "allow or deny",
-        found: shown(said),
-      })
+    if (said !== undefined && said !== "allow" && said !== "deny") refuseGiven("default", "allow or deny", said)
   return declared.some((one) => one.default === "deny") ? "deny" : "allow"
 }
 
@@ -149,7 +139,6 @@ type Judging = {
   readonly policies: ReadonlyMap<string, GuardPolicy>
   readonly engine: Engine
   readonly matchers: ReadonlyMap<string, CompiledMatcher>
-  /** What each matcher is about. */
   readonly kinds: ReadonlyMap<string, Matcher["of"]>
   readonly contracts: Contracts
   readonly undeclared: Undeclared

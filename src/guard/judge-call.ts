@@ -1,4 +1,3 @@
-import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse, ToolResultPart } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
@@ -9,9 +8,8 @@ import type { Guard, Verdict, VerdictReason } from "./guard.ts"
 import { verdictSteps } from "./join-guards.ts"
 import type { AttributeValue, Circumstances } from "./policy/condition.ts"
 import { spentNames } from "./policy/schema.ts"
-import { shown } from "./policy/template.ts"
+import { refuseGiven } from "./policy/template.ts"
 
-/** What became of one call. */
 export type JudgedCall = {
   readonly callId: string
   readonly tool: string
@@ -255,10 +253,7 @@ export function deniedResults(judged: readonly JudgedCall[], { messages }: Model
 const ownerOf = (policy: string): string =>
   /^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : policy.startsWith("rule:") ? "the user's" : "the operator's"
 
-/**
- * What the user sees, and the model when the message comes back, in the place of a call that was withheld: one sentence with the rule and
- * whose it is, and what to do. The ids of policies stand in the trace.
- */
+/** What the user sees, and the model when the message comes back, in the place of a withheld call: the rule, whose it is, and what to do. */
 export function withheldText({ verdict, tool: called }: JudgedCall): string {
   const { reasons, facts } = verdict
   const tool = quoted(called === "" ? facts.tool : called)
@@ -349,9 +344,8 @@ const longestMs = 2_147_483_647
 
 /** Refuse what cannot be meant: a mode with a typing error must not become one that lets through. */
 export function checkGuardUse({ mode, approve, askTimeoutMs }: GuardUse, prefix = ""): void {
-  const wrong = (option: string, expected: string, found: unknown): never => {
-    throw new HoldfastError({ code: "option-invalid", option: `${prefix}${option}`, expected, found: shown(found) })
-  }
+  const wrong = (option: string, expected: string, found: unknown): never =>
+    refuseGiven(`${prefix}${option}`, expected, found)
   if (mode !== undefined && mode !== "enforce" && mode !== "observe") wrong("mode", "enforce or observe", mode)
   if (approve !== undefined && typeof approve !== "function") wrong("approve", "a function", approve)
   const sound = Number.isSafeInteger(askTimeoutMs) && Number(askTimeoutMs) >= 1 && Number(askTimeoutMs) <= longestMs

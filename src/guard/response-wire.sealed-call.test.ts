@@ -3,8 +3,8 @@ import { field, type Json, listAt, parseJson } from "../../test/model-server/jso
 import { decodeResponse } from "../wire/decode.ts"
 import { readSse, utf8Bytes } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"
-import { guardSse } from "./guard-events.ts"
 import { guardResponse } from "./guard-response.ts"
+import { guardSse } from "./guard-stream.ts"
 
 const guard = createGuard([
   `@rule("No evil.") forbid(principal, action, resource) when { context.tool like "*evil*" };`,

@@ -1,9 +1,9 @@
 /** A value that is made when it is first asked for, so that importing the package does not pay for what a program may never use. */
-export function lazy<Made extends object>(make: () => Made): () => Made {
-  let made: Made | undefined
+export function lazy<Made>(make: () => Made): () => Made {
+  let made: { readonly value: Made } | undefined
   return () => {
-    made ??= make()
-    return made
+    made ??= { value: make() }
+    return made.value
   }
 }
 

@@ -1,8 +1,8 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { leftOut } from "../compact/stages/marker.ts"
+import { loadOptional } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { fenceStored, labelOf, type RecallArguments, recallPage, storedNote } from "../session/recall.ts"
-import { loadSdk, type Sdk } from "./load-sdk.ts"
 import {
   answer,
   type FoundMemory,
@@ -125,7 +125,6 @@ async function listPins(source: McpSource, from: number) {
   return { content: [{ type: "text" as const, text }], structuredContent }
 }
 
-/** The most traces in a list. */
 const maxListed = 100
 /** A trace of a long compaction has some hundred thousand characters. */
 const maxTraceCharacters = 4_000_000
@@ -312,3 +311,37 @@ const cutText = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters
     ? text
     : `${text.slice(0, maxCharacters)}\n${leftOut(text.length - maxCharacters, "character")}`
+
+/** The parts of the official SDK and its schema library that the server uses. */
+export type Sdk = {
+  readonly McpServer: typeof import("@modelcontextprotocol/sdk/server/mcp.js").McpServer
+  readonly ResourceTemplate: typeof import("@modelcontextprotocol/sdk/server/mcp.js").ResourceTemplate
+  readonly HttpTransport: typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js").WebStandardStreamableHTTPServerTransport
+  readonly McpError: typeof import("@modelcontextprotocol/sdk/types.js").McpError
+  readonly AjvJsonSchemaValidator: typeof import("@modelcontextprotocol/sdk/validation/ajv").AjvJsonSchemaValidator
+  readonly MessageSchema: typeof import("@modelcontextprotocol/sdk/types.js").JSONRPCMessageSchema
+  readonly z: typeof import("zod").z
+}
+
+async function importAll(): Promise<Sdk> {
+  const [mcp, stream, types, { AjvJsonSchemaValidator }, { z }] = await Promise.all([
+    import("@modelcontextprotocol/sdk/server/mcp.js"),
+    import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+    import("@modelcontextprotocol/sdk/validation/ajv"),
+    import("zod"),
+  ])
+  return {
+    McpServer: mcp.McpServer,
+    ResourceTemplate: mcp.ResourceTemplate,
+    HttpTransport: stream.WebStandardStreamableHTTPServerTransport,
+    McpError: types.McpError,
+    AjvJsonSchemaValidator,
+    MessageSchema: types.JSONRPCMessageSchema,
+    z,
+  }
+}
+
+/** Loads them at first use: they are optional for users who do not serve MCP. */
+export const loadSdk = (): Promise<Sdk> =>
+  loadOptional(importAll, "the MCP server", (message) => (/'zod\b/.test(message) ? "zod" : "@modelcontextprotocol/sdk"))

@@ -1,17 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
-import {
-  type Admission,
-  isLoopback,
-  listenProblem,
-  refuseHost,
-  refuseOrigin,
-  refuseToken,
-} from "../gateway/http/admission.ts"
+import { type Admission, isLoopback, refuseHost, refuseOrigin, refuseToken } from "../gateway/http/admission.ts"
+import { type Listening, listen } from "../gateway/http/listen.ts"
+import { usualGatewayLimits } from "../gateway/settings/gateway-options.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"
-import { loadSdk, type Sdk } from "./load-sdk.ts"
+import { loadSdk, type McpServerOptions, prepareMcpServers, type Sdk } from "./create-server.ts"
 import { limitSource, type McpSource, maxAnswerMs } from "./source.ts"
 
 export type HttpOptions = McpServerOptions & {
@@ -27,7 +20,7 @@ export type HttpOptions = McpServerOptions & {
 }
 
 /** A running server. `close` waits for requests in progress. */
-export type HttpServing = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
+export type HttpServing = Listening
 
 /** The shortest token accepted: a shorter one could be guessed. */
 const leastToken = 16
@@ -43,9 +36,8 @@ export async function serveHttp(source: McpSource, options: HttpOptions): Promis
   const own = loopback ? [] : [host]
   const admission = { loopback, hosts: [...allowedHosts, ...own], origins: allowedOrigins, ...present({ token }) }
   const handle = await createMcpHandler(source, { ...options, admission })
-  const { port: opened, close } = await listenHttp(handle, { port, host, maxBodyBytes, onFault })
-  const name = host.includes(":") ? `[${host}]` : host
-  return { url: `http://${name}:${opened}${mcpPath}`, port: opened, close }
+  const { url, port: opened, close } = await listenHttp(handle, { port, host, onFault })
+  return { url: `${url}${mcpPath}`, port: opened, close }
 }
 
 function checkOptions(port: number, token: string | undefined, loopback: boolean): void {
@@ -147,120 +139,35 @@ async function answerOnce(
   }
 }
 
-type Listening = { readonly port: number; readonly close: () => Promise<void> }
-
 type Handle = (request: Request) => Promise<Response>
 
-type ListenOptions = {
-  readonly port: number
-  readonly host: string
-  /** A longer body is refused before the handler is called. */
-  readonly maxBodyBytes: number
-  readonly onFault: (error: unknown) => void
-}
-
-/** The most connections at once; further ones are closed. */
-const maxConnections = 1000
-/** Time limits for the headers, for a whole request, and between two requests: a client on the same machine needs milliseconds. */
-const headersMs = 10_000
-const requestMs = 30_000
-const idleMs = 60_000
-/** How long `close` waits for requests in progress before it cuts them off. */
-const graceMs = 5000
-
-/** Answers HTTP requests on a port with a function. An error in one request does not affect the next. */
-export async function listenHttp(handle: Handle, options: ListenOptions): Promise<Listening> {
-  const { port, host, onFault } = options
-  const server = createServer((incoming, outgoing) => {
-    outgoing.on("error", onFault)
-    exchange(handle, incoming, outgoing, options).catch((error: unknown) => {
-      onFault(error)
-      if (!outgoing.headersSent) outgoing.writeHead(500)
-      outgoing.end()
-    })
-  })
-  server.maxConnections = maxConnections
-  server.headersTimeout = headersMs
-  server.requestTimeout = requestMs
-  server.keepAliveTimeout = idleMs
-  const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
-  server.once("error", reject)
-  server.listen({ port, host }, resolve)
-  await opened.catch((error: unknown) => Promise.reject(listenProblem(error, port, host)))
-  server.off("error", reject).on("error", onFault)
-  const address = server.address()
-  return {
-    port: typeof address === "object" && address !== null ? address.port : port,
-    close: async () => {
-      const { promise: closed, resolve: done } = Promise.withResolvers<void>()
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
-      server.close(() => done())
-      await closed
-      clearTimeout(timer)
-    },
-  }
-}
-
-/** Methods that a Request object cannot have. */
-const unwritable = /^(?:CONNECT|TRACE|TRACK)$/
+/** A client on the same machine needs milliseconds to send a request. */
+const limits = { ...usualGatewayLimits, connections: 1000, headersMs: 10_000, bodyMs: 30_000, graceMs: 5000 }
 
 /** Answers contain a session's texts: they must not be cached, and their type must not be guessed. */
 const everywhere = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
-async function exchange(
+/** Answers HTTP requests on a port with a function. An error in one request does not affect the next. */
+export async function listenHttp(
   handle: Handle,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { maxBodyBytes }: ListenOptions,
-): Promise<void> {
-  const gone = new AbortController()
-  outgoing.on("close", () => gone.abort())
-  const url = urlOf(incoming)
-  const { method = "GET" } = incoming
-  if (url === undefined) return void outgoing.writeHead(400).end()
-  if (unwritable.test(method)) return void outgoing.writeHead(405).end()
-  const body = await readBody(incoming, maxBodyBytes)
-  if (body === "cut") return void outgoing.destroy()
-  if (body === "too-large") return void outgoing.writeHead(413).end()
-  const response = await handle(
-    new Request(url, {
-      method,
-      headers: headersOf(incoming),
-      signal: gone.signal,
-      ...(method === "GET" || method === "HEAD" ? {} : { body: body.bytes }),
-    }),
-  )
-  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...everywhere })
-  outgoing.end(Buffer.from(await response.arrayBuffer()))
-}
-
-function urlOf({ url = "/" }: IncomingMessage): string | undefined {
-  const whole = `http://127.0.0.1${url}`
-  return url.startsWith("/") && URL.canParse(whole) ? whole : undefined
-}
-
-function headersOf({ headers }: IncomingMessage): Headers {
-  const copied = new Headers()
-  for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) copied.append(name, one)
-  return copied
-}
-
-type Body = { readonly bytes: Uint8Array<ArrayBuffer> } | "too-large" | "cut"
-
-/** Node reads and discards the rest of a body that is too large, until the request's time limit. */
-function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Body> {
-  return new Promise((resolve) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) return resolve("too-large")
-    let pieces: Uint8Array[] = []
-    let length = 0
-    incoming.on("data", (piece: Uint8Array) => {
-      length += piece.length
-      if (length <= maxBytes) return void pieces.push(piece)
-      pieces = []
-      resolve("too-large")
-    })
-    incoming.on("end", () => resolve({ bytes: Buffer.concat(pieces) }))
-    incoming.on("error", () => resolve("cut"))
-    incoming.on("close", () => resolve("cut"))
+  { port, host, onFault }: Required<Pick<HttpOptions, "port" | "host" | "onFault">>,
+): Promise<Listening> {
+  const { getRequestListener, RequestError } = await import("@hono/node-server")
+  const answer = async (request: Request): Promise<Response> => {
+    const { status, headers, body } = await handle(request)
+    return new Response(body, { status, headers: { ...Object.fromEntries(headers), ...everywhere } })
+  }
+  const failed = (error: unknown): Response => {
+    if (error instanceof RequestError) return new Response(null, { status: 400 })
+    onFault(error)
+    return new Response(null, { status: 500 })
+  }
+  const listener = getRequestListener(answer, { errorHandler: failed, overrideGlobalObjects: false })
+  return listen({ port, host, limits, onFault }, (incoming, outgoing) => {
+    outgoing.on("error", onFault)
+    // A Host that is none is not one that requests may use.
+    if (!URL.canParse(`http://${incoming.headers.host ?? ""}`)) return void outgoing.writeHead(403).end()
+    if (incoming.url?.startsWith("/") !== true) return void outgoing.writeHead(400).end()
+    void listener(incoming, outgoing)
   })
 }

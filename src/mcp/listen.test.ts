@@ -2,7 +2,7 @@ import { request as openRequest } from "node:http"
 import { expect, test } from "vitest"
 import { listenHttp } from "./http.ts"
 
-const options = { port: 0, host: "127.0.0.1", maxBodyBytes: 1000 }
+const options = { port: 0, host: "127.0.0.1" }
 
 test("who answers is told when the client has gone", async () => {
   const asked = Promise.withResolvers<void>()

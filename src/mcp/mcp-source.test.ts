@@ -4,7 +4,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { createMcpSource, type McpScope } from "./mcp-source.ts"
+import { createMcpSource, type McpScope } from "./source.ts"
 
 const store = createMemoryStore()
 const handles = await fillStore(store)

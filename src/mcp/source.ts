@@ -1,7 +1,15 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { describe, HoldfastError, type Problem } from "../message/errors.ts"
+import { describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
+import { checkName } from "../message/option-names.ts"
 import { withinMs } from "../model/within-ms.ts"
+import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
+import type { Checkpoint } from "../session/inspect.ts"
+import { entryOfHandle } from "../session/log/entry.ts"
+import { createMemory } from "../session/memory/memory.ts"
+import { checkSessionId } from "../session/options.ts"
 import type { LineRange, Recalled } from "../session/recall.ts"
+import type { Session } from "../session/session.ts"
+import type { MemoryOwner, Store } from "../store/store.ts"
 
 export type McpMemorySearch = {
   readonly text: string
@@ -110,3 +118,164 @@ export function limitSource(
     trace: (id) => limited(() => source.trace(id)),
   }
 }
+
+/**
+ * Whose record is served. `memory` says whether a search covers the notes of this session only or everything that its agent remembers. The
+ * tenant of an agent may be left out if all sessions of agents with that name belong to one tenant.
+ */
+export type McpScope =
+  | { readonly session: string; readonly memory?: "session" | "agent" }
+  | { readonly agent: string; readonly tenant?: string }
+
+/** Only the session that printed a handle accepts it, so this many of an agent's newest sessions are asked. */
+const maxAsked = 100
+
+/**
+ * The part of a store that a scope may see, read-only; no argument can reach anything else. The store is opened with every query, so that
+ * one that is created later is found.
+ */
+export function createMcpSource(scope: McpScope, openStore: () => Promise<Store>): McpSource {
+  if ("agent" in scope) {
+    checkName("agent", scope.agent)
+    if (scope.tenant !== undefined && scope.tenant !== "") checkName("tenant", scope.tenant)
+    return agentSource(scope, shared(openStore))
+  }
+  checkSessionId(scope.session)
+  return sessionSource(scope.session, scope.memory ?? "session", shared(openStore))
+}
+
+type Opened = { readonly store: Store; readonly holdfast: Holdfast }
+type Open = () => Promise<Opened>
+
+/** One Holdfast while the store stays the same. */
+function shared(openStore: () => Promise<Store>): Open {
+  let last: Opened | undefined
+  return async () => {
+    const store = await openStore()
+    if (last?.store !== store) last = { store, holdfast: createHoldfast({ store }) }
+    return last
+  }
+}
+
+function sessionSource(id: string, memory: "session" | "agent", open: Open): McpSource {
+  // A session continues without its store, but a reader is told that the store is away.
+  const session = async () => {
+    const { store, holdfast } = await open()
+    await store.head(id)
+    const row = await store.session(id)
+    return holdfast.session(id, row === undefined || row.agent === "" ? {} : ownerOf(row))
+  }
+  return {
+    recall: async (handle, range) => (await session()).recall(handle, range),
+    search: async (query) => {
+      if (memory === "session" && query.session !== undefined && query.session !== id)
+        refuseArgument("session", "nothing, or the session that is served here", "another session")
+      const { store } = await open()
+      const row = await store.session(id)
+      if (row === undefined) return []
+      const hits = await search(store, ownerOf(row), memory === "session" ? { ...query, session: id } : query)
+      return hits.filter((hit) => memory === "agent" || hit.session === id)
+    },
+    pins: async () => (await (await session()).pins()).map(({ id, text, channel }) => ({ id, text, channel })),
+    traces: async (limit) => (await (await session()).overview()).checkpoints.slice(0, limit).map(listed),
+    trace: async (entry) => {
+      const found = await session()
+      const { checkpoints } = await found.overview()
+      if (!checkpoints.some((checkpoint) => checkpoint.id === entry)) return undefined
+      return JSON.stringify((await found.explain(entry)).trace ?? [])
+    },
+  }
+}
+
+function agentSource(scope: Partial<MemoryOwner> & { readonly agent: string }, open: Open): McpSource {
+  return {
+    recall: async (handle, range) => {
+      const opened = await open()
+      return recallAnywhere(await onlyOwner(opened.store, scope), opened, handle, range)
+    },
+    search: async (query) => {
+      const { store } = await open()
+      return search(store, await onlyOwner(store, scope), query)
+    },
+    pins: async () => [],
+    traces: async () => [],
+    trace: async () => undefined,
+  }
+}
+
+const ownerOf = ({ tenant, agent }: MemoryOwner): MemoryOwner => ({ tenant, agent })
+
+/** How many of an agent's newest sessions are read to find its tenant. */
+const maxLooked = 10_000
+
+/** The agent of that name, if it belongs to one tenant; with several, the operator has to name one. */
+async function onlyOwner(
+  store: Store,
+  { tenant, agent }: Partial<MemoryOwner> & { readonly agent: string },
+): Promise<MemoryOwner> {
+  if (tenant !== undefined) return { tenant, agent }
+  const sessions = await store.sessions({ agent, limit: maxLooked })
+  const tenants = [...new Set(sessions.map((row) => row.tenant))]
+  if (tenants.length > 1) {
+    const found = `sessions of ${tenants.length} tenants`
+    refuseOption("tenant", `one whose agent ${agent} is`, found)
+  }
+  return { tenant: tenants[0] ?? "", agent }
+}
+
+async function search(store: Store, owner: MemoryOwner, query: McpMemorySearch): Promise<readonly FoundMemory[]> {
+  if (owner.agent === "") return []
+  const hits = await createMemory({ store: store.memory, ...owner }).search(query)
+  return hits.map(({ row, score }) => {
+    const { text, kind, day, session, sources, trusted, supersededBy } = row
+    return { text, kind, day, session, sources, trusted, superseded: supersededBy !== undefined, score }
+  })
+}
+
+/**
+ * Resolves a handle of any session of the agent, as printed or with the session's name before it: `name/hf-…`. Only the session that
+ * printed a handle accepts it, so asking several reveals nothing; sessions of another agent or tenant are never asked.
+ */
+async function recallAnywhere(
+  owner: MemoryOwner,
+  { store, holdfast }: Opened,
+  written: string,
+  range: LineRange | undefined,
+): Promise<Recalled> {
+  const cut = written.lastIndexOf("/")
+  const handle = written.slice(cut + 1)
+  const unknown = new HoldfastError({ code: "handle-unknown", handle: written.slice(0, 60) })
+  const seq = entryOfHandle(handle)
+  if (seq === undefined) throw unknown
+  const named = cut < 0 ? undefined : await store.session(written.slice(0, cut))
+  const asked = cut < 0 ? await store.sessions({ ...owner, limit: maxAsked }) : named === undefined ? [] : [named]
+  for (const row of asked) {
+    if (row.tenant !== owner.tenant || row.agent !== owner.agent || row.head.seq < seq) continue
+    const found = await recallIn(() => holdfast.session(row.id, owner), handle, range)
+    if (found !== undefined) return found
+  }
+  throw unknown
+}
+
+async function recallIn(
+  open: () => Session,
+  handle: string,
+  range: LineRange | undefined,
+): Promise<Recalled | undefined> {
+  try {
+    return await open().recall(handle, range)
+  } catch (error) {
+    const code = error instanceof HoldfastError ? error.problem.code : undefined
+    // A session with an invalid name has printed no handle.
+    if (code === "handle-unknown" || code === "option-invalid") return undefined
+    throw error
+  }
+}
+
+/** "summary: 41k -> 12k tokens". */
+function listed({ id, atMs, remedy, beforeTokens, afterTokens, undone }: Checkpoint): ListedTrace {
+  const sizes = `${thousands(beforeTokens)} -> ${thousands(afterTokens)} tokens`
+  return { id, title: `${remedy}: ${sizes}${undone ? ", undone" : ""}`, atMs }
+}
+
+const thousands = (tokens: number): string => (tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1000)}k`)

@@ -3,8 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
 import { withinMs } from "../model/within-ms.ts"
 import { tryParse } from "../wire/json.ts"
-import { createMcpServer, type McpServerOptions } from "./create-server.ts"
-import { loadSdk, type Sdk } from "./load-sdk.ts"
+import { createMcpServer, loadSdk, type McpServerOptions, type Sdk } from "./create-server.ts"
 import { limitSource, type McpSource, maxAnswerMs, type OnFault } from "./source.ts"
 
 type StdioOptions = McpServerOptions &
@@ -76,10 +75,7 @@ function createOpenRequests(): OpenRequests {
   }
 }
 
-/**
- * MCP over two pipes, one message per line. A line that is no message is answered with an error, and reading continues. `ended` resolves
- * when the input has ended and every request is answered.
- */
+/** MCP over two pipes, a message per line; no message is answered with an error. `ended`: input over, every request answered. */
 function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPipes, onFault: OnFault) {
   const open = createOpenRequests()
   let closed = false

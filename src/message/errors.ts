@@ -470,3 +470,14 @@ export async function loadOptional<Module>(
     throw new HoldfastError({ code: "package-missing", package: nameOf(error.message), purpose }, { cause: error })
   }
 }
+
+/** The code of an error of the system, such as ENOENT; undefined for any other error. */
+export const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error ? String(error.code) : undefined
+
+/** The code of an error of the system; any other error is thrown on. */
+export function codeOrThrow(error: unknown): string {
+  const code = systemCode(error)
+  if (code === undefined) throw error
+  return code
+}

@@ -117,10 +117,7 @@ type ViewTask = CompactTask & {
   readonly repairs: ReturnType<typeof assemble>["events"]
 }
 
-/**
- * The compaction task, with every tool result in full: results are always shortened from the original, never from an already shortened
- * text.
- */
+/** The compaction task. Tool results are always shortened from the original, never from a shortened text. */
 async function taskFor(
   preparing: Preparing,
   { limits }: Budgeted,
@@ -166,9 +163,7 @@ async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Pro
 const addRules = (task: CompactTask): Promise<Compacted> =>
   compact({ ...task, limits: { ...task.limits, targetTokens: task.limits.hardTokens } })
 
-/**
- * Write the checkpoint, unless another process compacted the same view meanwhile: then that checkpoint is in force, and ours is dropped.
- */
+/** Write the checkpoint, unless another process compacted the same view meanwhile: then that one is in force. */
 async function commitCheckpoint(
   { live, call, options }: Preparing,
   task: ViewTask,
@@ -333,7 +328,6 @@ type CheckpointInput = {
   /** The repaired view with every result in full, which was compacted. */
   readonly separation: Separation
   readonly known: Assembled["known"]
-  /** The items of the view that was compacted. */
   readonly items: readonly Item[]
   readonly compacted: Compacted
   readonly trace: Trace

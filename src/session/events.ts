@@ -1,4 +1,5 @@
 import type { Problem } from "../message/errors.ts"
+import { createListeners } from "../message/listeners.ts"
 import type { LogEvent } from "./log/event.ts"
 
 export type SessionEvent = { readonly session: string; readonly atMs: number } & (
@@ -56,26 +57,13 @@ type Hub = {
   readonly subscribe: (listener: Listener, session?: string) => () => void
 }
 
-/** Sends events to listeners. A listener that throws is removed, so that it cannot break the session. */
 export function createHub(now: () => number): Hub {
-  const listeners = new Map<symbol, { readonly listener: Listener; readonly session: string | undefined }>()
+  const { emit, subscribe } = createListeners<SessionEvent>()
   return {
-    emit: (session, event) => {
-      for (const [id, { listener, session: only }] of listeners) {
-        if (only !== undefined && only !== session) continue
-        try {
-          listener({ session, atMs: now(), ...event })
-        } catch {
-          listeners.delete(id)
-        }
-      }
-    },
-    subscribe: (listener, session) => {
-      const id = Symbol("listener")
-      listeners.set(id, { listener, session })
-      return () => {
-        listeners.delete(id)
-      }
-    },
+    emit: (session, event) => emit({ session, atMs: now(), ...event }),
+    subscribe: (listener, session) =>
+      subscribe((event) => {
+        if (session === undefined || session === event.session) listener(event)
+      }),
   }
 }

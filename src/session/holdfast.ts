@@ -5,7 +5,7 @@ import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
 import { othersServed } from "../store/pace.ts"
-import { createInProcessQueue } from "../store/queue/in-process.ts"
+import { createInProcessQueue } from "../store/queue/create-queue.ts"
 import { openPgBossQueue } from "../store/queue/pg-boss.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import { reserveLog } from "../store/reserved-log.ts"
@@ -40,10 +40,7 @@ export type Holdfast = {
   readonly memory: (owner?: SessionOwner) => Promise<Memory>
   /** The policy that decides when requests are compacted. */
   readonly policy: CompactionPolicy
-  /**
-   * Is anything added to requests that does not come from their own session: a prompt stack, rules of the operator, of the options or of
-   * many sessions, or retrieved memory?
-   */
+  /** Is anything added to requests that is not of their own session: a stack, rules of others, or retrieved memory? */
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
   /** Open the store now instead of at first use, and resume background work that was left over. */
   readonly open: () => Promise<void>

@@ -25,7 +25,6 @@ export type CompactionReady = {
   readonly beforeTokens: number
   readonly afterTokens: number
   readonly droppedMessages: number
-  /** The digest's text, if there is one. */
   readonly digest?: string
   readonly mustFit: boolean
 }

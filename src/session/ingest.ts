@@ -160,10 +160,7 @@ const maxBefore = 8
 const textsOf = (documents: readonly InjectedDocument[]): ReadonlySet<string> =>
   new Set(documents.flatMap(({ part }) => (part.type === "text" ? part.text : [])))
 
-/**
- * The parent of the next message: the message that the client returned to, even if others followed it before, or the messages that others
- * appended to it meanwhile.
- */
+/** The parent of the next message: the one that the client returned to, or what others appended to it meanwhile. */
 export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): number {
   const tip = outline.tip()
   const isKnown = opened && (at === 0 || outline.node(at) !== undefined)

@@ -6,7 +6,7 @@ import { present } from "../message/present.ts"
 import { tryParse } from "../wire/json.ts"
 import { readSummary } from "./background.ts"
 import type { Live } from "./live.ts"
-import { type CheckpointBody, type Entry, type EntryBody, entryId, seqOf, thaw } from "./log/entry.ts"
+import { type CheckpointBody, type Entry, type EntryBody, entryId, eventsOfTrace, seqOf, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { readView, type View } from "./view.ts"
 
@@ -69,14 +69,11 @@ export async function explain(live: Live, id: string): Promise<Explanation> {
 
 type MessageChange = Pick<Change, "what" | "reason">
 
-function changesIn({ trace }: CheckpointBody, id: string): readonly MessageChange[] {
-  const events = tryParse(trace)
-  if (!Array.isArray(events)) return []
-  return events.flatMap((event): readonly MessageChange[] => {
-    if (event?.messageId === id && typeof event.reason === "string")
-      return [{ what: "shortened", reason: event.reason }]
+function changesIn(checkpoint: CheckpointBody, id: string): readonly MessageChange[] {
+  return eventsOfTrace(checkpoint).flatMap((event): readonly MessageChange[] => {
+    if (event.messageId === id && typeof event.reason === "string") return [{ what: "shortened", reason: event.reason }]
     const dropped =
-      event?.type === "messages-dropped" && Array.isArray(event.messageIds) && event.messageIds.includes(id)
+      event.type === "messages-dropped" && Array.isArray(event.messageIds) && event.messageIds.includes(id)
     return dropped && typeof event.reason === "string" ? [{ what: "left-out", reason: event.reason }] : []
   })
 }

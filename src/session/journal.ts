@@ -6,8 +6,7 @@ import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/
 import { type ChainedEntries, chainEntries, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
-import { createOutline, type Outline } from "./log/outline.ts"
-import { rebase, type UnsavedEntry } from "./log/rebase.ts"
+import { createOutline, type Outline, rebase, type UnsavedEntry } from "./log/outline.ts"
 
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
 export type Committed = {
@@ -137,10 +136,7 @@ export function createJournal(options: JournalOptions): Journal {
   }
 }
 
-/**
- * Hash-chain bodies after the end of a log, at once if that is quick. Otherwise other requests are served between slices; undefined if
- * another write happened in between.
- */
+/** Hash-chain bodies after the end of a log, in slices; undefined if another write happened in between. */
 function chainBehind(
   outline: () => Outline,
   bodies: readonly EntryBody[],
@@ -179,9 +175,7 @@ function createProblemNotes(): {
   }
 }
 
-/**
- * The log's outline from the beginning, and the backlog entries that it already contains, because a write succeeded but its reply was lost.
- */
+/** The log's outline, and the backlog entries that it has already, because a write succeeded and its reply was lost. */
 async function readAgain(
   options: JournalOptions,
   backlog: Backlog,

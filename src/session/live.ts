@@ -3,6 +3,7 @@ import type { JudgedCall } from "../guard/judge-call.ts"
 import type { Format, Message, ModelRequest, Transcript } from "../message/message.ts"
 import type { Pin } from "../rules/pin.ts"
 import type { PinLedger, StandingPin } from "../rules/pin-ledger.ts"
+import type { Lock } from "../store/pace.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
 import type { Calibration } from "../tokens/calibrate.ts"
@@ -48,7 +49,6 @@ export type Live = {
   inherited: () => Promise<readonly Pin[]>
   /** The shared rules of this session, as last read. */
   sharedPins: readonly Pin[]
-  /** Rules by the entries that pinned them. */
   readonly rules: Map<number, Pin>
   /** Entries that withdrew rules: whether the user went back before the rule, and the message that withdrew it. */
   readonly unpinned: Map<number, { readonly rewound: boolean; readonly said: number | undefined }>
@@ -75,7 +75,6 @@ export type Live = {
   moves: number
   /** The last request of a client that sends its whole history, with entry ids. */
   client?: ModelRequest
-  /** The frame of the last call. */
   frame?: ModelRequest
   /** Hashes of the documents that opened the session, and of the infrastructure last seen. */
   documents: ReadonlySet<string>
@@ -111,16 +110,4 @@ export type Live = {
   summaryDue?: SummaryDue
   /** After an undo, the view is not compacted again before it has to be. */
   undoneAt?: number
-}
-
-/** Runs one function at a time, in call order. */
-type Lock = <Value>(act: () => Promise<Value>) => Promise<Value>
-
-export function createLock(): Lock {
-  let last: Promise<unknown> = Promise.resolve()
-  return (act) => {
-    const run = last.then(act, act)
-    last = run.catch(() => undefined)
-    return run
-  }
 }

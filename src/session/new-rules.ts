@@ -34,10 +34,7 @@ export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], 
 /** Sequence numbers of new entries: of the first message, and of the first entry after those written with the messages. */
 type Places = { readonly first: number; readonly next: number }
 
-/**
- * New rules from messages and documents, as entries, followed by entries for the rules that the messages withdraw in words: earlier ones,
- * or each other's.
- */
+/** New rules from messages and documents, then those that the messages withdraw in words: earlier ones, or each other's. */
 export function* newRules(
   { options }: Live,
   pins: readonly SessionPin[],
@@ -80,10 +77,7 @@ export function* newRules(
   return [...bodies, ...taken]
 }
 
-/**
- * Rules that a message may replace: rules found in this session, of the user's trust or less; never operator rules, explicitly pinned
- * rules, or rules of all sessions.
- */
+/** Rules found in this session, of the user's trust or less; never the operator's, pinned ones, or rules of all sessions. */
 const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
   [...standing.values()].filter(
     ({ channel, by, scope }) => by === "found" && scope === "session" && trust(channel) <= trust("user"),
@@ -130,10 +124,7 @@ const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text
   return `${channel} ${from.length} ${from} ${text}`
 }
 
-/**
- * Rules withdrawn by a command at the start of a message, `/unpin e12` or `/unpin the metric rule`: of the user's trust or less; never
- * operator rules.
- */
+/** Rules withdrawn by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
 export function takenBackIn(
   pins: readonly SessionPin[],
   messages: Transcript,

@@ -228,10 +228,7 @@ export async function requireRules(live: Live): Promise<void> {
   await live.shared.require()
 }
 
-/**
- * While a shared store is unavailable, other processes may have continued the session. They have not if the request continues the newest
- * response known here.
- */
+/** While a shared store is unavailable, others may have continued the session, unless this continues its newest response. */
 function requireNewest({ journal, store, answered }: Live, request: ModelRequest): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return

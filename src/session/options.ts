@@ -39,10 +39,7 @@ export type MemoryOptions = {
   readonly agentRowsPerDay?: number
 }
 
-/**
- * Whose words are searched for standing rules: the user's own, those of instruction files and documents, of both, or nobody's. Rules
- * that someone pins hold in any case.
- */
+/** Whose words are searched for standing rules. Rules that someone pins hold in any case. */
 export type FindFrom = "user" | "instructions" | "all" | "off"
 
 type RulesOptions = {
@@ -75,10 +72,7 @@ export type HoldfastOptions = ContextOptions & {
   readonly pins?: readonly string[]
   /** The operator's rules and policies from files and signed commands. */
   readonly operator?: { readonly standing: () => Standing; readonly refresh: () => Promise<Standing> }
-  /**
-   * The guard that judges the tool calls of responses, in addition to the operator's policies. Those are enforced even if this guard only
-   * observes.
-   */
+  /** Judges the tool calls of responses beside the operator's policies, which are enforced even if this one only observes. */
   readonly guard?: SessionGuard
   /** Whose messages are searched for standing rules. */
   readonly rules?: RulesOptions
@@ -91,10 +85,7 @@ export type HoldfastOptions = ContextOptions & {
   /** Concurrent background summaries in this process; 0 for none. */
   readonly speculations?: number
   readonly memory?: MemoryOptions
-  /**
-   * Add recall handles where text is shortened. Only useful if the model can use them: through the MCP server, or a tool that calls
-   * `recall`.
-   */
+  /** Add recall handles where text is shortened, for a model that can use them: by the MCP server or a tool that calls `recall`. */
   readonly recall?: boolean
   /** Patterns of text that must never be written to the store; `defaults` stands for well-known secrets. */
   readonly redact?: readonly (RegExp | Redaction | "defaults")[]
@@ -258,7 +249,6 @@ export function checkPrepareOptions(options: PrepareOptions): void {
     refuseValue("request", "a request as decodeRequest reads it", request)
 }
 
-/** The default agent. */
 export const usualAgent = "default"
 
 /**

@@ -26,10 +26,7 @@ export const noEnd: ConversationEnd = { summaryCall: 0, isOpen: false, isAnswere
 /** Limit on the messages examined at the end of a history. */
 const maxRead = 2000
 
-/**
- * The state of the conversation that a client's new history replaces: `added` is what that history adds to the log, `left` the entries that
- * it abandons.
- */
+/** The conversation that a client's new history replaces: `added` is new in the log, `left` the entries that it abandons. */
 export async function conversationEnd(
   live: Live,
   added: Transcript,
@@ -49,10 +46,7 @@ export async function conversationEnd(
 
 const isCall = ({ type }: Message["parts"][number]): boolean => type === "tool-call"
 
-/**
- * Is the newest response the summary that the new history contains in place of the old messages? Then its request was a request for a
- * summary.
- */
+/** Is the newest response the summary that stands in place of the old messages? Then its request asked for a summary. */
 function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
   if (answer?.role !== "assistant" || asks?.role !== "user" || answer.parts.some(isCall)) return false
   const isKept = added.some((message) => message.role === "assistant" && messageKey(message) === messageKey(answer))
@@ -95,7 +89,6 @@ type RewriteInput = {
   /** The messages that the new history keeps from the beginning, and the messages after them. */
   readonly kept: Transcript
   readonly added: Transcript
-  /** The keys of the abandoned messages. */
   readonly left: ReadonlySet<string>
   /** The key of the newest abandoned message. */
   readonly newest: string | undefined
@@ -194,10 +187,7 @@ export async function inheritance(live: Live, abandoned: readonly number[], end:
   return composed?.text ?? ""
 }
 
-/**
- * The messages of these entries. If the store is unavailable, only those in memory: inherited facts are not binding, and rules are kept
- * separately.
- */
+/** The messages of these entries; while the store is unavailable those in memory, since inherited facts are not binding. */
 async function knownMessages(live: Live, seqs: readonly number[]): Promise<readonly Message[]> {
   try {
     return await readMessages(live, seqs)

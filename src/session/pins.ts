@@ -11,10 +11,7 @@ import type { Journal } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
-/**
- * Options of a pinned rule: when it expires, and whether it holds for this session (the default), for all sessions of its agent, or for all
- * sessions.
- */
+/** When a pinned rule expires, and whether it holds for this session (the default), all of its agent, or all. */
 export type PinOptions = { readonly expiresAtMs?: number; readonly scope?: PinScope }
 
 export async function pin(
@@ -194,10 +191,7 @@ export async function rulesFor(live: Live): Promise<readonly Pin[]> {
 /** Prefix of the id of a rule that is in another conversation's log. */
 const inheritedMark = "up-"
 
-/**
- * The same without reading the shared rules again: rules pinned and withdrawn in this session since are included, those of other sessions
- * stay as last read.
- */
+/** The same with the shared rules as last read; those pinned and withdrawn in this session since are included. */
 export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
   const pins = [...live.sharedPins, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()

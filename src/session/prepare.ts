@@ -82,10 +82,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   return finish(preparing, { ...outcome, trace })
 }
 
-/**
- * While a shared store is unavailable, a rule that only this process has would be lost with it: refuse the request until the store has the
- * rule.
- */
+/** While a shared store is unavailable, a rule that only this process has could be lost: refuse until the store has it. */
 function requireSavedRules({ journal, store }: Live): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return
@@ -314,10 +311,7 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, 
 /** Limit on the messages flushed to memory at once; older ones were flushed when they were new. */
 const maxMessages = 5000
 
-/**
- * Write the messages since the last flush to memory, before any of them is compacted. Messages that the request contains need not be read
- * from the log.
- */
+/** Write the messages since the last flush to memory before they are compacted, from the request where that has them. */
 async function flushMemory(live: Live, { frame, separation }: Call): Promise<number> {
   const { journal, at } = live
   const outline = journal.outline()

@@ -20,10 +20,7 @@ import type { Assembled } from "./view.ts"
 /** Options for one model call. */
 export type PrepareOptions = {
   readonly format?: Format
-  /**
-   * The client's request body. With messages, it is the client's whole history and is matched with the log; without, the log's messages are
-   * put into it.
-   */
+  /** The client's body: with messages, its whole history, matched with the log; without, the log's messages are put into it. */
   readonly body?: string | object
   /** The decoded request in place of the body, so that it is not decoded again. */
   readonly request?: ModelRequest
@@ -69,7 +66,6 @@ export type Receipt = {
   /** The fingerprints of its prompt stack, and of the one that waits for the next compaction. */
   readonly stack?: StackReceipt
   readonly windowTokens: number
-  /** Above this a request is compacted. */
   readonly compactAtTokens: number
   /** The same for a request that ends with tool results: results that the model has not read are sent in full as long as they fit. */
   readonly compactUnreadAtTokens: number
@@ -252,10 +248,7 @@ function isReplaced({ place, source }: Pin, { separation }: Assembled): boolean 
 
 type RuleCheck = (pin: Pin) => boolean
 
-/**
- * Checks whether a rule is where it was said, or in a message with pinned rules, which is fast; or anywhere that counts, which needs a
- * search.
- */
+/** Is a rule where it was said, or in a message with pinned rules (fast), or anywhere that counts (a search)? */
 function standsIn(
   { frame, messages, separation }: Assembled,
   pins: readonly Pin[],

@@ -23,9 +23,7 @@ export type Recalled = {
 /** Lines of a stored text, counted from 1, both ends included; with `find`, those of them that have its words. */
 export type LineRange = { readonly fromLine?: number; readonly toLine?: number; readonly find?: string }
 
-/**
- * Fetch a tool result that was shortened, or the messages that a summary stands for. A handle that this session did not create is refused.
- */
+/** Fetch a shortened tool result, or the messages of a summary. A handle of another session is refused. */
 export async function recall(live: Live, handle: string, range: LineRange = {}): Promise<Recalled> {
   const unknown = new HoldfastError({ code: "handle-unknown", handle: String(handle).slice(0, 60) })
   const seq = entryOfHandle(handle)

@@ -96,9 +96,7 @@ const recalledBody = (texts: readonly string[], after: number, id: string): Entr
 /** The token usage of one call, as reported by the provider. */
 export type UsageReport = { readonly model: string; readonly usage: Usage; readonly calls?: number }
 
-/**
- * Record the usage of calls whose responses are already in the history. Their requests were not counted, so nothing is learned from them.
- */
+/** Record the usage of calls whose responses are in the history; their requests were not counted, so nothing is learned. */
 export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
   const bodies = reports.map(
     ({ calls = 1, ...report }): Report => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../test/fixtures/operator/signer.ts"
 import { openOperator } from "../guard/operator/operator.ts"
-import { createMcpSource } from "../mcp/mcp-source.ts"
+import { createMcpSource } from "../mcp/source.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { pruneSessions } from "../store/prune.ts"
 import { operatorLog } from "../store/reserved-log.ts"

@@ -24,7 +24,6 @@ type FoundPiece = { readonly text: string; readonly isUsed: boolean }
 
 export type LogSearch = {
   readonly found: readonly FoundText[]
-  /** Sessions that were looked through. */
   readonly sessions: number
   /** There was more than is looked through at once; the oldest sessions are left out. */
   readonly cut: boolean

@@ -44,9 +44,7 @@ const sideRequest =
 const shapesAnswer =
   /\b(?:only|just) (?:respond|reply|output|return|include|answer|write|give)\b|\b(?:respond|reply|answer|output|return)(?: \w+)? (?:only|with (?:text only|only|just|a json|json))\b|\b(?:nothing else|no other text|anything else|text only)\b|\b(?:do not|don't|never) (?:use|call|make|include) (?:any )?(?:tools?|quotes|tool calls|`)|\b(?:do not|don't) (?:answer|explain|wrap)\b|\bas a json\b|\b(?:one|single) line\b/
 
-/**
- * Is a user or system text a temporary notice by an agent harness, or a request for a single side response? It contains no lasting rules.
- */
+/** Is a text a notice by an agent harness, or a request for a single side response? It contains no lasting rules. */
 export function isNotice(text: string): boolean {
   const head = text.trimStart().slice(0, maxNoticeHead).toLowerCase()
   const first = head.slice(0, maxNotice)
@@ -74,10 +72,7 @@ export const holdsForNow = (rule: string): boolean => forNow.test(rule)
 const retelling =
   /\b(?:conversation|session|history|context|messages)\b[^.\n]{0,60}\b(?:is being continued|was continued|continues from|goes on from|(?:was|were|has been|have been) (?:compacted|condensed|summari[sz]ed)|ran out of (?:context|room|space))|\banother (?:language )?model (?:started|began)\b[^\n]{0,120}\bsummary\b|^\W{0,4}<(?:state_snapshot|conversation_summary|context_summary|summary|compaction|handoff)\b|^\W{0,4}(?:summary|recap) of (?:the|our|what)\b[^\n]{0,40}\b(?:conversation|session|so far|earlier)\b/
 
-/**
- * Is a user text a summary of an earlier conversation, as clients put at the start of the next one? Its rules count as memory, not as the
- * user's words.
- */
+/** Is a user text a summary of an earlier conversation, put there by a client? Its rules count as memory. */
 export const isRetelling = (text: string): boolean =>
   retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
 
@@ -119,10 +114,7 @@ const maxLine = 400
 
 /** Limit on rules from one tool output: a policy that an agent loaded is a page; more is a flood. */
 const maxToolRules = 24
-/**
- * Characters read at the beginning and the end of tool output: a policy is short, and a turn should not wait for a search through a log
- * file.
- */
+/** Characters read at the ends of tool output: a policy is short, and a turn should not wait for a log file. */
 const maxHead = 16_000
 const maxTail = 4_000
 

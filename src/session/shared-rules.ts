@@ -1,17 +1,14 @@
 import { ignoreProblem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
+import { createLock } from "../store/pace.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
-import { createLock } from "./live.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { pinOf, readEach } from "./pins.ts"
 
-/**
- * Rules that hold in every session of an agent or of a tenant, including withdrawn ones. Rules pinned without a tenant belong to the owner
- * of the store, and hold in all sessions.
- */
+/** Rules of all sessions of an agent or a tenant, withdrawn ones included. Without a tenant they hold in all sessions. */
 export type SharedRules = {
   readonly read: (owner: MemoryOwner) => Promise<readonly Pin[]>
   /** Read the rules if they were never read; throws a Problem if that fails. */

@@ -3,10 +3,10 @@ import { type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.t
 import type { Circumstances, SpentBy } from "../guard/policy/condition.ts"
 import { spentNames } from "../guard/policy/schema.ts"
 import { HoldfastError } from "../message/errors.ts"
+import { createLock } from "../store/pace.ts"
 import { hashEntry, spendingLog } from "../store/reserved-log.ts"
 import { type Head, type MemoryOwner, noHead, type Store, type StoredEntry } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { createLock } from "./live.ts"
 
 /** A tool call that was let through and spends money, in hundredths of the currency; of an answer that has an id, with both ids. */
 type Purchase = Spender & { readonly minor: number; readonly response?: string; readonly call?: string }
@@ -35,10 +35,7 @@ export type Spending = {
   readonly has: (spender: Spender, of: CallOfResponse) => boolean
   /** What the session's own log has of that response, as last read. */
   readonly inLog: (spender: Spender, response: string) => number
-  /**
-   * Add a purchase, if `isAllowed` says so of what others have spent up to this moment. A call of a response that is read again is not
-   * counted twice.
-   */
+  /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
   readonly add: (
     spender: Spender,
     minor: number,

@@ -108,10 +108,7 @@ const withOwnMessage = ["memory-retrieved", "handoff-restored", "text-recalled"]
 
 const determinedBy = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
 
-/**
- * The view at a message; parts that are not in memory are read from the log. If only messages were added since the last view, that one is
- * extended.
- */
+/** The view at a message, from memory or the log; the last one is extended if only messages were added since. */
 export async function readView(live: Live, at: number): Promise<View> {
   const outline = live.journal.outline()
   const determined = determinedBy(outline)
@@ -124,10 +121,7 @@ export async function readView(live: Live, at: number): Promise<View> {
   return view
 }
 
-/**
- * The entries from one message to a later one on the same branch; undefined if it is not on the branch, is far away, or a checkpoint or
- * memory was added there.
- */
+/** The entries from one message to a later one; undefined if it is off the branch, far, or a checkpoint or memory lies between. */
 function pathOn(outline: Outline, from: number, to: number): readonly number[] | undefined {
   const path: number[] = []
   let at = to
@@ -188,10 +182,7 @@ const keptTypes: ReadonlySet<string> = new Set([
   "summary-begun",
 ])
 
-/**
- * Drop messages that are no longer shown, so that memory use depends on the view and not on the length of the session. They can be read
- * again.
- */
+/** Drop messages that are no longer shown: memory use depends on the view. They can be read again. */
 export function release({ journal, messages }: Live, view: View): void {
   const shown = new Set(entriesIn(view))
   for (const seq of messages.keys()) if (!shown.has(seq)) messages.delete(seq)
@@ -215,10 +206,7 @@ export type Assembled = {
   readonly separation: Separation
 }
 
-/**
- * Assemble a view: the messages it shows, with infrastructure back in its place, repaired. A view that changes nothing gives the frame's
- * own messages.
- */
+/** The messages that a view shows, with infrastructure in its place, repaired; the frame's own if nothing changes. */
 export function assemble({ frame, separation, view }: Framed, how: "as-shown" | "whole" = "as-shown"): Assembled {
   const { conversation } = separation
   let byId: ReadonlyMap<string, Message> | undefined

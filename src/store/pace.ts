@@ -202,3 +202,15 @@ export async function forEachInSlices<Item>(items: Iterable<Item>, act: (item: I
     act(item)
   }
 }
+
+/** Runs one function at a time, in call order. */
+export type Lock = <Value>(act: () => Promise<Value>) => Promise<Value>
+
+export function createLock(): Lock {
+  let last: Promise<unknown> = Promise.resolve()
+  return (act) => {
+    const run = last.then(act, act)
+    last = run.catch(() => undefined)
+    return run
+  }
+}

@@ -1,15 +1,15 @@
 import type { Client, Pool, PoolConfig } from "pg"
-import { assert } from "../message/assert.ts"
 import { HoldfastError, loadOptional, type Problem, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
-import { fromStorable } from "./packed-text.ts"
+import { createRowReader, type StoredRow } from "./stored-row.ts"
+
+export const postgresRows = createRowReader("postgres")
 
 /** A database connection with limits on everything. It throws `HoldfastError`s, and no error quotes the URL. */
 export type Database = {
   /** Run statements separately. The work is retried when the connection fails, so it must be repeatable. */
   readonly call: <Value>(work: DatabaseWork<Value>) => Promise<Value>
-  /** Run statements in one transaction. */
   readonly transact: <Value>(work: DatabaseWork<Value>) => Promise<Value>
   /** Run long statements, on a separate connection. */
   readonly callLong: <Value>(limitMs: number, work: DatabaseWork<Value>) => Promise<Value>
@@ -164,7 +164,6 @@ export type PostgresOptions = {
 }
 
 type PoolLimits = {
-  /** Maximum number of connections. */
   readonly max: number
   /** An idle connection is closed after this time. */
   readonly idleMs: number
@@ -214,8 +213,7 @@ function isPostgresUrl(url: string): boolean {
   return URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)
 }
 
-export type PostgresRow = Readonly<Record<string, unknown>>
-export type QueryResult = { readonly rows: readonly PostgresRow[]; readonly count: number }
+export type QueryResult = { readonly rows: readonly StoredRow[]; readonly count: number }
 
 /** A named statement is planned once per connection. */
 export type SqlStatement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
@@ -225,7 +223,7 @@ export type RunStatement = (statement: SqlStatement) => Promise<QueryResult>
 export type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
 
 type DatabaseConnection = {
-  readonly query: (config: Query) => Promise<{ readonly rows: PostgresRow[]; readonly rowCount: number | null }>
+  readonly query: (config: Query) => Promise<{ readonly rows: StoredRow[]; readonly rowCount: number | null }>
   readonly release: (broken: boolean) => Promise<void>
 }
 type Query = { readonly name?: string; readonly text: string; readonly values: unknown[] }
@@ -367,35 +365,4 @@ function finalProblem(code: string, waitedMs: number): Problem | undefined {
 function codeOf(error: unknown): string | undefined {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined
   return typeof code === "string" && codeShape.test(code) ? code : undefined
-}
-
-/** A text column of our own tables. */
-export function textColumn(row: PostgresRow, column: string): string {
-  const value = row[column]
-  assert(typeof value === "string", `column ${column} is no text`)
-  return fromStorable(value)
-}
-
-export function numberColumn(row: PostgresRow, column: string): number {
-  const value = row[column]
-  assert(typeof value === "number", `column ${column} is no number`)
-  return value
-}
-
-/** Undefined if the column is null. */
-export function textOrNoneIn(row: PostgresRow, column: string): string | undefined {
-  return row[column] === null ? undefined : textColumn(row, column)
-}
-
-export function numberOrNoneIn(row: PostgresRow, column: string): number | undefined {
-  return row[column] === null ? undefined : numberColumn(row, column)
-}
-
-export function textsIn(row: PostgresRow, column: string): readonly string[] {
-  const value = row[column]
-  assert(Array.isArray(value), `column ${column} is no list`)
-  return value.map((text: unknown) => {
-    assert(typeof text === "string", `column ${column} holds something that is no text`)
-    return fromStorable(text)
-  })
 }

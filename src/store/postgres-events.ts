@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { toStorable } from "./packed-text.ts"
-import { type Database, numberColumn, textColumn, textOrNoneIn } from "./postgres-database.ts"
+import { type Database, postgresRows } from "./postgres-database.ts"
 import type { SharedEvent, SharedEvents } from "./store.ts"
 
 /** One channel for all schemas of a database; the payload names the schema. */
@@ -96,12 +96,16 @@ function follow(
     const values = [after, origin, startMs]
     const { rows } = await database.call((ask) => ask({ name: "replica-event-read", text, values }))
     for (const row of rows) {
-      const id = numberColumn(row, "id")
+      const id = postgresRows.number(row, "id")
       newest = Math.max(newest, id)
       if (ended || told.has(id)) continue
       told.add(id)
-      const session = textOrNoneIn(row, "session")
-      const event = { atMs: numberColumn(row, "at_ms"), name: textColumn(row, "name"), json: textColumn(row, "json") }
+      const session = postgresRows.maybe(row, "session", postgresRows.text)
+      const event = {
+        atMs: postgresRows.number(row, "at_ms"),
+        name: postgresRows.text(row, "name"),
+        json: postgresRows.text(row, "json"),
+      }
       listener({ ...event, ...present({ session }) })
     }
     return rows.length < pageRows ? undefined : newest

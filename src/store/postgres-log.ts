@@ -4,12 +4,9 @@ import {
   type Database,
   type DatabaseWork,
   inTransaction,
-  numberColumn,
-  type PostgresRow,
+  postgresRows,
   type RunStatement,
   type SqlStatement,
-  textColumn,
-  textsIn,
 } from "./postgres-database.ts"
 import {
   type Appended,
@@ -19,9 +16,9 @@ import {
   isSameBatch,
   noHead,
   possibleDuplicates,
-  type SessionRow,
   type Store,
 } from "./store.ts"
+import type { StoredRow } from "./stored-row.ts"
 
 /** Limit on restarts if a log is deleted while it is written to. */
 const mostRounds = 3
@@ -158,13 +155,14 @@ async function whatStandsThere(
     ],
   })
   const [row] = rows
-  const head = row === undefined ? noHead : { seq: numberColumn(row, "head_seq"), hash: textColumn(row, "head_hash") }
-  const hashes = row === undefined ? [] : textsIn(row, "hashes")
+  const head = row === undefined ? noHead : postgresRows.head(row)
+  const hashes = row === undefined ? [] : postgresRows.texts(row, "hashes")
   const duplicate = typeof row?.duplicate === "number" ? row.duplicate : undefined
   return { head, same: batch.after <= head.seq && isSameBatch(batch, hashes), duplicate }
 }
 
 const columns = "id, tenant, agent, head_seq, head_hash, created_ms, updated_ms"
+const asRow = `id as session, ${columns}`
 
 /** Every table with session data except aliases, with its session column. The session's own row is first: it is the lock. */
 const tables = [
@@ -190,9 +188,9 @@ export function createSessions(
 ): Pick<Store, "session" | "sessions" | "holdings" | "copy" | "remove"> {
   return {
     session: async (session) => {
-      const text = `select ${columns} from ${schema}.session where id = $1`
+      const text = `select ${asRow} from ${schema}.session where id = $1`
       const { rows } = await database.call((ask) => ask({ name: "session", text, values: [toStorable(session)] }))
-      return rows[0] === undefined ? undefined : sessionIn(rows[0])
+      return rows[0] === undefined ? undefined : postgresRows.session(rows[0])
     },
     sessions: async ({ tenant, agent, updatedBeforeMs, limit = largest } = {}) => {
       const values: unknown[] = [Math.trunc(Math.max(0, Math.min(limit, largest)))]
@@ -200,31 +198,27 @@ export function createSessions(
       if (tenant !== undefined) conditions.push(`tenant = $${values.push(toStorable(tenant))}`)
       if (agent !== undefined) conditions.push(`agent = $${values.push(toStorable(agent))}`)
       if (updatedBeforeMs !== undefined) conditions.push(`updated_ms < $${values.push(updatedBeforeMs)}`)
-      const text = `select ${columns} from ${schema}.session where ${conditions.join(" and ")}
+      const text = `select ${asRow} from ${schema}.session where ${conditions.join(" and ")}
         order by updated_ms desc, id limit $1`
-      return (await database.call((ask) => ask({ text, values }))).rows.map(sessionIn)
+      return (await database.call((ask) => ask({ text, values }))).rows.map(postgresRows.session)
     },
     holdings: (session) => {
       const values = [toStorable(session)]
       return database.call(async (ask) => {
-        const list = async (columns: string, table: string, order: string): Promise<readonly PostgresRow[]> =>
+        const list = async (columns: string, table: string, order: string): Promise<readonly StoredRow[]> =>
           (
             await ask({
               text: `select ${columns} from ${schema}.${table} where session = $1 order by ${order}`,
               values,
             })
           ).rows
-        const payloads = (await list("hash", "payload", "hash")).map((row) => textColumn(row, "hash"))
-        const summaries = (await list("key", "summary", "key")).map((row) => textColumn(row, "key"))
+        const payloads = (await list("hash", "payload", "hash")).map((row) => postgresRows.text(row, "hash"))
+        const summaries = (await list("key", "summary", "key")).map((row) => postgresRows.text(row, "key"))
         const memory = await list("tenant, agent, id", "memory", "put_at, put_no")
         return {
           payloads,
           summaries,
-          memory: memory.map((row) => ({
-            tenant: textColumn(row, "tenant"),
-            agent: textColumn(row, "agent"),
-            id: textColumn(row, "id"),
-          })),
+          memory: memory.map(postgresRows.owned),
         }
       })
     },
@@ -278,16 +272,5 @@ function createCopy(schema: string, values: readonly [string, string, number], n
     const { rows } = await ask({ text: `select 1 from ${schema}.session where id = $1`, values: [values[1]] })
     // An existing copy may be from the lost connection. If there is none, there was nothing to copy.
     return rows.length === 0 || (again && (await ask({ text: equal, values })).rows.length > 0)
-  }
-}
-
-function sessionIn(row: PostgresRow): SessionRow {
-  return {
-    id: textColumn(row, "id"),
-    tenant: textColumn(row, "tenant"),
-    agent: textColumn(row, "agent"),
-    head: { seq: numberColumn(row, "head_seq"), hash: textColumn(row, "head_hash") },
-    createdMs: numberColumn(row, "created_ms"),
-    updatedMs: numberColumn(row, "updated_ms"),
   }
 }

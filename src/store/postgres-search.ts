@@ -1,17 +1,9 @@
 import { createHash } from "node:crypto"
-import { present } from "../message/present.ts"
 import { toStorable } from "./packed-text.ts"
-import {
-  type Database,
-  numberColumn,
-  type PostgresRow,
-  type QueryResult,
-  textColumn,
-  textOrNoneIn,
-  textsIn,
-} from "./postgres-database.ts"
-import { type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
+import { type Database, postgresRows, type QueryResult } from "./postgres-database.ts"
+import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
+import type { StoredRow } from "./stored-row.ts"
 
 /** Limit on hits taken from the index and sorted, which takes a few milliseconds. */
 const fewHits = 2_000
@@ -71,8 +63,8 @@ async function askIndex(
     return ask({ text, values })
   })
   const [first] = rows
-  const more = first !== undefined && numberColumn(first, "hits") > most
-  return more && !evenIfMore ? undefined : rows.map(decodeMemory)
+  const more = first !== undefined && postgresRows.number(first, "hits") > most
+  return more && !evenIfMore ? undefined : rows.map(postgresRows.memory)
 }
 
 /** Hits among the newest rows. */
@@ -82,7 +74,7 @@ async function walk(database: Database, { table, query, words, limit }: Search):
       select * from ${table} where ${days.join(" and ")} order by ${newestFirst} limit ${walkedRows}
     ) as newest where ${rest.join(" and ")} order by ${newestFirst} limit ${limit}`
   const { rows } = await database.call((ask) => ask({ text, values }))
-  return rows.map(decodeMemory)
+  return rows.map(postgresRows.memory)
 }
 
 type Conditions = {
@@ -127,7 +119,7 @@ export function writeRows(schema: string): string {
     on conflict do nothing`
 }
 
-export function encodeMemory(row: MemoryRow, position: number): PostgresRow {
+export function encodeMemory(row: MemoryRow, position: number): StoredRow {
   const terms = searchTerms(row.text)
   return {
     session: toStorable(row.session),
@@ -149,23 +141,6 @@ export function encodeMemory(row: MemoryRow, position: number): PostgresRow {
   }
 }
 
-export function decodeMemory(row: PostgresRow): MemoryRow {
-  return {
-    id: textColumn(row, "id"),
-    session: textColumn(row, "session"),
-    tenant: textColumn(row, "tenant"),
-    agent: textColumn(row, "agent"),
-    day: textColumn(row, "day"),
-    atMs: numberColumn(row, "at_ms"),
-    kind: textColumn(row, "kind"),
-    text: textColumn(row, "text"),
-    channel: textColumn(row, "channel"),
-    trusted: row.trusted === true,
-    sources: textsIn(row, "sources"),
-    ...present({ subject: textOrNoneIn(row, "subject"), supersededBy: textOrNoneIn(row, "superseded_by") }),
-  }
-}
-
 /** Joined words: a phrase occurs in a row if its joined text is part of the row's. */
 function joinedTerms(terms: readonly string[]): string {
   return toStorable(` ${terms.join(" ")} `)
@@ -174,14 +149,11 @@ function joinedTerms(terms: readonly string[]): string {
 /** PostgreSQL indexes words of up to 2 KB and 1 MB for each row: 4,000 words of 64 characters are 768 KB. */
 const wordCharacters = 64
 
-/**
- * The words of a row in the full-text index: its terms, and tags for owner and kind, so that a word common elsewhere costs nothing here. No
- * term contains a colon.
- */
+/** A row in the full-text index: its terms, and tags with a colon for owner and kind, so that a word common elsewhere costs nothing. */
 function wordsOfRow(row: MemoryRow, terms: readonly string[]): readonly string[] {
   const { session, kind, trusted } = row
   const tags = tagsOf({ session, kind, trustedOnly: trusted })
-  return [...new Set([ownerTag(row), ...tags, ...terms.map(wordOf), ...stemsOf(terms).map(stemTag)])]
+  return [...new Set([tag("agent", ownerName(row)), ...tags, ...terms.map(wordOf), ...stemsOf(terms).map(stemTag)])]
 }
 
 /** The index query: all of these words, each in any of its forms; everything quoted, so that nothing is an operator. */
@@ -191,19 +163,15 @@ function wordsOfQuery(query: MemoryQuery, words: readonly QueryWord[]): string {
   const wanted = words.flatMap(({ terms, stem }) =>
     stem === undefined ? terms.map((term) => quote(wordOf(term))) : [anyOf([...terms.map(wordOf), stemTag(stem)])],
   )
-  return [anyOf(ownerTags(query)), ...tagsOf(query).map(quote), ...new Set(wanted)].join(" & ")
+  return [
+    anyOf(ownerNames(query).map((name) => tag("agent", name))),
+    ...tagsOf(query).map(quote),
+    ...new Set(wanted),
+  ].join(" & ")
 }
 
 /** Rows of versions without stems are found by the very word. */
 const stemTag = (stem: string): string => `stem:${stem}`
-
-/** Rows of versions without tenants have only the agent's tag. */
-const ownerTag = ({ tenant, agent }: MemoryOwner): string =>
-  tag("agent", tenant === "" ? agent : JSON.stringify([tenant, agent]))
-
-const ownerTags = ({ tenant, agent }: MemoryOwner): readonly string[] => [
-  ...new Set([ownerTag({ tenant, agent }), ownerTag({ tenant: "", agent })]),
-]
 
 function tagsOf({ session, kind, trustedOnly }: Omit<MemoryQuery, keyof MemoryOwner>): readonly string[] {
   return [

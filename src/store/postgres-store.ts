@@ -1,38 +1,31 @@
 import { HoldfastError } from "../message/errors.ts"
-import { present } from "../message/present.ts"
 import { isPayload, toStorable, unpackText } from "./packed-text.ts"
 import {
   type Database,
   inTransaction,
-  numberColumn,
-  numberOrNoneIn,
   openDatabase,
   type PostgresOptions,
-  type PostgresRow,
+  postgresRows,
   type RunStatement,
   readPostgresOptions,
-  textColumn,
-  textOrNoneIn,
 } from "./postgres-database.ts"
 import { createSharedEvents } from "./postgres-events.ts"
 import { createAppend, createSessions } from "./postgres-log.ts"
 import { migrations } from "./postgres-migrations.ts"
-import { createMemorySearch, decodeMemory, encodeMemory, memoryColumns, writeRows } from "./postgres-search.ts"
+import { createMemorySearch, encodeMemory, memoryColumns, writeRows } from "./postgres-search.ts"
 import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
 import { sealedWith } from "./sealed-store.ts"
 import {
-  type FoundAlias,
-  type Job,
   type JobStore,
   type MemoryStore,
   noHead,
-  type OutlineEntry,
   type Range,
   type SessionId,
   type Store,
   type StoredEntry,
   wholeRange,
 } from "./store.ts"
+import type { StoredRow } from "./stored-row.ts"
 
 /** Vacuuming large tables takes minutes. */
 const vacuumMs = 30 * 60_000
@@ -95,13 +88,13 @@ function createSummaries(database: Database, schema: string): Pick<Store, "putSu
         if ((await ask({ name: "summary-put", text: put, values: [...name, toStorable(json)] })).count > 0) return true
         // An existing row may be from the lost connection.
         const { rows } = again ? await ask({ name: "summary-get", text: get, values: name }) : { rows: [] }
-        return rows[0] !== undefined && textColumn(rows[0], "json") === json
+        return rows[0] !== undefined && postgresRows.text(rows[0], "json") === json
       })
     },
     getSummary: async (session, key) => {
       const values = [toStorable(session), toStorable(key)]
       const { rows } = await database.call((ask) => ask({ name: "summary-get", text: get, values }))
-      return rows[0] === undefined ? undefined : textColumn(rows[0], "json")
+      return rows[0] === undefined ? undefined : postgresRows.text(rows[0], "json")
     },
   }
 }
@@ -123,17 +116,9 @@ function createAliases(database: Database, schema: string): Pick<Store, "putAlia
     findAliases: async (names) => {
       const values = [names.map(toStorable)]
       const { rows } = await database.call((ask) => ask({ name: "alias-find", text: find, values }))
-      const found = new Map(rows.map((row) => [textColumn(row, "name"), aliasIn(row)]))
+      const found = new Map(rows.map((row) => [postgresRows.text(row, "name"), postgresRows.alias(row)]))
       return names.flatMap((name) => found.get(name) ?? [])
     },
-  }
-}
-
-function aliasIn(row: PostgresRow): FoundAlias {
-  return {
-    name: textColumn(row, "name"),
-    session: textColumn(row, "session"),
-    ...present({ entry: textOrNoneIn(row, "entry") }),
   }
 }
 
@@ -158,7 +143,7 @@ function createPostgresMemory(database: Database, schema: string): MemoryStore {
         where tenant = $1 and agent = $2 and id = any($3::text[]) order by put_at, put_no`
       const values = [toStorable(tenant), toStorable(agent), ids.map(toStorable)]
       const { rows } = await database.call((ask) => ask({ name: "memory-get", text, values }))
-      return rows.map(decodeMemory)
+      return rows.map(postgresRows.memory)
     },
     counts: async ({ tenant, agent }, session, day) => {
       const text = `select count(*)::integer as rows, (count(*) filter (where not trusted))::integer as data,
@@ -167,18 +152,14 @@ function createPostgresMemory(database: Database, schema: string): MemoryStore {
         from ${table} where tenant = $2 and agent = $3 and day = $4`
       const values = [session, tenant, agent, day].map(toStorable)
       const { rows } = await database.call((ask) => ask({ name: "memory-counts", text, values }))
-      const [row = {}] = rows
-      return {
-        agent: { rows: numberColumn(row, "rows"), data: numberColumn(row, "data") },
-        session: { rows: numberColumn(row, "own"), data: numberColumn(row, "own_data") },
-      }
+      return postgresRows.counts(rows[0] ?? {})
     },
     days: async ({ tenant, agent }) => {
       const text = `select day, count(*)::integer as rows from ${table}
         where tenant = $1 and agent = $2 group by day order by day desc`
       const values = [toStorable(tenant), toStorable(agent)]
       const { rows } = await database.call((ask) => ask({ name: "memory-days", text, values }))
-      return rows.map((row) => ({ day: textColumn(row, "day"), rows: numberColumn(row, "rows") }))
+      return postgresRows.days(rows)
     },
   }
 }
@@ -259,7 +240,11 @@ function createJobStore(database: Database, schema: string): JobStore {
       return database.call(async (ask) => {
         const [row] = (await ask({ name: "job-lease", text, values: [now, now + leaseMs] })).rows
         if (row === undefined) return undefined
-        return { ...jobIn(row), attempt: numberColumn(row, "attempt"), leasedUntilMs: numberColumn(row, "free_ms") }
+        return {
+          ...postgresRows.job(row),
+          attempt: postgresRows.number(row, "attempt"),
+          leasedUntilMs: postgresRows.number(row, "free_ms"),
+        }
       })
     },
     finish: (session, key) => {
@@ -278,17 +263,8 @@ function createJobStore(database: Database, schema: string): JobStore {
       const text = `select session, key, kind, payload from ${table}
         where $1::text is null or session = $1 order by put_at, key`
       const values = [session === undefined ? null : toStorable(session)]
-      return database.call(async (ask) => (await ask({ text, values })).rows.map(jobIn))
+      return database.call(async (ask) => (await ask({ text, values })).rows.map(postgresRows.job))
     },
-  }
-}
-
-function jobIn(row: PostgresRow): Job {
-  return {
-    key: textColumn(row, "key"),
-    session: textColumn(row, "session"),
-    kind: textColumn(row, "kind"),
-    payload: textColumn(row, "payload"),
   }
 }
 
@@ -304,14 +280,14 @@ function createLogReader(
 ): Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads"> {
   const inRange = (columns: string): string =>
     `select ${columns} from ${schema}.entry where session = $1 and seq >= $2 and seq <= $3 order by seq limit $4`
-  const ask = (name: string, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> =>
+  const ask = (name: string, text: string, values: readonly unknown[]): Promise<readonly StoredRow[]> =>
     database.call(async (ask) => (await ask({ name, text, values })).rows)
 
   return {
     head: async (session) => {
       const text = `select head_seq, head_hash from ${schema}.session where id = $1`
       const [row] = await ask("head", text, [toStorable(session)])
-      return row === undefined ? noHead : { seq: numberColumn(row, "head_seq"), hash: textColumn(row, "head_hash") }
+      return row === undefined ? noHead : postgresRows.head(row)
     },
     read: async (session, range) => {
       const rows = await ask("read", inRange(`${shape}, body`), [toStorable(session), ...limitsOf(range)])
@@ -319,7 +295,7 @@ function createLogReader(
     },
     outline: async (session, range) => {
       const rows = await ask("outline", inRange(shape), [toStorable(session), ...limitsOf(range)])
-      return rows.map(outlineIn)
+      return rows.map(postgresRows.outline)
     },
     readEntries: async (session, seqs) => {
       const wanted = [...new Set(seqs)].filter((seq) => Number.isInteger(seq) && seq > 0 && seq <= largestSeq)
@@ -341,26 +317,16 @@ function limitsOf(range: Range | undefined): readonly number[] {
   return [within(from), within(to), within(limit)]
 }
 
-function outlineIn(row: PostgresRow): OutlineEntry {
-  return {
-    seq: numberColumn(row, "seq"),
-    hash: textColumn(row, "hash"),
-    type: textColumn(row, "type"),
-    atMs: numberColumn(row, "at_ms"),
-    ...present({ parent: numberOrNoneIn(row, "parent"), key: textOrNoneIn(row, "key") }),
-  }
-}
-
-function entryIn(row: PostgresRow): StoredEntry {
-  return { ...outlineIn(row), body: textColumn(row, "body") }
+function entryIn(row: StoredRow): StoredEntry {
+  return { ...postgresRows.outline(row), body: postgresRows.text(row, "body") }
 }
 
 async function textsOf(
   session: SessionId,
   hashes: readonly string[],
-  rows: readonly PostgresRow[],
+  rows: readonly StoredRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const found = new Map(rows.map((row) => [textColumn(row, "hash"), row]))
+  const found = new Map(rows.map((row) => [postgresRows.text(row, "hash"), row]))
   const texts = new Map<string, string>()
   for (const hash of hashes) {
     const row = found.get(hash)
@@ -373,7 +339,7 @@ async function textsOf(
 }
 
 /** Undefined if its bytes are damaged. */
-async function payloadIn({ packed, data }: PostgresRow): Promise<string | undefined> {
+async function payloadIn({ packed, data }: StoredRow): Promise<string | undefined> {
   if (!(data instanceof Uint8Array)) return undefined
   if (packed === true) return unpackText(data).catch(() => undefined)
   return unpackText(Buffer.from(data).toString("utf8"))

@@ -5,7 +5,6 @@ import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
 
 /** The log of the operator's channel. Its name contains a space, which no session id may have, so no session can use it. */
 export const operatorLog: SessionId = "operator log"
-/** The log of rules for more than one session. */
 export const sharedRulesLog: SessionId = "shared rules"
 /** The log of what tool calls spend. */
 export const spendingLog: SessionId = "spending log"

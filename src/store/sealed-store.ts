@@ -133,7 +133,6 @@ async function firstEntry(store: StoreOfLogs, log: typeof sealingLog): Promise<S
   }
 }
 
-/** The key of a store, and the one that it is to have from now on. */
 type StoreKeys = { readonly key?: Uint8Array; readonly nextKey?: Uint8Array }
 
 /** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */

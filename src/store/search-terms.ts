@@ -1,7 +1,7 @@
 import { lazy } from "../language/lazy.ts"
 import { isStopWord, stemOf } from "../language/word-forms.ts"
 import { present } from "../message/present.ts"
-import type { MemoryHit, MemoryRow } from "./store.ts"
+import type { MemoryHit, MemoryOwner, MemoryRow } from "./store.ts"
 
 /**
  * How text is split into search terms. All stores split rows and queries with these functions, so that all find the same rows. Words of
@@ -18,10 +18,7 @@ const MARKED = /.[\p{M}ﾞﾟ]{1,8}/gu
 /** Accents of Latin, Greek and Cyrillic letters: `Müller` and `Muller` are the same search term. */
 const ACCENTS = /[\u0300-\u036f]/g
 
-/**
- * Limit on searchable terms of a row; further words are stored but not searched. PostgreSQL indexes up to 1 MB and 16,383 positions of a
- * row.
- */
+/** Terms of a row that can be searched: PostgreSQL indexes up to 1 MB and 16,383 positions of a row. */
 export const TERMS_PER_ROW = 4000
 
 /** Text beyond this cannot become a term, with 64 characters for each. */
@@ -231,3 +228,10 @@ function scoreOf(terms: readonly string[], words: readonly Weighed[]): number {
     return sum + ((isExact ? EXACT_WORTH : 1) / Math.log2(2 + hits)) * (times / (times + room))
   }, 0)
 }
+
+/** An agent in the index. */
+export const ownerName = ({ tenant, agent }: MemoryOwner): string =>
+  tenant === "" ? agent : JSON.stringify([tenant, agent])
+
+/** The names that rows of an agent may have: those of versions without tenants have only the agent's. */
+export const ownerNames = (owner: MemoryOwner): readonly string[] => [...new Set([ownerName(owner), owner.agent])]

@@ -217,10 +217,7 @@ type Imported = { readonly session: SessionId; readonly entries: number }
 
 type Line<Type extends SessionLine["type"]> = Extract<SessionLine, { readonly type: Type }>
 
-/**
- * Import a session from the lines of an export, under its own id or another. An existing session is not touched; an invalid file leaves
- * nothing behind.
- */
+/** Import a session under its own id or another. An existing one is not touched; an invalid file leaves nothing behind. */
 export async function importSession(
   store: Store,
   lines: AsyncIterable<string> | Iterable<string>,

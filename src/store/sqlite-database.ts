@@ -1,7 +1,8 @@
 import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
-import { ANY_SESSION, GONE, isBusy, makeStoreFile, problemOfPath, type SqliteRow, sqliteError } from "./sqlite-file.ts"
+import { GONE, isBusy, makeStoreFile, problemOfPath, sqliteError } from "./sqlite-file.ts"
+import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
 
 type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
@@ -9,8 +10,8 @@ type Statement = import("node:sqlite").StatementSync
 
 /** The statements available inside a transaction. They are synchronous. */
 export type SqliteTables = {
-  readonly all: (sql: string, ...values: readonly Value[]) => readonly SqliteRow[]
-  readonly get: (sql: string, ...values: readonly Value[]) => SqliteRow | undefined
+  readonly all: (sql: string, ...values: readonly Value[]) => readonly StoredRow[]
+  readonly get: (sql: string, ...values: readonly Value[]) => StoredRow | undefined
   /** Returns the number of changed rows. */
   readonly run: (sql: string, ...values: readonly Value[]) => number
 }
@@ -156,10 +157,7 @@ function createRetryWhileBusy({ busyMs, path }: SqliteSettings): RetryWhileBusy 
   }
 }
 
-/**
- * The identity of the file at a path; empty if there is none. Writes to a deleted file would seem to succeed and be lost when the process
- * ends.
- */
+/** The identity of a file, if there is one: writes to a deleted file seem to succeed, and are lost when the process ends. */
 function identityOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? "" : `${stat.dev}:${stat.ino}`

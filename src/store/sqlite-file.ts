@@ -16,8 +16,6 @@ import { hostname } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { HoldfastError, type Problem, type StoreCause } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { tryParse } from "../wire/json.ts"
-import { fromStorable } from "./packed-text.ts"
 
 /** The path at which a store fails, and why. */
 type PathFault = { readonly path: string; readonly cause: StoreCause; readonly reason: string }
@@ -147,9 +145,6 @@ function findFolderFault(folder: string): PathFault | undefined {
 /** The context of an error: session, waiting time and file. */
 type ErrorContext = { readonly session: string; readonly waitedMs: number; readonly path: string }
 
-/** Used in place of a session if damage is not in one session only. */
-export const ANY_SESSION = "*"
-
 export const GONE = "its file was deleted or replaced while it was open"
 
 /** Convert an error of SQLite or the file system into a HoldfastError; other errors are bugs and stay unchanged. */
@@ -221,46 +216,6 @@ function primaryCode(error: unknown): number | undefined {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/** A row as the database returns it. */
-export type SqliteRow = Readonly<Record<string, unknown>>
-
-/** A text column, decoded from its storable form. */
-export function sqliteText(row: SqliteRow, column: string): string {
-  const value = row[column]
-  return typeof value === "string" ? fromStorable(value) : damaged(column)
-}
-
-export function numberOf(row: SqliteRow, column: string): number {
-  const value = row[column]
-  return typeof value === "number" ? value : damaged(column)
-}
-
-/** A nullable column. */
-export function maybe<Value>(
-  row: SqliteRow,
-  column: string,
-  read: (row: SqliteRow, column: string) => Value,
-): Value | undefined {
-  return row[column] === null ? undefined : read(row, column)
-}
-
-/** A column with a text or compressed bytes. */
-export function packedOf(row: SqliteRow, column: string): string | Uint8Array {
-  const value = row[column]
-  return typeof value === "string" || value instanceof Uint8Array ? value : damaged(column)
-}
-
-/** A column with a JSON list of strings. */
-export function textsOf(row: SqliteRow, column: string): readonly string[] {
-  const value = tryParse(String(row[column]))
-  return Array.isArray(value) ? value.map((text: unknown) => sqliteText({ [column]: text }, column)) : damaged(column)
-}
-
-function damaged(column: string): never {
-  const reason = `the column ${column} holds something else`
-  throw new HoldfastError({ code: "store-corrupt", store: "sqlite", session: ANY_SESSION, reason })
 }
 
 /** An exclusive claim of this process on a store's file. It ends with the process in any case. */

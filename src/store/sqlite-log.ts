@@ -1,11 +1,10 @@
 import { crc32 } from "node:zlib"
 import { HoldfastError } from "../message/errors.ts"
-import { present } from "../message/present.ts"
 import { isPayload, type PackedText, toStorable, unpackText } from "./packed-text.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
-import { maybe, numberOf, packedOf, type SqliteRow, sqliteText } from "./sqlite-file.ts"
 import {
   type Head,
+  noHead,
   type OutlineEntry,
   type Range,
   type SessionId,
@@ -13,6 +12,9 @@ import {
   type StoredEntry,
   wholeRange,
 } from "./store.ts"
+import { createRowReader, type StoredRow } from "./stored-row.ts"
+
+export const sqliteRows = createRowReader("sqlite")
 
 /** The calls of a store that read a session's log. */
 type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">
@@ -22,9 +24,9 @@ const BY_NUMBER = "FROM entries WHERE session = ? AND seq IN (SELECT value FROM 
 const OUTLINE = "seq, hash, type, at_ms, parent, key"
 
 export function createSqliteLogReader(database: SqliteDatabase): LogReader {
-  const entries = async (session: SessionId, rows: Promise<readonly SqliteRow[]>): Promise<readonly StoredEntry[]> =>
+  const entries = async (session: SessionId, rows: Promise<readonly StoredRow[]>): Promise<readonly StoredEntry[]> =>
     Promise.all((await rows).map((row) => entryOf(session, row)))
-  const rowsIn = (session: SessionId, columns: string, range: Range | undefined): Promise<readonly SqliteRow[]> =>
+  const rowsIn = (session: SessionId, columns: string, range: Range | undefined): Promise<readonly StoredRow[]> =>
     database.read(session, (tables) => {
       const { from, to, limit } = wholeRange(range)
       const rows = tables.all(`SELECT ${columns} ${RANGE}`, toStorable(session), from, to, limit)
@@ -35,7 +37,7 @@ export function createSqliteLogReader(database: SqliteDatabase): LogReader {
   return {
     head: (session) => database.read(session, (tables) => sqliteHead(tables, session)),
     read: (session, range) => entries(session, rowsIn(session, "*", range)),
-    outline: async (session, range) => (await rowsIn(session, OUTLINE, range)).map(outlineOf),
+    outline: async (session, range) => (await rowsIn(session, OUTLINE, range)).map(sqliteRows.outline),
     readEntries: (session, seqs) => {
       const asked = JSON.stringify(seqs)
       const rows = database.read(session, ({ all }) => all(`SELECT * ${BY_NUMBER}`, toStorable(session), asked))
@@ -56,9 +58,7 @@ export function createSqliteLogReader(database: SqliteDatabase): LogReader {
 /** The end of a session's log. */
 export function sqliteHead({ get }: SqliteTables, session: SessionId): Head {
   const row = get("SELECT head_seq, head_hash FROM sessions WHERE session = ?", toStorable(session))
-  return row === undefined
-    ? { seq: 0, hash: "" }
-    : { seq: numberOf(row, "head_seq"), hash: sqliteText(row, "head_hash") }
+  return row === undefined ? noHead : sqliteRows.head(row)
 }
 
 /** A checksum over a whole entry, so that damage is detected when it is read. */
@@ -66,28 +66,18 @@ export function checksum({ seq, hash, type, atMs, parent, key }: OutlineEntry, b
   return crc32(body, crc32(toStorable(JSON.stringify([seq, hash, type, atMs, parent, key]))))
 }
 
-async function entryOf(session: SessionId, row: SqliteRow): Promise<StoredEntry> {
-  const outline = outlineOf(row)
-  const packed = packedOf(row, "body")
+async function entryOf(session: SessionId, row: StoredRow): Promise<StoredEntry> {
+  const outline = sqliteRows.outline(row)
+  const packed = sqliteRows.packed(row, "body")
   const reason = `entry ${outline.seq} is not what it was`
-  if (checksum(outline, packed) !== numberOf(row, "checksum")) throw corrupt(session, reason)
+  if (checksum(outline, packed) !== sqliteRows.number(row, "checksum")) throw corrupt(session, reason)
   return { ...outline, body: await unpacked(session, packed, reason) }
 }
 
-function outlineOf(row: SqliteRow): OutlineEntry {
-  return {
-    seq: numberOf(row, "seq"),
-    hash: sqliteText(row, "hash"),
-    type: sqliteText(row, "type"),
-    atMs: numberOf(row, "at_ms"),
-    ...present({ parent: maybe(row, "parent", numberOf), key: maybe(row, "key", sqliteText) }),
-  }
-}
-
-async function payloadOf(session: SessionId, row: SqliteRow): Promise<readonly [string, string]> {
-  const hash = sqliteText(row, "hash")
+async function payloadOf(session: SessionId, row: StoredRow): Promise<readonly [string, string]> {
+  const hash = sqliteRows.text(row, "hash")
   const reason = `payload ${hash} is not what it was`
-  const text = await unpacked(session, packedOf(row, "body"), reason)
+  const text = await unpacked(session, sqliteRows.packed(row, "body"), reason)
   if (!isPayload(text, hash)) throw corrupt(session, reason)
   return [hash, text]
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
-import { present } from "../message/present.ts"
 import { toStorable } from "./packed-text.ts"
-import { type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
+import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
-import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText, textsOf } from "./sqlite-file.ts"
-import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
+import { sqliteRows } from "./sqlite-log.ts"
+import type { MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
+import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
 
 /** Every column except `place`, which may exceed a JavaScript number. */
 const COLUMNS =
@@ -33,32 +33,27 @@ export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
     search: (query) =>
       searchRows(query.text ?? "", query.limit, async (words, limit) => {
         const rows = await database.read(query.session ?? ANY_SESSION, (tables) => find(tables, query, words, limit))
-        return rows.map(memoryOf)
+        return rows.map(sqliteRows.memory)
       }),
     get: ({ tenant, agent }, ids) =>
       database.read(ANY_SESSION, ({ all }) => {
         const asked = JSON.stringify(ids.map(toStorable))
         const sql = `SELECT ${COLUMNS} FROM memory
           WHERE tenant = ? AND agent = ? AND id IN (SELECT value FROM json_each(?))`
-        return all(sql, toStorable(tenant), toStorable(agent), asked).map(memoryOf)
+        return all(sql, toStorable(tenant), toStorable(agent), asked).map(sqliteRows.memory)
       }),
     counts: ({ tenant, agent }, session, day) =>
       database.read(session, ({ get }) => {
         const sql = `SELECT count(*) AS rows, coalesce(sum(trusted = 0), 0) AS data,
           coalesce(sum(session = ?), 0) AS own, coalesce(sum(session = ? AND trusted = 0), 0) AS own_data
           FROM memory WHERE tenant = ? AND agent = ? AND day = ?`
-        const row = get(sql, ...[session, session, tenant, agent, day].map(toStorable)) ?? {}
-        return {
-          agent: { rows: numberOf(row, "rows"), data: numberOf(row, "data") },
-          session: { rows: numberOf(row, "own"), data: numberOf(row, "own_data") },
-        }
+        return sqliteRows.counts(get(sql, ...[session, session, tenant, agent, day].map(toStorable)) ?? {})
       }),
     days: ({ tenant, agent }) =>
       database.read(ANY_SESSION, ({ all }) => {
         const sql = `SELECT day, count(*) AS rows FROM memory WHERE tenant = ? AND agent = ?
           GROUP BY day ORDER BY day DESC`
-        const rows = all(sql, toStorable(tenant), toStorable(agent))
-        return rows.map((row) => ({ day: sqliteText(row, "day"), rows: numberOf(row, "rows") }))
+        return sqliteRows.days(all(sql, toStorable(tenant), toStorable(agent)))
       }),
   }
 }
@@ -85,15 +80,13 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
   )
 }
 
-/**
- * Rows, newest first. The word index, which has the filters as tags, is used for everything except the newest rows of an agent or its days.
- */
+/** Rows, newest first, by the word index, which has the filters as tags; the newest rows of an agent or of days need none. */
 function find(
   tables: SqliteTables,
   query: MemoryQuery,
   words: readonly QueryWord[],
   limit: number,
-): readonly SqliteRow[] {
+): readonly StoredRow[] {
   const { tenant, agent, session, kind, fromDay, toDay, trustedOnly, withSuperseded } = query
   const filters: readonly (readonly [sql: string, value: string | undefined])[] = [
     ["memory.tenant = ?", tenant],
@@ -128,36 +121,16 @@ function daysIn({ get }: SqliteTables, { tenant, agent, fromDay, toDay }: Memory
   const sql = "SELECT min(day) AS day FROM memory WHERE tenant = ? AND agent = ? AND day >= ? AND day > ?"
   for (;;) {
     const row = get(sql, ...[tenant, agent, fromDay ?? "", days.at(-1) ?? ""].map(toStorable))
-    const day = row === undefined ? undefined : maybe(row, "day", sqliteText)
+    const day = row === undefined ? undefined : sqliteRows.maybe(row, "day", sqliteRows.text)
     if (day === undefined || (toDay !== undefined && day > toDay)) return days
     days.push(day)
     if (days.length > NAMED_DAYS) return undefined
   }
 }
 
-function memoryOf(row: SqliteRow): MemoryRow {
-  return {
-    id: sqliteText(row, "id"),
-    session: sqliteText(row, "session"),
-    tenant: sqliteText(row, "tenant"),
-    agent: sqliteText(row, "agent"),
-    day: sqliteText(row, "day"),
-    atMs: numberOf(row, "at_ms"),
-    kind: sqliteText(row, "kind"),
-    text: sqliteText(row, "text"),
-    channel: sqliteText(row, "channel"),
-    trusted: numberOf(row, "trusted") === 1,
-    sources: textsOf(row, "sources"),
-    ...present({
-      subject: maybe(row, "subject", sqliteText),
-      supersededBy: maybe(row, "superseded_by", sqliteText),
-    }),
-  }
-}
-
 /** Tags to filter rows without reading them. The columns decide; a tag must only never exclude a matching row. */
 function sqliteTags({ session, kind, day, trusted, ...owner }: MemoryRow): readonly string[] {
-  return [ownerTag(owner), tag("s", session), tag("k", kind), tag("d", day), ...(trusted ? ["t"] : [])]
+  return [tag("a", ownerName(owner)), tag("s", session), tag("k", kind), tag("d", day), ...(trusted ? ["t"] : [])]
 }
 
 /** The index query, for these days or all. Terms and tags are letters and numbers, so none is an operator. */
@@ -176,8 +149,8 @@ export function sqliteMatch(
       const same = `terms : "${terms.join(" ")}"`
       return stem === undefined ? same : `(${same} OR tags : "${stemTag(stem)}")`
     }),
-    `tags : (${ownerTags(owner)
-      .map((one) => `"${one}"`)
+    `tags : (${ownerNames(owner)
+      .map((name) => `"${tag("a", name)}"`)
       .join(" OR ")})`,
     ...tags.map((one) => `tags : "${one}"`),
     ...(days === undefined ? [] : [`tags : (${days.map((day) => `"${tag("d", day)}"`).join(" OR ")})`]),
@@ -186,14 +159,6 @@ export function sqliteMatch(
 
 /** Rows of versions without stems are found by the very word. The letter differs from those of tags, and a stem is never 16 hex digits. */
 const stemTag = (stem: string): string => `w${stem}`
-
-/** Rows of versions without tenants have only the agent's tag. */
-const ownerTag = ({ tenant, agent }: MemoryOwner): string =>
-  tag("a", tenant === "" ? agent : JSON.stringify([tenant, agent]))
-
-const ownerTags = ({ tenant, agent }: MemoryOwner): readonly string[] => [
-  ...new Set([ownerTag({ tenant, agent }), ownerTag({ tenant: "", agent })]),
-]
 
 function tag(letter: string, name: string): string {
   return letter + createHash("sha256").update(toStorable(name)).digest("hex").slice(0, 16)

@@ -1,23 +1,19 @@
 import { resolve } from "node:path"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
-import { present } from "../message/present.ts"
 import { createPause } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
 import { sealedWith } from "./sealed-store.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
-import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText } from "./sqlite-file.ts"
-import { checksum, createSqliteLogReader, sqliteHead } from "./sqlite-log.ts"
+import { checksum, createSqliteLogReader, sqliteHead, sqliteRows } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
 import {
   type Appended,
   type Batch,
   checkBatch,
-  type FoundAlias,
   type Holdings,
   isSameBatch,
-  type Job,
   type JobStore,
   possibleDuplicates,
   type SessionFilter,
@@ -27,6 +23,7 @@ import {
   type StoredEntry,
   wholeRange,
 } from "./store.ts"
+import { ANY_SESSION } from "./stored-row.ts"
 
 export type SqliteOptions = {
   /** The file; it and its folder are created if they do not exist. */
@@ -72,7 +69,7 @@ const maxDamages = 100
 async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]> {
   try {
     const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
-    const words = rows.map((row) => sqliteText(row, "integrity_check"))
+    const words = rows.map((row) => sqliteRows.text(row, "integrity_check"))
     return words.length === 1 && words[0] === "ok" ? [] : words
   } catch (error) {
     // Some damage aborts the check itself.
@@ -99,7 +96,7 @@ export function createSqliteLogs(database: SqliteDatabase, now: () => number): S
     },
     usedBytes: () =>
       database.read(ANY_SESSION, ({ get }) => {
-        const pragma = (name: string): number => numberOf(get(`PRAGMA ${name}`) ?? {}, name)
+        const pragma = (name: string): number => sqliteRows.number(get(`PRAGMA ${name}`) ?? {}, name)
         return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size")
       }),
     vacuum: () =>
@@ -127,17 +124,9 @@ function createSqliteAliases(database: SqliteDatabase): Pick<Store, "putAliases"
       const asked = JSON.stringify(names.map(toStorable))
       const sql = "SELECT name, session, entry FROM aliases WHERE name IN (SELECT value FROM json_each(?))"
       const rows = await database.read(ANY_SESSION, ({ all }) => all(sql, asked))
-      const found = new Map(rows.map((row) => [sqliteText(row, "name"), aliasOf(row)]))
+      const found = new Map(rows.map((row) => [sqliteRows.text(row, "name"), sqliteRows.alias(row)]))
       return names.flatMap((name) => found.get(name) ?? [])
     },
-  }
-}
-
-function aliasOf(row: SqliteRow): FoundAlias {
-  return {
-    name: sqliteText(row, "name"),
-    session: sqliteText(row, "session"),
-    ...present({ entry: maybe(row, "entry", sqliteText) }),
   }
 }
 
@@ -156,7 +145,11 @@ function createSqliteJobs(database: SqliteDatabase): JobStore {
           RETURNING *`
         const row = get(sql, now + leaseMs, now, now)
         if (row === undefined) return undefined
-        return { ...jobOf(row), attempt: numberOf(row, "attempt"), leasedUntilMs: numberOf(row, "leased_until_ms") }
+        return {
+          ...sqliteRows.job(row),
+          attempt: sqliteRows.number(row, "attempt"),
+          leasedUntilMs: sqliteRows.number(row, "leased_until_ms"),
+        }
       }),
     finish: (session, key) =>
       database.write(session, ({ run }) => {
@@ -173,17 +166,8 @@ function createSqliteJobs(database: SqliteDatabase): JobStore {
           session === undefined
             ? all("SELECT * FROM jobs ORDER BY place")
             : all("SELECT * FROM jobs WHERE session = ? ORDER BY place", toStorable(session))
-        return rows.map(jobOf)
+        return rows.map(sqliteRows.job)
       }),
-  }
-}
-
-function jobOf(row: SqliteRow): Job {
-  return {
-    key: sqliteText(row, "key"),
-    session: sqliteText(row, "session"),
-    kind: sqliteText(row, "kind"),
-    payload: sqliteText(row, "payload"),
   }
 }
 
@@ -240,7 +224,7 @@ function append(tables: SqliteTables, ready: PreparedBatch): Appended | MissingP
   if (last === undefined) return { type: "appended" }
   if (batch.after < head.seq) {
     const sql = "SELECT hash FROM entries WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
-    const there = tables.all(sql, toStorable(session), batch.after, last.seq).map((row) => sqliteText(row, "hash"))
+    const there = tables.all(sql, toStorable(session), batch.after, last.seq).map((row) => sqliteRows.text(row, "hash"))
     return isSameBatch(batch, there) ? { type: "appended" } : { type: "conflict", head }
   }
   const duplicate = duplicateIn(tables, ready)
@@ -256,7 +240,7 @@ function duplicateIn({ get }: SqliteTables, { session, batch }: PreparedBatch): 
   const sql = "SELECT seq FROM entries WHERE session = ? AND parent = ? AND key = ? LIMIT 1"
   for (const { parent, key } of possibleDuplicates(batch)) {
     const row = get(sql, toStorable(session), parent, toStorable(key))
-    if (row !== undefined) return numberOf(row, "seq")
+    if (row !== undefined) return sqliteRows.number(row, "seq")
   }
   return undefined
 }
@@ -312,7 +296,7 @@ function createSqliteSessions(database: SqliteDatabase, now: () => number): Sess
     session: (session) =>
       database.read(session, ({ get }) => {
         const row = get("SELECT * FROM sessions WHERE session = ?", toStorable(session))
-        return row === undefined ? undefined : sessionOf(row)
+        return row === undefined ? undefined : sqliteRows.session(row)
       }),
     sessions: (filter) => database.read(ANY_SESSION, (tables) => list(tables, filter)),
     holdings: (session) => database.read(session, (tables) => holdings(tables, toStorable(session))),
@@ -327,19 +311,8 @@ function createSqliteSessions(database: SqliteDatabase, now: () => number): Sess
       database.read(session, ({ get }) => {
         const sql = "SELECT json FROM summaries WHERE session = ? AND key = ?"
         const row = get(sql, toStorable(session), toStorable(key))
-        return row === undefined ? undefined : sqliteText(row, "json")
+        return row === undefined ? undefined : sqliteRows.text(row, "json")
       }),
-  }
-}
-
-function sessionOf(row: SqliteRow): SessionRow {
-  return {
-    id: sqliteText(row, "session"),
-    tenant: sqliteText(row, "tenant"),
-    agent: sqliteText(row, "agent"),
-    head: { seq: numberOf(row, "head_seq"), hash: sqliteText(row, "head_hash") },
-    createdMs: numberOf(row, "created_ms"),
-    updatedMs: numberOf(row, "updated_ms"),
   }
 }
 
@@ -359,7 +332,7 @@ function list({ all }: SqliteTables, filter: SessionFilter = {}): readonly Sessi
     ...(updatedBeforeMs === undefined ? [] : [updatedBeforeMs]),
     limit,
   )
-  return rows.map(sessionOf)
+  return rows.map(sqliteRows.session)
 }
 
 function holdings({ all }: SqliteTables, session: SessionId): Holdings {
@@ -367,13 +340,9 @@ function holdings({ all }: SqliteTables, session: SessionId): Holdings {
   const summaries = all("SELECT key FROM summaries WHERE session = ? ORDER BY key", session)
   const memory = all("SELECT tenant, agent, id FROM memory WHERE session = ? ORDER BY place", session)
   return {
-    payloads: payloads.map((row) => sqliteText(row, "hash")),
-    summaries: summaries.map((row) => sqliteText(row, "key")),
-    memory: memory.map((row) => ({
-      tenant: sqliteText(row, "tenant"),
-      agent: sqliteText(row, "agent"),
-      id: sqliteText(row, "id"),
-    })),
+    payloads: payloads.map((row) => sqliteRows.text(row, "hash")),
+    summaries: summaries.map((row) => sqliteRows.text(row, "key")),
+    memory: memory.map(sqliteRows.owned),
   }
 }
 

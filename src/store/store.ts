@@ -85,10 +85,7 @@ export type SessionFilter = {
   readonly limit?: number
 }
 
-/**
- * Stores sessions. Every call ends: it succeeds, or it throws a `HoldfastError` with a `store-…` Problem and has changed nothing.
- * Implementations are tested by `describeStore`.
- */
+/** Stores sessions. A call succeeds, or throws a `store-…` Problem and has changed nothing. Tested by `describeStore`. */
 export type Store = {
   readonly kind: "memory" | "sqlite" | "postgres"
   /** Several gateways may use it at once, so what one has read may have been changed by another. */
@@ -159,10 +156,7 @@ export type Job = {
 /** A job that a worker holds until `leasedUntilMs`; after that another may take it. */
 export type LeasedJob = Job & { readonly attempt: number; readonly leasedUntilMs: number }
 
-/**
- * Jobs that survive the process. Leasing is atomic: two workers never hold the same job while its lease lasts. A queue with its own
- * database does not use this.
- */
+/** Jobs that survive the process. Two workers never hold one job at once. A queue with its own database does not use this. */
 export type JobStore = {
   /** Returns false if a job with this key exists. */
   readonly put: (job: Job, now: number) => Promise<boolean>

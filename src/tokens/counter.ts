@@ -1,9 +1,10 @@
 import { type Tokens, tokens } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { widthOf } from "./character.ts"
+import { mergePairs, singleBytes } from "./generated/o200k.ts"
 import { createLongMerge } from "./merge-long.ts"
 import { pieceEnd } from "./split.ts"
-import { mergeRank, noMerge, type Vocabulary } from "./vocabulary.ts"
+import { mergeRank, noMerge, readVocabulary, type Vocabulary } from "./vocabulary.ts"
 
 /** Counts the tokens of texts: exactly, but for texts of more than 4 MB and for pieces of more than 55 kB without a break. Holds what it learned of earlier ones, within fixed memory. */
 export type Counter = {
@@ -396,3 +397,17 @@ export function unitsBetween(bytes: Uint8Array, from: number, end: number): numb
   }
   return units
 }
+
+let shared: Counter | undefined
+
+/** The process's one counter, built on first use: its caches serve every session. */
+export function o200k(): Counter {
+  shared ??= createCounter(readVocabulary(singleBytes, mergePairs))
+  return shared
+}
+
+/** How many o200k tokens a text has. Special tokens count as the plain text they are. */
+export const countO200k = (text: string): Tokens => o200k().count(text)
+
+/** The longest beginning of a text that has at most `budget` o200k tokens, cut between characters. */
+export const truncateO200k = (text: string, budget: Tokens): string => o200k().truncate(text, budget)

@@ -3,8 +3,8 @@ import { fc, runs } from "../../test/support/property.ts"
 import { writeIn } from "../../test/support/raw-json.ts"
 import type { Format } from "../message/message.ts"
 import { decodeRequest } from "../wire/decode.ts"
+import { o200k } from "./counter.ts"
 import { createMeter } from "./meter.ts"
-import { o200k } from "./o200k.ts"
 
 /** Arguments as agents have them, in several scripts, long enough that framing does not hide a wrong count. */
 const sentence = fc.constantFrom(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { ModelFamily } from "./family.ts"
 import { imageTokens } from "./meter.ts"
+import type { ModelFamily } from "./model-table.ts"
 
 const url = { held: "url" } as const
 

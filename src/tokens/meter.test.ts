@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { callId, type Message, messageId, type Part, type Tool, tokens, wireText } from "../message/message.ts"
-import { createCounter } from "./counter.ts"
+import { countO200k, createCounter, o200k } from "./counter.ts"
 import { mergePairs, singleBytes } from "./generated/o200k.ts"
 import { createMeter } from "./meter.ts"
-import { countO200k, o200k } from "./o200k.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
 const openai = createMeter({ model: "gpt-4o" })

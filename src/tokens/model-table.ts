@@ -1,5 +1,3 @@
-import type { ModelFamily, VocabularyName } from "./family.ts"
-
 /** Dollars per million tokens. */
 export type Prices = {
   readonly input: number
@@ -280,3 +278,56 @@ export const modelTable: readonly ModelRows[] = [
   openModels,
   hostedModels,
 ]
+
+/** Models whose providers count alike: one way to frame messages and to price an image. */
+export type ModelFamily = "openai" | "anthropic" | "gemini" | "open"
+
+/** Whose vocabulary a model reads with. Only o200k is public and exact here; the others are o200k times a factor. */
+export type VocabularyName = "o200k" | "cl100k" | "claude-3" | "claude-4.7" | "gemini" | "open"
+
+/**
+ * Tokens of that vocabulary for one of o200k, chosen so as not to under-count; calibration takes back what is too much.
+ * - cl100k: within 0.3 % of o200k on four agent traces (measured here, 2026-11); more in Asian scripts, so a margin.
+ * - claude-3, up to Opus 4.6: the vocabulary published in 2024 takes 1.06 (JSON) to 1.21 (Chinese) times o200k (measured here), and
+ *   the APIs of Claude 4 and 4.5 report 1.1 times that (ai-tokenizer 1.0.6, measured by its authors): 1.17 to 1.33.
+ * - claude-4.7, since Opus 4.7: up to 1.35 times as many as before (Anthropic migration guide, 2026-04), so 1.3 x 1.35.
+ * - gemini: 1.08 (ai-tokenizer 1.0.6, measured on Gemini 2.5 and 3).
+ * - open: DeepSeek and GLM 1.0, Kimi K2 and Llama 3.3 up to 1.2 (same source).
+ */
+export const vocabularyFactors: Readonly<Record<VocabularyName, number>> = {
+  o200k: 1,
+  cl100k: 1.1,
+  "claude-3": 1.3,
+  "claude-4.7": 1.75,
+  gemini: 1.1,
+  open: 1.2,
+}
+
+/** What a provider adds around the text, in its own tokens. */
+export type TokenFraming = {
+  /** Once for each request: what opens the prompt and the model's answer. */
+  readonly request: number
+  /** Once for each message: its role and its ends. */
+  readonly message: number
+  /** Around a tool call or a result, besides its name and its text. */
+  readonly call: number
+  /** Around one declared tool, besides its JSON. */
+  readonly tool: number
+  /** Once, if there are tools at all: the provider's own words on how to use them. */
+  readonly toolPreamble: number
+  /** One page of a document that the model sees as a picture and as text. */
+  readonly documentPage: number
+}
+
+/**
+ * `request`, `message`, `tool` and `toolPreamble` are the largest of a family that were measured against the APIs (ai-tokenizer
+ * 1.0.6); Anthropic's preamble, 549, is taken 1.35 times for the vocabulary of 4.7. `call` is not published: the markup of a call
+ * as text. A page is 1,500 to 3,000 tokens of text and its picture on Anthropic (PDF guide, 2025), 258 on Gemini 2 and 560 on
+ * Gemini 3 (document guide, 2026), text and a high-detail picture on OpenAI.
+ */
+export const framings: Readonly<Record<ModelFamily, TokenFraming>> = {
+  openai: { request: 6, message: 4, call: 8, tool: 12, toolPreamble: 24, documentPage: 1800 },
+  anthropic: { request: 8, message: 4, call: 12, tool: 30, toolPreamble: 740, documentPage: 4500 },
+  gemini: { request: 3, message: 2, call: 8, tool: 4, toolPreamble: 4, documentPage: 560 },
+  open: { request: 34, message: 4, call: 12, tool: 30, toolPreamble: 230, documentPage: 1800 },
+}

@@ -1,6 +1,13 @@
 import { type Tokens, tokens } from "../message/message.ts"
-import type { ModelFamily, VocabularyName } from "./family.ts"
-import { type Caching, type ModelRow, type ModelRows, modelTable, type Prices } from "./model-table.ts"
+import {
+  type Caching,
+  type ModelFamily,
+  type ModelRow,
+  type ModelRows,
+  modelTable,
+  type Prices,
+  type VocabularyName,
+} from "./model-table.ts"
 
 /** What planning needs to know of a model. */
 export type ModelInfo = {

@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest"
 import { corpus, linesOf, withoutCorpus } from "../../test/support/corpus.ts"
 import { fc, isLongRun, runs } from "../../test/support/property.ts"
 import { runSteps } from "../message/steps.ts"
-import { createCounter } from "./counter.ts"
+import { countO200k, createCounter, o200k } from "./counter.ts"
 import { mergePairs, singleBytes } from "./generated/o200k.ts"
-import { countO200k, o200k } from "./o200k.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
 const numRuns = 3 * runs

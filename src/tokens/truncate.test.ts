@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc, runs } from "../../test/support/property.ts"
 import { tokens } from "../message/message.ts"
-import { countO200k, truncateO200k } from "./o200k.ts"
+import { countO200k, truncateO200k } from "./counter.ts"
 
 const numRuns = 3 * runs
 const settings = { seed: 20_261_115, numRuns }

@@ -6,7 +6,6 @@ export const noMerge = 0x7fffffff
 /** Which tokens merge into which. A token's number is its rank: the smaller it is, the earlier it merges. */
 export type Vocabulary = {
   readonly size: number
-  /** The token of each single byte. */
   readonly byteTokens: Int32Array
   /** The pair whose union is token n; -1 for a single byte. */
   readonly lefts: Int32Array

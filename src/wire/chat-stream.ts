@@ -1,10 +1,23 @@
-import type { ModelResponse, Wire } from "../message/message.ts"
+import { describe, type Problem } from "../message/errors.ts"
+import type { ModelResponse, StopReason, Usage, Wire } from "../message/message.ts"
 import { readChatResponse } from "./chat.ts"
-import { choiceOf, knownCallFields, knownFields, readChunk } from "./chat-stream-read.ts"
-import { rewriteChunk, writeChunks } from "./chat-stream-write.ts"
+import { choiceOf, hasMore, knownCallFields, knownFields, readChunk } from "./chat-stream-read.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
-import { type Collected, endOf, isClientPart, type PartDraft, type StreamCodec, type StreamEvent } from "./stream.ts"
+import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
+import {
+  type Collected,
+  type EncodeState,
+  endOf,
+  hasChunk,
+  indexOf,
+  isClientPart,
+  type PartDraft,
+  type StreamCodec,
+  type StreamEvent,
+  type WrittenEvent,
+  type WrittenPart,
+} from "./stream.ts"
 
 /** One assistant message: its text, its calls in order, and all unknown fields merged over the deltas. */
 function assemble({ parts, others }: Collected): ModelResponse {
@@ -112,4 +125,163 @@ export const chatStream: StreamCodec = {
   canWrite: isClientPart,
   isNumbered: () => false,
   collectsOthers: "all",
+}
+
+/** Write what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
+function rewriteChunk(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
+  const sse = kept[0]?.wire?.sse
+  if (sse === undefined) return [state, []]
+  const left = kept.filter((event) => hasChunk(state, event))
+  if (left.length === 0) return [state, []]
+  const chunk = readJson(sse.data, "response")
+  const { id } = state.start ?? {}
+  const usage = member(chunk, "usage")
+  const fields: Fields = {
+    ...(id === undefined || stringIn(chunk, "id") === undefined ? {} : { id: write(id) }),
+    ...rewriteChoices(state, chunk, left),
+    ...(isObject(usage?.value) && !left.some(({ type }) => type === "usage") ? { usage: write(null) } : {}),
+  }
+  return [state, [replaceData(sse, overlay(wireOf(chunk), fields))]]
+}
+
+function rewriteChoices(state: EncodeState, chunk: Json, left: readonly StreamEvent[]): Fields {
+  const list = member(chunk, "choices")
+  const choice = choiceOf(chunk)
+  if (list === undefined || choice === undefined) return {}
+  const delta = member(choice, "delta")
+  const fields: Fields = {
+    ...(delta === undefined || !isObject(delta.value) ? {} : { delta: rewriteDelta(state, delta, left) }),
+    ...rewriteFinish(choice, left),
+  }
+  const choices = elements(list).map((one) => (one.at === choice.at ? overlay(wireOf(one), fields) : wireOf(one)))
+  return { choices: writeList(choices) }
+}
+
+function rewriteFinish(choice: Json, left: readonly StreamEvent[]): Fields {
+  const reason = stringIn(choice, "finish_reason") || undefined
+  const stop = left.find((event) => event.type === "response-stop")
+  if (reason === undefined || (stop !== undefined && stop.stop === stop.wire?.stop)) return {}
+  return { finish_reason: write(stop === undefined ? null : finishReasons[stop.stop]) }
+}
+
+function rewriteDelta(state: EncodeState, delta: Json, left: readonly StreamEvent[]): Wire {
+  const has = (type: StreamEvent["type"]): boolean => left.some((event) => event.type === type)
+  const legacy = left.some((event) => indexOf(event) !== undefined && event.wire?.slot === undefined && !isText(event))
+  const more = left.some((event) => event.type === "other" && event.index === undefined)
+  const gone: Record<string, undefined> = {}
+  if (!has("text-delta") && stringIn(delta, "content")) gone.content = undefined
+  for (const name of ["reasoning_content", "reasoning"]) {
+    if (!has("reasoning-delta") && stringIn(delta, name)) gone[name] = undefined
+  }
+  if (!legacy) gone.function_call = undefined
+  if (!more && hasMore(delta, knownFields)) {
+    for (const name of Object.keys(delta.value as object)) if (!knownFields.has(name)) gone[name] = undefined
+  }
+  const calls = member(delta, "tool_calls")
+  return overlay(wireOf(delta), { ...gone, ...(calls === undefined ? {} : rewriteCalls(state, calls, left)) })
+}
+
+const isText = (event: StreamEvent): boolean =>
+  event.type === "text-delta" ||
+  event.type === "reasoning-delta" ||
+  (event.type === "part-start" && event.part !== "tool-call")
+
+function rewriteCalls(state: EncodeState, calls: Json, left: readonly StreamEvent[]): Fields {
+  const parts = new Map<number, WrittenPart>()
+  for (const event of left) {
+    const index = indexOf(event)
+    const part = index === undefined ? undefined : state.open.get(index)
+    if (part !== undefined && event.wire?.slot !== undefined) parts.set(event.wire.slot, part)
+  }
+  const written = elements(calls).flatMap((call, slot) => {
+    const part = parts.get(slot)
+    return part === undefined ? [] : [overlay(wireOf(call), { index: write(part.call) })]
+  })
+  return { tool_calls: written.length === 0 ? undefined : writeList(written) }
+}
+
+function writeChunks(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
+  switch (event.type) {
+    case "response-start":
+      return event === state.start ? [chunkOf(state, { role: "assistant", content: "" })] : []
+    case "response-stop":
+      return [chunkOf(state, {}, finishReasons[event.stop])]
+    case "response-end": {
+      const counted = state.usage !== undefined && state.start?.wire === undefined
+      return [...(counted ? [usageChunk(state, state.usage)] : []), createSseEvent("[DONE]")]
+    }
+    case "error":
+      return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
+    default: {
+      const index = indexOf(event)
+      const part = index === undefined ? undefined : state.open.get(index)
+      return part === undefined ? [] : writePartEvent(state, part, event)
+    }
+  }
+}
+
+function writePartEvent(state: EncodeState, part: WrittenPart, event: StreamEvent): readonly SseEvent[] {
+  if (event.type === "text-delta") return [chunkOf(state, { content: event.text })]
+  if (event.type === "reasoning-delta") return [chunkOf(state, { reasoning_content: event.text })]
+  const { start, call: index } = part
+  if (start.part !== "tool-call") return []
+  const custom = start.kind === "custom"
+  if (event.type === "part-start") {
+    const named = { index, id: start.callId, type: custom ? "custom" : "function" }
+    const inner = custom
+      ? { custom: { name: start.tool, input: "" } }
+      : { function: { name: start.tool, arguments: "" } }
+    return [chunkOf(state, { tool_calls: [{ ...named, ...inner }] })]
+  }
+  if (event.type !== "input-delta") return []
+  const inner = custom ? { custom: { input: event.text } } : { function: { arguments: event.text } }
+  return [chunkOf(state, { tool_calls: [{ index, ...inner }] })]
+}
+
+/** A chunk with the id, model and date of the first one. */
+function envelope({ start }: EncodeState, fields: Fields): SseEvent {
+  if (start?.wire !== undefined) {
+    const began = wireOf(readJson(start.wire.sse.data, "response"))
+    return createSseEvent(overlay(began, { usage: undefined, obfuscation: undefined, ...fields }))
+  }
+  const { id = "chatcmpl-holdfast", model = "unknown", createdAt = 0 } = start ?? {}
+  const named = {
+    id: write(id),
+    object: write("chat.completion.chunk"),
+    created: write(createdAt),
+    model: write(model),
+  }
+  return createSseEvent(writeObject({ ...named, ...fields }))
+}
+
+function chunkOf(state: EncodeState, delta: object, finish: string | null = null): SseEvent {
+  return envelope(state, { choices: write([{ index: 0, delta, finish_reason: finish }]) })
+}
+
+function usageChunk(state: EncodeState, usage: Usage): SseEvent {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  const counts = {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+  }
+  return envelope(state, { choices: write([]), usage: write(counts) })
+}
+
+const finishReasons: Readonly<Record<StopReason, string>> = {
+  end: "stop",
+  "tool-calls": "tool_calls",
+  length: "length",
+  refusal: "content_filter",
+  pause: "stop",
+  compaction: "stop",
+  "context-window": "length",
+  other: "stop",
+}
+
+function errorEvent(problem: Problem): Wire {
+  const upstream = problem.code === "upstream-error"
+  const message = upstream ? problem.message : describe(problem).sentence
+  return write({ message, type: upstream ? problem.type : "server_error", param: null, code: null })
 }

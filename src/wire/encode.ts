@@ -149,7 +149,6 @@ function brackets(
   }
 }
 
-/** A message of the user's in each format. */
 const userMessage: Readonly<Record<Format, (text: string) => unknown>> = {
   "anthropic-messages": (text) => ({ role: "user", content: [{ type: "text", text }] }),
   "openai-chat": (text) => ({ role: "user", content: text }),

@@ -171,10 +171,7 @@ export function closeOfList(text: string, from: number): number {
 const messageDepth = 3
 const partDepth = 5
 
-/**
- * Whether a body has more than `limit` messages and parts, without parsing it. Stops as soon as the limit is exceeded. Tools count too,
- * but are few.
- */
+/** Whether a body has more than `limit` messages, parts and tools, without parsing it or reading on. */
 export function* hasMorePieces(text: string, limit: number, most = unitsAtOnce): Steps<boolean> {
   let depth = 0
   let pieces = 0

@@ -128,7 +128,6 @@ function grow(state: EncodeState, event: StreamEvent): EncodeState {
   return { ...state, open: new Map(state.open).set(index, grown) }
 }
 
-/** Forget the parts that have ended. */
 function settle(state: EncodeState, group: readonly StreamEvent[]): EncodeState {
   const ends = group.filter((event) => event.type === "part-end")
   if (ends.length === 0) return state

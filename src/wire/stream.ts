@@ -195,7 +195,6 @@ export type StreamCodec = {
   readonly assemble: (collected: Collected) => ModelResponse
   /** Whether a part of our own can be written in this format so that clients handle it correctly. */
   readonly canWrite: (start: PartStart) => boolean
-  /** Whether the SSE event has a sequence number. */
   readonly isNumbered: (sse: SseEvent) => boolean
   /** Which `other` events `assemble` needs. */
   readonly collectsOthers: "none" | "of-parts" | "all"

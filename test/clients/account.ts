@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs"
-import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
+import type { ExchangeRecord } from "../../src/gateway/settings/gateway-options.ts"
 import type { Exchange } from "../model-server/exchange.ts"
 import type { Client } from "./client.ts"
 

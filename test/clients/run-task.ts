@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
+import type { ExchangeRecord } from "../../src/gateway/settings/gateway-options.ts"
 import type { Exchange } from "../model-server/exchange.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"

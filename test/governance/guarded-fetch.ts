@@ -1,4 +1,4 @@
-import { guardSse } from "../../src/guard/guard-events.ts"
+import { guardSse } from "../../src/guard/guard-stream.ts"
 import type { Format } from "../../src/message/message.ts"
 import type { Session } from "../../src/session/session.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../src/wire/sse.ts"

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import { startGateway } from "../../src/gateway/gateway.ts"
-import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
 import {
+  type ExchangeRecord,
   type Gateway,
   type GatewayOptions,
   usualGatewayLimits,

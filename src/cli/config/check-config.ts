@@ -1,10 +1,11 @@
 import { LineCounter, parseDocument } from "yaml"
 import type { z } from "zod"
+import { lazy } from "../../language/lazy.ts"
 import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
+import { secretExpected } from "./config-field.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
-import { secretExpected } from "./secret-ref.ts"
 
 /** What a configuration file says, or what is wrong with it. */
 export type Parsed =
@@ -189,13 +190,8 @@ const writtenOut = (path: Path, place: ConfigPlace): ConfigFault =>
     "Put the secret in an environment variable or a file of its own, and name that.",
   )
 
-let written: unknown
-
 /** Written once, and only where something is wrong. */
-const schema = (): unknown => {
-  written ??= configJsonSchema()
-  return written
-}
+const schema = lazy(configJsonSchema)
 
 function unknownName(path: Path, place: ConfigPlace): ConfigFault {
   const known = namesAt(schema(), path.slice(0, -1))

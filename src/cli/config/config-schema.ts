@@ -11,13 +11,14 @@ import {
   oneOf,
   origin,
   pattern,
+  secretExpected,
+  secretRef,
   share,
   text,
   whole,
   yesOrNo,
 } from "./config-field.ts"
 import { logFormats, logLevels, namedSummarizers, storeAwayNames, strategyNames } from "./resolved-config.ts"
-import { secretExpected, secretRef } from "./secret-ref.ts"
 
 /** A day: nothing here waits longer. */
 const dayMs = 86_400_000
@@ -181,7 +182,6 @@ const stack = members({
 const findNames = ["user", "instructions", "all", "off"] as const satisfies readonly FindFrom[]
 const fromRulesNames = ["off", "observe", "ask", "enforce"] as const satisfies readonly FromRules[]
 
-/** All that a configuration may say. */
 export const configSchema = members({
   $schema: text("the address of this schema").optional(),
   listen: listen.optional(),
@@ -226,7 +226,6 @@ type Deep<Data> = Data extends string | number | boolean | undefined
   ? Data
   : { readonly [Name in keyof Data]: Deep<Data[Name]> }
 
-/** A configuration that was checked. */
 export type Config = Deep<z.infer<typeof configSchema>>
 
 /** The same as JSON Schema, for editors. */

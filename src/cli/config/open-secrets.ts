@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises"
+import { systemCode } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import type { SecretRef } from "./config-field.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path } from "./fault.ts"
 import type { HeaderValues, ResolvedConfig } from "./resolved-config.ts"
 import type { Env } from "./said.ts"
-import type { SecretRef } from "./secret-ref.ts"
 
 export type OpenedConfig = ResolvedConfig<string>
 type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }
@@ -109,7 +110,7 @@ async function inFile(path: string): Promise<Found> {
     const value = (await readFile(path, "utf8")).trim()
     return value === "" ? { missing: `${says}, which is empty` } : checkLine(value, says)
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    const code = systemCode(error) ?? "unknown"
     return { missing: `${says}, which ${code === "ENOENT" ? "is not there" : `cannot be read (${code})`}` }
   }
 }

@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { dirname, extname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { systemCode } from "../../message/errors.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Parsed } from "./check-config.ts"
 import type { Config } from "./config-schema.ts"
@@ -99,7 +100,7 @@ const unreadable: Readonly<Record<string, string>> = {
   EPERM: "may not be read",
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "")
+const codeOf = (error: unknown): string => systemCode(error) ?? ""
 
 /** Run a configuration that is a program. What it throws is not repeated: nobody knows what is in it. */
 async function loadProgram(name: string, path: string): Promise<Parsed> {

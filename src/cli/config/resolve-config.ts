@@ -8,12 +8,12 @@ import { usualAskTimeoutMs } from "../../guard/judge-call.ts"
 import { families } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isPostgres } from "../../store/open-store.ts"
+import type { SecretRef } from "./config-field.ts"
 import type { Config } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, wrongValue } from "./fault.ts"
 import type { ConfigFile } from "./read-config.ts"
 import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
 import { type Env, type Flags, type GivenSettings, readSaid } from "./said.ts"
-import type { SecretRef } from "./secret-ref.ts"
 
 export const usualPort = 4141
 const usualHost = "127.0.0.1"
@@ -181,10 +181,7 @@ function summarizerOf(config: Config, said: GivenSettings, below: Below): Resolv
   return { format, baseUrl, model, headers, ...present({ key, maxOutputTokens, inputTokens }) }
 }
 
-/**
- * The stacks in the order of the file. Documents named for all stand before those of each stack, and are a stack of their own where no
- * other fits. Their paths stay as they are written, and are read as seen from the configuration.
- */
+/** The stacks in the order of the file, each behind the documents named for all; those are a stack of their own where no other fits. */
 function stacksOf({ stack = [], documents = [] }: Config, folder: string | undefined): readonly StackRule[] {
   const from = present({ folder })
   const rules = stack.map(

@@ -2,13 +2,14 @@ import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { StrategyName } from "../../compact/stages/strategies.ts"
 import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
+import type { Upstream } from "../../gateway/settings/upstream.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
-import type { ApiFamily, Format } from "../../message/message.ts"
+import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
 import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
-import type { SecretRef } from "./secret-ref.ts"
+import type { SecretRef } from "./config-field.ts"
 
 /** Strategies that can be chosen by their name. */
 export const strategyNames = [
@@ -37,19 +38,10 @@ export type LogFormat = (typeof logFormats)[number]
 type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
 export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
 
-export type ResolvedUpstream<Secret> = {
-  readonly name: string
-  readonly families: readonly ApiFamily[]
-  readonly models?: readonly string[]
-  readonly baseUrl: string
-  readonly windowTokens?: number
+export type ResolvedUpstream<Secret> = Omit<Upstream, "apiKey" | "headers"> & {
   /** The client's own is passed on unless given. */
   readonly key?: Secret
   readonly headers: HeaderValues<Secret>
-  readonly connectMs: number
-  readonly answerMs: number
-  readonly idleMs: number
-  readonly retries: number
 }
 
 type ResolvedSummarizer<Secret> = {

@@ -1,31 +1,25 @@
 import { present } from "../../message/present.ts"
-import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import { type ConfigFault, faultAt, foundWords } from "./fault.ts"
-import {
-  type LogFormat,
-  type LogLevel,
-  logFormats,
-  logLevels,
-  namedSummarizers,
-  storeAwayNames,
-} from "./resolved-config.ts"
+import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./resolved-config.ts"
 
 /** What was said on the command line, as it was written; one that is on or off says `true`. */
 export type Flags = Readonly<Partial<Record<FlagName, string>>>
 
-export type FlagName =
-  | "port"
-  | "host"
-  | "upstream"
-  | "window"
-  | "data"
-  | "recall"
-  | "token-env"
-  | "policy"
-  | "log-format"
-  | "log-level"
-  | "when-store-is-away"
-  | "summarizer"
+export const flagNames = [
+  "port",
+  "host",
+  "upstream",
+  "window",
+  "data",
+  "recall",
+  "token-env",
+  "policy",
+  "log-format",
+  "log-level",
+  "when-store-is-away",
+  "summarizer",
+] as const
+export type FlagName = (typeof flagNames)[number]
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -44,20 +38,7 @@ function sayingOf(name: FlagName, flags: Flags, env: Env): Saying | undefined {
 }
 
 /** What flags and variables say, read; each is laid over the file. */
-export type GivenSettings = {
-  readonly port?: number
-  readonly host?: string
-  readonly upstream?: string
-  readonly windowTokens?: number
-  readonly data?: string
-  readonly recall?: boolean
-  readonly tokenEnv?: string
-  readonly policy?: string
-  readonly logFormat?: LogFormat
-  readonly logLevel?: LogLevel
-  readonly whenStoreIsAway?: WhenStoreIsAway
-  readonly summarizer?: (typeof namedSummarizers)[number]
-}
+export type GivenSettings = ReturnType<typeof readSaid>["said"]
 
 type Read<Value> = (text: string) => Value | undefined
 
@@ -82,10 +63,7 @@ const yesOrNo: Read<boolean> = (text) => {
 }
 
 /** Read everything that was said, and say what of it cannot be meant. */
-export function readSaid(
-  flags: Flags,
-  env: Env,
-): { readonly said: GivenSettings; readonly faults: readonly ConfigFault[] } {
+export function readSaid(flags: Flags, env: Env) {
   const faults: ConfigFault[] = []
   const read = <Value>(name: FlagName, how: Read<Value>, expected: string): Value | undefined => {
     const saying = sayingOf(name, flags, env)

@@ -1,7 +1,11 @@
+import { upstreamProblem } from "../../gateway/tool-rounds/stream-rounds.ts"
 import { HoldfastError } from "../../message/errors.ts"
+import { tokens, type Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { collect } from "../../wire/collect.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
+import { decodeStream } from "../../wire/stream-decode.ts"
 
 type Asking = {
   readonly url: string
@@ -33,7 +37,7 @@ export async function askGateway(body: object, { url, session, headers, signal }
     signal,
   })
   const bytes = await readAll(response)
-  if (!response.ok) throw new HoldfastError(refusal(response.status, new TextDecoder().decode(bytes)))
+  if (!response.ok) throw new HoldfastError(upstreamProblem(response.status, new TextDecoder().decode(bytes)))
   const header = (name: string): string | undefined => response.headers.get(name) ?? undefined
   const told = present({
     session: header("x-holdfast-session"),
@@ -59,24 +63,9 @@ function eventsIn(bytes: Uint8Array): readonly SseEvent[] {
   return [...events, ...sseEnd(state)].filter(({ type }) => type === "event")
 }
 
-function refusal(status: number, text: string) {
-  const body = tryParse(text)
-  const error = isObject(body) && isObject(body.error) ? body.error : {}
-  const type = typeof error.type === "string" ? error.type : "error"
-  const message = typeof error.message === "string" ? error.message : text.slice(0, 300)
-  return { code: "upstream-error", type, message, status } as const
-}
-
 type Fields = Readonly<Record<string, unknown>>
 
 type AgentCall = { readonly id: string; readonly tool: string; readonly input: Fields }
-
-type AgentUsage = {
-  /** Everything read, cached or not. */
-  readonly inputTokens: number
-  readonly cacheReadTokens: number
-  readonly outputTokens: number
-}
 
 /** An answer put together from its stream. */
 type AgentAnswer = {
@@ -84,55 +73,32 @@ type AgentAnswer = {
   readonly content: readonly Fields[]
   readonly text: string
   readonly calls: readonly AgentCall[]
-  readonly usage: AgentUsage
+  readonly usage: Usage
 }
 
-type Reading = { readonly blocks: Map<number, { readonly block: Fields; text: string }>; usage: Fields; done: boolean }
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0)
+const format = "anthropic-messages"
 
 /** Put the events of an answer together, as a client of Anthropic's API does. One that is not whole is not acted on. */
-export function readStreamedAnswer(events: readonly SseEvent[]): AgentAnswer {
-  const reading: Reading = { blocks: new Map(), usage: {}, done: false }
-  for (const { data } of events) {
-    const event = tryParse(data)
-    if (isObject(event)) readEvent(reading, event)
-  }
-  if (!reading.done) throw new HoldfastError({ code: "stream-cut", after: `${events.length} events` })
-  const content = [...reading.blocks.values()].map(({ block, text }): Fields => {
-    if (block.type === "text") return { type: "text", text }
-    const input = tryParse(text === "" ? "{}" : text)
-    return { type: "tool_use", id: textOf(block.id), name: textOf(block.name), input: isObject(input) ? input : {} }
-  })
-  const { usage } = reading
-  const cacheReadTokens = numberOf(usage.cache_read_input_tokens)
-  const input = numberOf(usage.input_tokens) + numberOf(usage.cache_creation_input_tokens) + cacheReadTokens
+export function readStreamedAnswer(wire: readonly SseEvent[]): AgentAnswer {
+  const events = decodeStream(format, wire)
+  const failed = events.find(({ type }) => type === "error")
+  if (failed?.type === "error") throw new HoldfastError(failed.problem)
+  const { messages, usage = noUsage } = collect(format, events)
+  const parts = messages.flatMap((message) => message.parts)
   return {
-    content,
-    text: content
-      .map(({ text }) => textOf(text))
+    content: parts.map((part) => tryParse(part.wire ?? "")).filter(isObject),
+    text: parts
+      .flatMap((part) => (part.type === "text" ? [part.text] : []))
       .join("\n")
       .trim(),
-    calls: content.flatMap(({ type, id, name, input: given }) =>
-      type === "tool_use" && isObject(given) ? [{ id: textOf(id), tool: textOf(name), input: given }] : [],
+    calls: parts.flatMap((part) =>
+      part.type === "tool-call" && isObject(part.input)
+        ? [{ id: part.callId, tool: part.tool, input: part.input }]
+        : [],
     ),
-    usage: { inputTokens: input, cacheReadTokens, outputTokens: numberOf(usage.output_tokens) },
+    usage,
   }
 }
 
-function readEvent(reading: Reading, event: Fields): void {
-  const { type, index, content_block: block, delta, usage, message, error } = event
-  if (type === "error") {
-    const { type: kind, message: words } = isObject(error) ? error : {}
-    throw new HoldfastError({ code: "upstream-error", type: textOf(kind), message: textOf(words) })
-  }
-  if (type === "message_start" && isObject(message) && isObject(message.usage)) reading.usage = message.usage
-  if (type === "message_delta" && isObject(usage)) reading.usage = { ...reading.usage, ...usage }
-  if (type === "message_stop") reading.done = true
-  if (type === "content_block_start" && isObject(block))
-    reading.blocks.set(numberOf(index), { block, text: textOf(block.text) })
-  const open = reading.blocks.get(numberOf(index))
-  if (type === "content_block_delta" && open !== undefined && isObject(delta))
-    open.text += `${textOf(delta.text)}${textOf(delta.partial_json)}`
-}
+const none = tokens(0)
+const noUsage: Usage = { inputTokens: none, outputTokens: none, cacheReadTokens: none, cacheWriteTokens: none }

@@ -1,4 +1,4 @@
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import type { CacheUse, PromptPiece } from "../../tokens/prompt-cache.ts"
 import { isObject } from "../../wire/json.ts"
 import { createSseEvent } from "../../wire/sse.ts"

@@ -99,7 +99,6 @@ const customers = ["Aster Cafe", "Blue Door Bakery", "Corner Table", "Dune Hotel
 const pick = <Item extends string>(items: readonly Item[], at: number): string => items[at % items.length] ?? ""
 const two = (value: number): string => String(value).padStart(2, "0")
 
-/** The orders of one day. */
 function ordersText(day: string): string {
   const roll = dice(day.length * 4409)
   const orders = Array.from({ length: 16 }, (_, n) => {

@@ -8,7 +8,7 @@ import type { PolicyInput } from "../../guard/policy/templates.ts"
 import { present } from "../../message/present.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import { createPromptCache, type PromptCache, tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import {

@@ -18,7 +18,7 @@ test("an answer is put together from its stream as it was said", () => {
     ],
     text: "Half a moment, 😀 please.",
     calls: [{ id: "toolu_demo_s1_0", tool: "look", input: calls[0]?.input }],
-    usage: { inputTokens: 10, cacheReadTokens: 5, outputTokens: 4 },
+    usage: { inputTokens: 10, cacheReadTokens: 5, cacheWriteTokens: 3, outputTokens: 4 },
   })
 })
 

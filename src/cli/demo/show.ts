@@ -2,7 +2,7 @@ import type { ShortenReason } from "../../compact/stages/edit.ts"
 import { parseDigest } from "../../compact/summary/digest-text.ts"
 import { factsSection } from "../../compact/summary/summary.ts"
 import type { Message } from "../../message/message.ts"
-import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
+import { type CheckpointBody, eventsOfTrace, seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { clip, count, number } from "../terminal/output.ts"
@@ -242,7 +242,7 @@ function tell(checkpoint: string, { items, trace, beforeTokens, afterTokens }: C
   const digest = texts.find((text) => parseDigest(text) !== undefined) ?? ""
   const read = parseDigest(digest)
   const sections = read?.summary.sections ?? []
-  const reason = reasonIn(tryParse(trace))
+  const reason = reasonIn({ trace })
   return {
     checkpoint,
     beforeTokens,
@@ -268,9 +268,8 @@ const textsOf = ({ parts }: Message): readonly string[] =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
 
 /** How full it was when the plan was made, whichever way its tokens were counted. */
-function reasonIn(trace: unknown): ToldCompaction["reason"] {
-  const events = Array.isArray(trace) ? trace.filter(isObject) : []
-  const made = events.find(({ type }) => type === "plan-made")
+function reasonIn(checkpoint: Pick<CheckpointBody, "trace">): ToldCompaction["reason"] {
+  const made = eventsOfTrace(checkpoint).find(({ type }) => type === "plan-made")
   if (made === undefined || !isObject(made.plan) || !isObject(made.sizes) || !Array.isArray(made.plan.reasons))
     return undefined
   const room = Number(made.sizes.windowTokens) - Number(made.sizes.reserveTokens)

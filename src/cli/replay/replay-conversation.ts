@@ -14,7 +14,6 @@ import { createTally, extendTally, type Tally, tokensBetween } from "../../token
 import type { Conversation } from "../../transcript/conversation.ts"
 import { collapseSpace, saidIn, shareKept, userSentences, valuesPassed } from "./kept.ts"
 
-/** What a conversation is replayed on. */
 type ReplayOptions = {
   readonly model: string
   /** The model's own unless given. */
@@ -47,7 +46,6 @@ export type ReplayTurn = {
 /** A message that a compaction took out of what the model sees. */
 type DroppedMessage = { readonly message: number; readonly role: string; readonly words: string }
 
-/** One compaction of the replayed session. */
 export type ReplayCompaction = {
   readonly turn: number
   readonly remedy: string

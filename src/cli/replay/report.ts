@@ -121,7 +121,6 @@ export function spentSoFar(turns: readonly ReplayTurn[], arm: Arm): readonly num
   })
 }
 
-/** The sums over all conversations. */
 export function replayTotals(conversations: readonly ReplayedConversation[]) {
   const sum = (value: (replay: Replay) => number): number =>
     conversations.reduce((total, { replay }) => total + value(replay), 0)

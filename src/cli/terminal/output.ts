@@ -1,10 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { clipText } from "../../language/cut-text.ts"
 
-/**
- * Characters that tell a terminal what to do instead of being seen, those that turn the reading direction, and lone surrogates. What
- * a tool wrote must not move the cursor of whoever reads about it.
- */
+/** Control characters, those that turn the reading direction, lone surrogates: what a tool wrote must not move a reader's cursor. */
 const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu
 
 /** A text of unknown origin, safe to print; line breaks stay. */

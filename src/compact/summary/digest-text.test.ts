@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { digestHeading } from "../../message/fence.ts"
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import { parseDigest, renderDigest } from "./digest-text.ts"
 import {
   type Digest,

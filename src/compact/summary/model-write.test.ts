@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { call, result, text, transcript } from "../../../test/support/transcripts.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { tokens } from "../../message/message.ts"
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import { type AskModel, writeWithModel } from "./model-write.ts"
 import type { PromptInput } from "./prompt.ts"
 

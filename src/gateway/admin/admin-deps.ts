@@ -1,14 +1,17 @@
+import type { Context, Hono } from "hono"
 import type { Operator } from "../../guard/operator/operator.ts"
+import { startOfText } from "../../language/cut-text.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import type { Upstream } from "../settings/upstream.ts"
 import type { RecentExchanges } from "../telemetry/recent-exchanges.ts"
 import type { Approvals } from "./approvals.ts"
+import { refuseMethod } from "./refusal.ts"
 
 /** The dependencies of the admin API. */
 export type AdminDeps = {
   readonly holdfast: Holdfast
-  /** The store of the sessions. */
   readonly store: Store
   readonly operator?: Operator
   readonly recentExchanges: RecentExchanges
@@ -35,12 +38,58 @@ export type AdminDeps = {
 
 /** State that only the gateway knows. */
 type GatewayStatus = {
-  /** Requests in progress. */
   readonly requestsInFlight: number
   /** It accepts no more requests. */
   readonly closing: boolean
   /** Start time; by default the time when the admin API was created. */
   readonly startedMs?: number
-  /** Number of open sessions, if it is counted. */
   readonly openSessions?: number
+}
+
+type Answer = (c: Context) => Response | Promise<Response>
+
+/** Serve one method at a path, and refuse the others. HEAD must not be served as GET: it would leave an unread stream behind. */
+export function addRoute(app: Hono, method: "GET" | "POST", path: string, answer: Answer): void {
+  app.on(method, path, (c) => (c.req.method === method ? answer(c) : refuseMethod(method)))
+  app.all(path, () => refuseMethod(method))
+}
+
+type NumberBounds = { readonly least: number; readonly most: number }
+
+const wrong = (name: string, expected: string, found: string): HoldfastError =>
+  new HoldfastError({
+    code: "request-invalid",
+    path: `?${name}=`,
+    expected,
+    found: JSON.stringify(startOfText(found, 40)),
+  })
+
+/** A query parameter; refused if it is repeated. */
+export function readTextParameter(c: Context, name: string, maxLength = 200): string | undefined {
+  const [first, ...others] = c.req.queries(name) ?? []
+  if (first === undefined) return undefined
+  if (others.length > 0) throw wrong(name, "one value", `${others.length + 1} values`)
+  if (first === "" || first.length > maxLength || /[\p{Cc}\p{Cs}]/u.test(first))
+    throw wrong(name, `a text of 1 to ${maxLength} characters`, first)
+  return first
+}
+
+/** An integer parameter within its limits, or the default. */
+export function readNumber(c: Context, name: string, usual: number, { least, most }: NumberBounds): number {
+  const text = readTextParameter(c, name)
+  if (text === undefined) return usual
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= least && value <= most)) throw wrong(name, `a whole number from ${least} to ${most}`, text)
+  return value
+}
+
+export function readFlag(c: Context, name: string): boolean {
+  const text = readTextParameter(c, name)
+  if (text !== undefined && text !== "0" && text !== "1") throw wrong(name, "1 or 0", text)
+  return text === "1"
+}
+
+/** Throws: invalid query parameter. */
+export const refuseText = (name: string, expected: string, found: string): never => {
+  throw wrong(name, expected, found)
 }

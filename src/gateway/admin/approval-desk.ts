@@ -5,17 +5,14 @@ import { entryId, thaw } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { ApprovalAnswer, ApprovalsAnswer, SettledApproval } from "./answers.ts"
 import type { Approvals } from "./approvals.ts"
-import { messageLine, messageText } from "./message-line.ts"
+import { messageLine, messageText } from "./handoff-lines.ts"
 import type { Replicas } from "./replicas.ts"
 import type { Profiles } from "./session-profile.ts"
 
 /** A call that waits here or at another replica. */
 type Pending = Omit<ApprovalAnswer, "expiresAtMs" | "evidence" | "before"> & { readonly callId?: string }
 
-/**
- * Information for a person who approves calls: until when, where a call's values come from, what was said before, and the outcome of
- * earlier ones.
- */
+/** What a person who approves calls has to know: until when, where values come from, what was said before, earlier outcomes. */
 export type ApprovalDesk = {
   readonly tell: () => Promise<ApprovalsAnswer>
   /** How many calls wait, here and at other replicas. */
@@ -30,7 +27,6 @@ type DeskDeps = {
   readonly now: () => number
   /** How long a call waits for a person. */
   readonly askTimeoutMs?: number
-  /** Where a policy is written. */
   readonly placeOf?: (policy: string) => { readonly source: string; readonly line: number } | undefined
 }
 

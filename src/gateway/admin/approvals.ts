@@ -4,6 +4,7 @@ import type { Verdict, VerdictReason } from "../../guard/guard.ts"
 import type { RefusedWithNote } from "../../guard/judge-call.ts"
 import type { Operator } from "../../guard/operator/operator.ts"
 import { startOfText } from "../../language/cut-text.ts"
+import { createListeners } from "../../message/listeners.ts"
 import { present } from "../../message/present.ts"
 import { boundValue } from "./bound-value.ts"
 
@@ -89,7 +90,7 @@ export function createApprovals({
   limit = usualLimit,
 }: ApprovalsOptions = {}): Approvals {
   const waiting = new Map<string, Waiting>()
-  const { emit, subscribe } = createListeners()
+  const { emit, subscribe } = createListeners<ApprovalEvent>()
   const ask: Approvals["ask"] = (asked, signal) => {
     if (signal.aborted) return Promise.resolve(false)
     const approval = pendingOf(asked, newId(), now())
@@ -121,29 +122,6 @@ export function createApprovals({
       return found !== undefined
     },
     subscribe,
-  }
-}
-
-/** Listeners of approval events. One that throws is removed, so that it cannot block a call. */
-function createListeners(): { readonly emit: ApprovalListener; readonly subscribe: Approvals["subscribe"] } {
-  const listeners = new Map<symbol, ApprovalListener>()
-  return {
-    emit: (event) => {
-      for (const [key, listener] of listeners) {
-        try {
-          listener(event)
-        } catch {
-          listeners.delete(key)
-        }
-      }
-    },
-    subscribe: (listener) => {
-      const key = Symbol("listener")
-      listeners.set(key, listener)
-      return () => {
-        listeners.delete(key)
-      }
-    },
   }
 }
 

@@ -3,12 +3,19 @@ import { ownMessage } from "../../compact/standing.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { type CheckpointBody, type EntryBody, entryId, type Item, seqOf, thaw } from "../../session/log/entry.ts"
+import {
+  type CheckpointBody,
+  type EntryBody,
+  entryId,
+  eventsOfTrace,
+  type Item,
+  seqOf,
+  thaw,
+} from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
+import { isObject } from "../../wire/json.ts"
 import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./answers.ts"
-import { handoffLines } from "./handoff-lines.ts"
-import { messageLine, messageText } from "./message-line.ts"
+import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
 
 /** A compaction message by message. */
@@ -78,7 +85,7 @@ export function viewCompaction(
   { checkpoint, before, after, whole }: OpenedCompaction,
   { profile, rules, earlier }: ViewContext,
 ): CompactionView {
-  const events = eventsOfTrace(checkpoint.trace)
+  const events = eventsOfTrace(checkpoint)
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const raw = before.reduce((sum, { message }) => sum + meter.message(message), 0)
   const scale = scaleOf(checkpoint, events, raw)
@@ -139,12 +146,6 @@ function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
-
-/** The events of a checkpoint's trace. */
-export function eventsOfTrace(trace: string): readonly Fields[] {
-  const events = tryParse(trace)
-  return Array.isArray(events) ? events.filter(isObject) : []
-}
 
 /** The ratio of the provider's count to ours, from the plan of the same context. */
 function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], raw: number): number {

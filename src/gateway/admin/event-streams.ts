@@ -1,5 +1,4 @@
 type StreamRequest = {
-  /** Only events of this session. */
   readonly session?: string
   /** The id of the last event that the reader received. */
   readonly lastId?: string
@@ -99,7 +98,6 @@ function openReader(cursor: FeedCursor, signal: AbortSignal, readers: Set<Reader
   })
 }
 
-/** A reader's position in a feed. */
 type FeedCursor = {
   /** The next piece of text for the reader; empty if there is nothing new. */
   readonly take: () => string
@@ -114,10 +112,7 @@ export const maxWaitingBytes = 1_000_000
 /** Approximate length of one piece in characters. */
 const pieceLength = 64 * 1024
 
-/**
- * Starts after the reader's last event, or at the end. A reader whose event is lost, or is from another process, gets a gap event and all
- * kept events.
- */
+/** Starts after the reader's last event, or at the end. If that event is lost or of another process: a gap event and all kept events. */
 function createCursor(feed: Feed, lastId: string | undefined, session: string | undefined): FeedCursor {
   const known = lastId === undefined ? feed.head().number : feed.numberOf(lastId)
   let at = known ?? feed.floor()
@@ -151,7 +146,6 @@ function gapAt(feed: Feed, at: number): string {
 /** An event as text of an event stream. */
 type FeedEvent = {
   readonly number: number
-  /** The session of the event, if there is one. */
   readonly session?: string
   readonly text: string
   /** Total bytes up to the end of this event. */

@@ -6,11 +6,11 @@ import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
 import { rulesOfOperatorFor } from "../../session/pins.ts"
 import type { ExplainedRule } from "../../session/rule-guard.ts"
 import { piecesFor, searchLogs } from "../../session/search-logs.ts"
+import { createLock } from "../../store/pace.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import type { Activity } from "./activity.ts"
-import { addRoute } from "./add-route.ts"
-import type { AdminDeps } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, readFlag, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
 import type {
   EventsAnswer,
   ListedEvent,
@@ -25,8 +25,7 @@ import type {
 } from "./answers.ts"
 import { addCompactionRoutes, openWithProfile } from "./compaction-routes.ts"
 import { viewNow } from "./compaction-view.ts"
-import { messageLine } from "./message-line.ts"
-import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
+import { messageLine } from "./handoff-lines.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
 import {
@@ -278,7 +277,7 @@ const searchedCharacters = 20_000_000
 
 /** Search what was said in sessions, one search at a time: a new one is asked for with every word that is typed. */
 function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<Response> {
-  let line: Promise<unknown> = Promise.resolve()
+  const oneAtATime = createLock()
   return async (c) => {
     const query = readTextParameter(c, "query", 1000) ?? ""
     const limit = readNumber(c, "limit", searchPage.usual, { least: 1, most: searchPage.most })
@@ -287,13 +286,11 @@ function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<
       session === undefined
         ? await store.sessions({ limit: maxSummed + 1, ...present({ tenant }) })
         : [(await find(session)).row]
-    const search = line.then(() =>
+    const { found, sessions, cut } = await oneAtATime(async () =>
       c.req.raw.signal.aborted
         ? { found: [], sessions: 0, cut: true }
         : searchLogs(store, rows.slice(0, maxSummed), query, { limit, maxCharacters: searchedCharacters }),
     )
-    line = search.catch(() => {})
-    const { found, sessions, cut } = await search
     const answer: SearchAnswer = { found, sessions, cut: cut || rows.length > maxSummed }
     return c.json(answer)
   }

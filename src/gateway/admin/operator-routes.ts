@@ -7,13 +7,11 @@ import { ignoreProblem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { readLimited } from "../../model/call-model.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { addRoute } from "./add-route.ts"
-import type { AdminDeps } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, readNumber } from "./admin-deps.ts"
 import type { StandingAnswer } from "./answers.ts"
 import type { ApprovalDesk } from "./approval-desk.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
-import { readNumber } from "./read-query.ts"
 import { maxCommandBytes, refusalResponse, refusals, refuseProblem, tellProblem } from "./refusal.ts"
 
 const auditPage = { usual: 100, most: 1000 } as const
@@ -24,9 +22,7 @@ const lineBounds = { text: 4000, items: 200, total: 20_000 }
 
 type Deps = Pick<AdminDeps, "operator" | "approvals"> & { readonly desk: ApprovalDesk }
 
-/**
- * Routes for the operator's rules and policies, their audit log, pending approvals, and the only way to change any of it: a signed command.
- */
+/** Routes for the operator's rules, policies, audit log and approvals, and the only way to change any of it: a signed command. */
 export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps): void {
   const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
     operator === undefined ? refusalResponse(refusals.operator) : answer(c, operator)

@@ -6,10 +6,10 @@ import { createHoldfast } from "../../session/holdfast.ts"
 import { chainEntries } from "../../session/log/chain.ts"
 import type { EntryBody } from "../../session/log/entry.ts"
 import { openStore } from "../../store/open-store.ts"
+import { playWhatIf } from "./compaction-routes.ts"
 import { savedPerTurn, savingsSince, sessionCost, withoutCompaction } from "./savings.ts"
 import { createProfiles, type Profile } from "./session-profile.ts"
 import { totalsOf } from "./session-summary.ts"
-import { playWhatIf } from "./what-if.ts"
 
 const model = "claude-sonnet-4-5"
 

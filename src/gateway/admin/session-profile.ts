@@ -3,12 +3,12 @@ import { startOfText } from "../../language/cut-text.ts"
 import { type Message, type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { readBody } from "../../session/log/chain.ts"
-import { type Caller, type CheckpointBody, type EntryBody, entryId, thaw } from "../../session/log/entry.ts"
+import { type Caller, type EntryBody, entryId, eventsOfTrace, thaw } from "../../session/log/entry.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
 import { payloadsOf } from "../../store/reserved-log.ts"
 import type { OutlineEntry, Store, StoredEntry } from "../../store/store.ts"
 import { findModel } from "../../tokens/models.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
+import { isObject } from "../../wire/json.ts"
 import type { CompactionFigures, JudgedDecision } from "./answers.ts"
 
 /** One answered request of a client, as its provider reported it. Turns are counted from 1; sizes are those of one model call. */
@@ -71,7 +71,6 @@ type LogStore = Pick<Store, "outline" | "readEntries" | "payloads">
 const maxEntries = 500_000
 /** Outlines and bodies read at a time. */
 const readStep = 5000
-/** Length of a title in characters. */
 const titleLength = 200
 /** Messages searched for a title: a person's first message is among the first ones. */
 const titleMessages = 12
@@ -324,7 +323,7 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
       const place = { id: entryId(seq), seq, base, atMs, turn, upTo: entryId(node) }
       growing.compactions.push({ ...place, remedy, beforeTokens, afterTokens, ...present({ tookMs, ahead }) })
       growing.checkpoint = seq
-      const trace = tracedIn(body)
+      const trace = eventsOfTrace(body)
       const planned = plannedIn(trace, beforeTokens)
       if (planned !== undefined) growing.planned = planned
       growing.rulesLeftOut = leftOutIn(trace)
@@ -389,12 +388,7 @@ export function pricesOf(model: string, contextTokens: number) {
   return long !== undefined && contextTokens > long.aboveTokens ? long.prices : prices
 }
 
-type ReadTrace = readonly Readonly<Record<string, unknown>>[]
-
-function tracedIn({ trace }: CheckpointBody): ReadTrace {
-  const events = tryParse(trace)
-  return Array.isArray(events) ? events.filter(isObject) : []
-}
+type ReadTrace = ReturnType<typeof eventsOfTrace>
 
 function leftOutIn(trace: ReadTrace): number {
   const pins = trace.find(({ type }) => type === "pins-left-out")?.pins

@@ -4,17 +4,14 @@ import type { Message, Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Checkpoint, HistoryEntry } from "../../session/inspect.ts"
 import { verifyLog } from "../../session/log/chain.ts"
-import { type CheckpointBody, entryId, seqOf } from "../../session/log/entry.ts"
+import { type CheckpointBody, entryId, eventsOfTrace, seqOf } from "../../session/log/entry.ts"
 import { checkSessionId } from "../../session/options.ts"
 import type { Session } from "../../session/session.ts"
 import type { SessionFilter, SessionRow, Store } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { addRoute } from "./add-route.ts"
-import type { AdminDeps } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, readFlag, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
 import type { ListedName, SessionListing } from "./answers.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
-import { eventsOfTrace } from "./compaction-view.ts"
-import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 
 /** What the name of a session says, where the gateway gave it: its tenant is a fingerprint of the credential that its requests came with. */
@@ -54,7 +51,6 @@ type Deps = {
   readonly summarize: (row: SessionRow) => Promise<SessionListing>
 }
 
-/** The routes about sessions. */
 export function addSessionRoutes(app: Hono, deps: Deps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", "/admin/sessions", (c) => listSessions(c, deps))
@@ -303,7 +299,7 @@ const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }
 /** A compaction for display: its sizes before and after, what was kept, shortened and left out and why, and what replaced it. */
 function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
   if (body?.type !== "checkpoint-installed") return checkpoint
-  const events = eventsOfTrace(body.trace)
+  const events = eventsOfTrace(body)
   const ofType = (...types: readonly string[]): readonly Fields[] =>
     events.filter(({ type }) => typeof type === "string" && types.includes(type))
   const told = {
@@ -341,7 +337,6 @@ function keptIn({ items, standing, base }: CheckpointBody): Fields {
   }
 }
 
-/** The text of a generated message. */
 function textIn(message: unknown): string {
   const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : []
   return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")

@@ -1,33 +1,25 @@
 import { isUtf8 } from "node:buffer"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
-import type { ModelRequest } from "../../message/message.ts"
+import type { Format, ModelRequest } from "../../message/message.ts"
+import type { SessionOwner } from "../../session/options.ts"
 import type { Receipt } from "../../session/prepared.ts"
 import { sessionHeaders } from "../identity/identity.ts"
-import type { IncomingCall } from "./incoming-call.ts"
 
 /** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
 type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
 
-/**
- * The last request of a session, kept to see whether the next request only continues it. If it does, it is forwarded at once, and the
- * session stores it while the model works.
- */
+/** The last request of a session. If the next one only continues it, that is forwarded at once, and stored while the model works. */
 export type FastPath = {
   readonly session: string
   readonly bytes: Buffer
   readonly request: ModelRequest
-  /**
-   * The next body must have the same bytes up to here: the whole history except its last messages, in which clients move cache markers and
-   * change shapes.
-   */
+  /** The next body must have the same bytes up to here: the history but its last messages, where clients move cache markers. */
   readonly safe: number
   /** Where the last assistant message ends; infinite if there is none. */
   readonly answered: number
   /** The client names its conversation. */
   readonly isNamed: boolean
-  /**
-   * The next request may be forwarded without preparing it: this one was sent unchanged, or changed only in a prefix that stays the same.
-   */
+  /** The next request may be forwarded without preparing it: this one was sent unchanged, or with a prefix that stays the same. */
   readonly plain: boolean
   readonly splice?: Splice | undefined
   readonly receipt: Receipt
@@ -151,10 +143,7 @@ function placeOf(text: Buffer, bytes: Buffer, guess: number): number {
 export const bodyFor = ({ bytes, splice }: FastPath): Buffer =>
   splice === undefined ? bytes : Buffer.concat([splice.head, bytes.subarray(splice.from)])
 
-/**
- * At least everything up to the first assistant message: instructions, and often the first message, are the same in every conversation of a
- * program.
- */
+/** At least everything up to the first assistant message: what comes before is often the same in every conversation of a program. */
 function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): number {
   const elements = layout.messages?.elements ?? []
   const answer = messages.findIndex(({ role }) => role === "assistant")
@@ -176,10 +165,7 @@ function placeIn(bytes: Buffer, wire: string, at: number): number {
   return isUtf8(bytes) ? bytes.length - Buffer.byteLength(wire.slice(at)) : Buffer.byteLength(wire.slice(0, at))
 }
 
-/**
- * Does a body certainly continue this fast path? If the client does not name its conversation, it must contain the last assistant message:
- * other conversations may have begun with the same words.
- */
+/** Does a body certainly continue this fast path? Without a name for its conversation, it must have the last assistant message. */
 export const isSureOf = (fastPath: FastPath, bytes: Buffer, common = commonPrefix(fastPath.bytes, bytes)): boolean =>
   common >= fastPath.safe &&
   (fastPath.isNamed || common >= fastPath.answered) &&
@@ -256,10 +242,7 @@ const leastBytesPerToken = 2
 /** Safety margin below the compaction threshold, because counts are slightly off. */
 const nearShare = 0.95
 
-/**
- * Is a request certainly small enough that its session would not change it? For the part that is not counted yet, only its size in bytes
- * and an upper bound for its largest piece are known.
- */
+/** Is a request certainly small enough? Of what is not counted yet, only its bytes and a bound for its largest piece are known. */
 export function leavesSize(
   { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: CompactionPolicy,
   { countedTokens, moreBytes, pieceBytes }: RequestSize,
@@ -274,10 +257,7 @@ type RequestSize = { readonly countedTokens: number; readonly moreBytes: number;
 
 /** The last requests of active sessions, found by the bytes of the next request. */
 export type FastPaths = {
-  /**
-   * The fast path that a request most likely continues. If several fit because they began with the same words, the result is marked as not
-   * plain, so that the session's lineage decides.
-   */
+  /** The fast path that a request most likely continues; not plain if several fit, so that the session's lineage decides. */
   readonly find: (incomingCall: IncomingCall) => FastPath | undefined
   readonly put: (incomingCall: IncomingCall, fastPath: FastPath) => void
   readonly drop: (session: string) => void
@@ -353,4 +333,26 @@ export function createFastPaths(): FastPaths {
     },
     drop,
   }
+}
+
+/** A model call as a client sent it. */
+export type IncomingCall = {
+  readonly id: string
+  readonly tenant: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The gateway's own request headers. */
+  readonly own: {
+    readonly session?: string | undefined
+    readonly agent?: string | undefined
+    readonly bypass: boolean
+    readonly focus?: string | undefined
+  }
+  readonly format: Format
+  /** Set if the URL path names the model. */
+  readonly model?: string | undefined
+  /** The uncompressed body. */
+  readonly bytes: Buffer
+  /** The owner of its session: the tenant comes from the credential, the agent from the client's header. */
+  readonly owner: SessionOwner
 }

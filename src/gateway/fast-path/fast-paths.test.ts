@@ -2,8 +2,14 @@ import { expect, test } from "vitest"
 import { receipt } from "../../../test/fixtures/gateway/receipt.ts"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { continueFastPath, createFastPaths, type FastPaths, fastPathOf, namesItself } from "./fast-path.ts"
-import type { IncomingCall } from "./incoming-call.ts"
+import {
+  continueFastPath,
+  createFastPaths,
+  type FastPaths,
+  fastPathOf,
+  type IncomingCall,
+  namesItself,
+} from "./fast-path.ts"
 
 const system = { role: "system", content: "You are an agent. ".repeat(40) }
 const user = (content: string) => ({ role: "user", content })

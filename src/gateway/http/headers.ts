@@ -2,8 +2,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { ApiFamily } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
-import type { Upstream } from "../settings/upstream.ts"
-import { hasOwnKey, isCredential } from "../settings/upstream.ts"
+import { hasOwnKey, isCredential, type Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 
 /**
@@ -45,7 +44,6 @@ function ownLines(
   )
 }
 
-/** The `x-holdfast-…` headers of a request. */
 type HoldfastHeaders = {
   readonly session?: string | undefined
   readonly agent?: string | undefined

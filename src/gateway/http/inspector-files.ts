@@ -24,10 +24,7 @@ const types: Readonly<Record<string, string>> = {
   ".png": "image/png",
 }
 
-/**
- * Allow only files of this origin, and no markup made from text: session text can neither run scripts nor fetch anything if it ends up in a
- * page unescaped.
- */
+/** Only files of this origin, and no markup made from text: unescaped session text can neither run scripts nor fetch anything. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

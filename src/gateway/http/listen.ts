@@ -108,10 +108,7 @@ type ConnectionLimits = {
   readonly halfSentPerAddress: number
 }
 
-/**
- * The open connections of a server. A connection that waits for its client may be closed for a new one; a connection that waits for the
- * gateway never is.
- */
+/** The open connections of a server. One that waits for its client may be closed for a new one; one that waits for the gateway never is. */
 type Connections = {
   /** Call for a new connection. It is closed at once if no other can be closed for it. */
   readonly open: (socket: Socket) => void
@@ -242,9 +239,7 @@ function* slowOf({ halfSent, answering }: Address, nowMs: number): Generator<Con
   return undefined
 }
 
-/**
- * The client address of a connection: an IPv4 address, or the first 64 bits of an IPv6 address, which is the least that one customer has.
- */
+/** The client address: an IPv4 address, or the first 64 bits of an IPv6 address, the least that one customer has. */
 function addressName(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address) || address === "::1") return mapped ?? address

@@ -3,7 +3,7 @@ import type { Format } from "../../message/message.ts"
 import { isDue, othersServed } from "../../store/pace.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
 import { arrayEnd, arrayStep, startArray } from "../../wire/sse-array.ts"
-import type { Ending } from "../settings/exchange-record.ts"
+import type { Ending } from "../settings/gateway-options.ts"
 import { createByteList } from "./read-body.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 
@@ -69,10 +69,7 @@ function endsEvent(chunk: Uint8Array): boolean {
   return last === 0x0d && before === 0x0d
 }
 
-/**
- * Relay the bytes of a response as they arrive. A slow client slows the upstream down; if the upstream breaks off, the client's connection
- * is closed too.
- */
+/** Relay the bytes of a response as they arrive, no faster than the client reads; if the upstream breaks off, so does the response. */
 export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, options: RelayOptions): Promise<Relayed> {
   const { promise, resolve } = Promise.withResolvers<Relayed>()
   const writer = createWriter(response, options)
@@ -134,10 +131,7 @@ export function framingOf(format: Format, contentType: string, path: string): St
   return format === "gemini" && /:streamGenerateContent/.test(path) && /json/i.test(contentType) ? "array" : undefined
 }
 
-/**
- * Parse chunks into events. Their raw bytes together are the input bytes. The event loop is released between events, so that other requests
- * are served.
- */
+/** Parse chunks into events, whose raw bytes together are the input; other requests are served between events. */
 export async function* eventsIn(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   framing: StreamFraming,

@@ -1,8 +1,7 @@
 import { percentDecoded } from "../../language/encoding.ts"
 import type { ApiFamily, Format } from "../../message/message.ts"
 import { readBaseUrl } from "../../model/address.ts"
-import type { Upstream } from "../settings/upstream.ts"
-import { hasOwnKey } from "../settings/upstream.ts"
+import { hasOwnKey, type Upstream } from "../settings/upstream.ts"
 
 /** The kind of a request. `path` is the request target with its query, unchanged. */
 export type Route =

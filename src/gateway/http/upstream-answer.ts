@@ -1,8 +1,7 @@
 import type { Transform } from "node:stream"
 import * as zlib from "node:zlib"
 import type { Problem } from "../../message/errors.ts"
-import type { Upstream } from "../settings/upstream.ts"
-import { isCredential } from "../settings/upstream.ts"
+import { isCredential, type Upstream } from "../settings/upstream.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 
 /** Decompressors that emit output as it arrives, so that a stream is not delayed until its end. */
@@ -21,10 +20,7 @@ export function packingOf({ headers }: Pick<UpstreamAnswer, "headers">): string 
   return encoding === "" || encoding === "identity" ? undefined : encoding
 }
 
-/**
- * Decompress a response as it arrives, if the upstream compressed it although asked not to: the guard must read what the client will read.
- * Unknown encodings stay unchanged.
- */
+/** Decompress a response that the upstream compressed although asked not to: the guard must read what the client will read. */
 export function unpackedAnswer(answer: UpstreamAnswer): UpstreamAnswer {
   const open = streams.get(packingOf(answer) ?? "")
   if (open === undefined) return answer

@@ -18,9 +18,7 @@ import {
 
 /** Facts about a response besides its messages. */
 export type Answered = {
-  /** The provider's id of the response. */
   readonly responseId?: string
-  /** The log entry of the response. */
   readonly entry?: string
   /** The response was not read to its end: the client may have received less or more of it, or may retry. */
   readonly isCut?: boolean

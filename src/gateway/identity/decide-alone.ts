@@ -137,10 +137,7 @@ function fromAsked(line: Line): IdentityDecision | undefined {
   return goOnLine(line, open.session, history.answered === undefined ? "opening" : "history")
 }
 
-/**
- * The session whose newest response this is (by default the request's last one), if the message before it matches too; undefined if two
- * sessions have both.
- */
+/** The session whose newest response this is, if the message before it matches too; undefined if two sessions have both. */
 function newestOf({ look, names, history, request }: Line, answer = history.answers[0]): Bearer | undefined {
   if (answer === undefined || !hasTellingWords(answer)) return undefined
   const known = look(names.newest(contentKey(answer)))
@@ -159,10 +156,7 @@ function fromNewest(line: Line): IdentityDecision | undefined {
   return goOnLine(line, newest.session, "history")
 }
 
-/**
- * By an earlier response, if the later ones were lost because the process ended: the session's newest recorded response, or the one that
- * its last request continued.
- */
+/** By an earlier response, if later ones were lost with their process: the newest recorded, or the one that its last request continued. */
 function fromEarlier(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, request } = line
   const [, ...earlier] = history.answers
@@ -184,10 +178,7 @@ function fromEarlier(line: Line): IdentityDecision | undefined {
   return undefined
 }
 
-/**
- * Number of matching lines required if the response was shown to a person (fewer if it has fewer); for a client's own summary one is
- * enough.
- */
+/** Matching lines required if the response was shown to a person; for a client's own summary one is enough. */
 const leastLines = 2
 
 /**

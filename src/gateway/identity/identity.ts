@@ -24,7 +24,6 @@ export type Identity = {
   readonly explicit?: string | undefined
   /** The client's own id of its conversation, from a header or the body. */
   readonly client?: string | undefined
-  /** The agent within that conversation. */
   readonly agent?: string | undefined
   /** The agent named by `x-holdfast-agent`, unless it is the default agent. No conversation belongs to two named agents. */
   readonly named?: string | undefined

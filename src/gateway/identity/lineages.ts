@@ -4,17 +4,24 @@ import { createRetry } from "../../session/limit-store.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
-import type { AnswerPlace, Assignment, IdentityDecision, Write } from "./decision.ts"
-import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./decision.ts"
+import {
+  type AliasCache,
+  type AnswerPlace,
+  type Assignment,
+  type Bearer,
+  createAliasCache,
+  type IdentityDecision,
+  type Look,
+  lookup,
+  type Write,
+} from "./decision.ts"
 import type { Identity } from "./identity.ts"
 import { isTip, type Names, namesFor, readHistory } from "./names.ts"
 
 export type LineageDeps = AliasDeps & {
   readonly newId: () => string
   readonly now: () => number
-  /**
-   * May a request begin a new session if names cannot be looked up? It may belong to a known session, so it is refused unless this is true.
-   */
+  /** May a request begin a session if names cannot be looked up, though it may belong to a known one? Refused unless true. */
   readonly guesses?: boolean
 }
 

@@ -34,15 +34,11 @@ export type Names = {
    * program saw it, and how many lines of the response are stored.
    */
   readonly told: (frame: string, line: string) => string
-  /**
-   * A line of a session without an id, to recognise a request that contains the conversation as text; `ambiguous` if two sessions had it.
-   */
+  /** A line of a session without an id, to find a request that has the conversation as text; `ambiguous` if two sessions had it. */
   readonly said: (line: string) => string
   /** The newest response of a session without an id; stored with the mark of its request, and the key of the message right before it. */
   readonly newest: (key: string) => string
-  /**
-   * A response of a session without an id that a request continued; stored with the mark of that request, and the key of its last message.
-   */
+  /** A response of a session without an id that a request continued; stored with that request's mark and the key of its last message. */
   readonly goneOn: (frame: string, key: string) => string
   /** The last request of a session without an id; stored with its mark and its frame. */
   readonly tip: (session: string) => string
@@ -108,10 +104,7 @@ const plain = /^[A-Za-z0-9_.:@-]{1,64}$/
 /** Client text as part of a name. Long or unusual text, or text that looks like one of our hashes, is hashed. */
 const clean = (text: string): string => (plain.test(text) && !text.startsWith("h-") ? text : `h-${digest(text)}`)
 
-/**
- * All names of a tenant begin with its full fingerprint and a dot. The fingerprint contains no dot, so no client id can reach another
- * tenant's names.
- */
+/** Names begin with their tenant's fingerprint and a dot, which no fingerprint has: no client id can reach another tenant's. */
 const within = (tenant: string): string => (/^[A-Za-z0-9_-]{1,32}$/.test(tenant) ? tenant : digest("tenant", tenant))
 
 export const anonymousSession = (tenant: string, id: string): string => `${within(tenant)}.~${clean(id)}`
@@ -141,7 +134,6 @@ export const isInGroup = (base: string, session: string): boolean =>
 /** The tenant of requests without a credential. */
 const nobody = "none"
 
-/** Headers that contain only an API key. */
 const keyHeaders = ["x-api-key", "x-goog-api-key", "api-key"]
 
 /**
@@ -192,9 +184,7 @@ function subjectOf(credential: string): string | undefined {
 
 /** A request's messages as marks: each mark is a hash of the conversation up to one message. */
 export type History = {
-  /** The mark of the whole conversation. */
   readonly whole: string
-  /** The mark after each message. */
   readonly marks: readonly string[]
   /** The mark after the last assistant message, if there is one, and the number of messages up to it. */
   readonly answered?: { readonly mark: string; readonly messages: number }
@@ -329,10 +319,7 @@ const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
 /** Shorter signatures are placeholder words that many conversations share. */
 const leastSignature = 64
 
-/**
- * Gemini's calls have short ids, or ids that clients do not send back; the first call of each response carries a signature of the thoughts
- * before it.
- */
+/** Gemini's calls have ids that clients do not send back; the first call of a response carries a signature of its thoughts. */
 function signatureOf(wire: string | undefined): readonly string[] {
   const parsed = wire?.includes("ignature") === true ? tryParse(wire) : undefined
   const fields: BodyFields = isObject(parsed) ? parsed : {}
@@ -431,7 +418,6 @@ export const frameMark = (request: ModelRequest, hint: string | undefined): stri
 
 export const toolsMark = (request: ModelRequest): string => digest("tools", ...toolNames(request))
 
-/** The tool names, sorted. */
 export const toolNames = (request: ModelRequest): readonly string[] =>
   [...new Set([...request.tools.map(({ name }) => name), ...listedTools(request.messages)])].sort()
 

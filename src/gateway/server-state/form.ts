@@ -13,10 +13,7 @@ import {
   withElements,
 } from "./whole.ts"
 
-/**
- * The body to send upstream, and all elements that the model sees, stored and sent. `unthreadable`: an Anthropic thread cannot express the
- * request.
- */
+/** The body to send, and all elements that the model sees. `unthreadable`: an Anthropic thread cannot express the request. */
 export type Form =
   | { readonly type: "send"; readonly body: string; readonly elements: () => readonly string[] }
   | { readonly type: "unthreadable" }

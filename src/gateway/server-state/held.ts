@@ -152,10 +152,7 @@ async function orFallback<Value>(asked: Promise<Value>, onFault: HeldDeps["onFau
   }
 }
 
-/**
- * The history that a request continues, from the cache or from the log. The system part and tools of an Anthropic thread are not in the
- * log.
- */
+/** The history that a request continues, from the cache or the log, which lacks the system part and tools of an Anthropic thread. */
 async function chainOf(
   cache: ResponseCache,
   store: Store,
@@ -251,9 +248,7 @@ export function createEndings(): Endings {
 /** The name under which the store keeps the provider's state of a response. It includes the tenant, so that no tenant finds another's. */
 const linkName = (tenant: string, id: string): string => `u:${digest("held", tenant, id)}`
 
-/**
- * Store what the provider has under a response's id, but only if the log has all messages before it, so that the history can be rebuilt.
- */
+/** Store what the provider has under a response's id, if the log has all messages before it: the history can then be rebuilt. */
 async function putLink(
   store: Store,
   { tenant, session, id }: { readonly tenant: string; readonly session: string; readonly id: string },

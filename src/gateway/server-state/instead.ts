@@ -31,7 +31,6 @@ export type Instead =
 export type RefusedCall = Refused & {
   readonly sent: Buffer
   readonly changed: boolean
-  /** The refusal says that the request is too long. */
   readonly isTooLong: boolean
   /** The refusal is about a length: of the request or of the response. */
   readonly isAboutLength: boolean
@@ -65,10 +64,7 @@ export async function insteadOf(
 /** Status codes that say the request is invalid. */
 const invalid: ReadonlySet<number> = new Set([400, 422])
 
-/**
- * A changed request was refused with an unknown error. The likely cause is reasoning that the upstream no longer accepts, so try once
- * without any reasoning.
- */
+/** A changed request was refused with an unknown error, likely because of reasoning: try once without any. */
 function tryWithout(sent: Sent, { format }: ModelRequest, refused: RefusedCall): Instead | undefined {
   if (!invalid.has(refused.status) || refused.isAboutLength || sent.tried.has("without-reasoning")) return undefined
   const before = refused.sent.toString("utf8")

@@ -7,10 +7,7 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import { overlay, write } from "../../wire/json-write.ts"
 import { bodyFields } from "../identity/identity.ts"
 
-/**
- * A request with its full history: what the provider stores, the items it refers to by id, and the content of the gateway's compaction
- * items.
- */
+/** A request with its full history: what the provider stores, the items it refers to, and the content of our compaction items. */
 export type FullHistory = {
   /** The request as the client sent it. */
   readonly request: ModelRequest
@@ -143,7 +140,6 @@ type ExpandedElement = {
   readonly type: "itself" | "reference" | "lost" | "compaction"
 }
 
-/** Looks up items by id. */
 export type Items = {
   readonly find: (id: string) => string | undefined
   readonly isLost: (id: string) => boolean

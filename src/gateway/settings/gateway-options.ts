@@ -1,9 +1,12 @@
 import type { Guard } from "../../guard/guard.ts"
+import type { JudgedCall } from "../../guard/judge-call.ts"
 import type { Operator } from "../../guard/operator/operator.ts"
+import type { Problem } from "../../message/errors.ts"
+import type { Format, Usage } from "../../message/message.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
-import type { WhenStoreIsAway } from "../../session/prepared.ts"
+import type { Trace } from "../../session/log/event.ts"
+import type { Receipt, WhenStoreIsAway } from "../../session/prepared.ts"
 import type { Store } from "../../store/store.ts"
-import type { ExchangeRecord } from "./exchange-record.ts"
 import type { StackRule } from "./stack-rules.ts"
 import type { Upstream } from "./upstream.ts"
 
@@ -73,9 +76,7 @@ export type GatewayOptions = {
   readonly operator?: Operator
   /** Prompt stacks that are added to requests: the first rule that matches a call decides. */
   readonly stacks?: readonly StackRule[]
-  /**
-   * Judges the tool calls of responses outside any session, in addition to the operator's policies. Sessions have it in their own options.
-   */
+  /** Judges the tool calls of responses outside any session, beside the operator's policies. Sessions have it in their own options. */
   readonly guard?: Guard
   /** What to do with a request that may bring tool calls which the guard cannot judge, while there is a guard. The default is `refuse`. */
   readonly unjudged?: "refuse" | "pass"
@@ -113,4 +114,58 @@ export const usualTimes: Pick<Upstream, "connectMs" | "answerMs" | "idleMs" | "r
   answerMs: 600_000,
   idleMs: 300_000,
   retries: 2,
+}
+
+/**
+ * How a request was handled: `at-once`, forwarded unchanged and stored in the background; `prepared` by its session first; `passed`,
+ * forwarded because it is not a model call or could not be read; `bypassed` because the client asked for that; `answered` by the gateway;
+ * `refused` by the gateway.
+ */
+export type How = "at-once" | "prepared" | "passed" | "bypassed" | "answered" | "refused"
+
+export type Ending = "complete" | "client-left" | "upstream-cut" | "upstream-failed" | "refused"
+
+/** One request through the gateway, for the list of recent exchanges. It contains no key, no header and no text of the conversation. */
+export type ExchangeRecord = {
+  /** The id that the client gets as `x-holdfast-trace`. */
+  readonly id: string
+  readonly atMs: number
+  /** A fingerprint of the client's credential. */
+  readonly tenant: string
+  readonly session?: string
+  readonly agent?: string
+  /** The client program: the first word of its User-Agent. */
+  readonly client?: string
+  /** The name of the folder that the client says it works in. */
+  readonly project?: string
+  readonly method: string
+  /** Without the query, which may contain a key. */
+  readonly path: string
+  readonly format?: Format
+  readonly model?: string
+  readonly stream: boolean
+  /** The W3C trace context that the client sent, for spans that join its own. */
+  readonly traceparent?: string
+  readonly upstream?: string
+  readonly how: How
+  readonly ending: Ending
+  /** The status that the client received. */
+  readonly status: number
+  /** Was the request changed before it was sent upstream? */
+  readonly changed: boolean
+  readonly receipt?: Receipt
+  readonly trace: Trace
+  readonly usage?: Usage
+  readonly judged: readonly JudgedCall[]
+  readonly problem?: Problem
+  /** Requests sent upstream for this one: more than one after retries, a context error, or recalls. */
+  readonly attempts: number
+  readonly recalls: number
+  readonly requestBytes: number
+  readonly sentBytes: number
+  readonly responseBytes: number
+  /** Time until the request was sent, until the first byte of the response was relayed, and until the end. */
+  readonly preparedMs: number
+  readonly firstByteMs?: number
+  readonly totalMs: number
 }

@@ -1,5 +1,5 @@
 import type { StackOptions } from "../../session/stack/stack-options.ts"
-import type { IncomingCall } from "../fast-path/incoming-call.ts"
+import type { IncomingCall } from "../fast-path/fast-path.ts"
 import { fitsPattern } from "./upstream.ts"
 
 /** The calls that get a stack, by patterns in which `*` stands for any text. A missing field matches every call. */

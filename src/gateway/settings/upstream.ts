@@ -28,10 +28,7 @@ export type Upstream = {
 /** Longer names are not model names and match no pattern except `*`. */
 const maxNameLength = 512
 
-/**
- * The first upstream with this API that serves the model. Without a model: the only upstream with this API, or the first one without
- * patterns.
- */
+/** The first upstream with this API that serves the model; without a model the only one, or the first without patterns. */
 export function chooseUpstream(
   upstreams: readonly Upstream[],
   family: ApiFamily,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { createLabelValues, maxLabelValues } from "./label-values.ts"
+import { createLabelValues, maxLabelValues } from "./registry.ts"
 
 test.each([
   ["a usual name stays as it is", "claude-opus-4.1:beta", "claude-opus-4.1:beta"],

@@ -1,8 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { SessionEvent } from "../../session/events.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import { createLabelValues } from "./label-values.ts"
-import { createRegistry, type Registry } from "./registry.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
+import { createLabelValues, createRegistry, type Registry } from "./registry.ts"
 
 type MetricsOptions = {
   readonly now?: () => number
@@ -27,9 +26,9 @@ export function createMetrics({ now = Date.now, version = "0", readProcess }: Me
   const registry = createRegistry()
   const startedMs = now()
   registry
-    .gauge({ name: "holdfast_build_info", help: "The version of the gateway.", labels: ["version", "node"] })
+    .gauge("holdfast_build_info", "The version of the gateway.", ["version", "node"])
     .set(1, version, process.version)
-  registry.measured({ name: "holdfast_uptime_seconds", help: "Since the gateway was started." }, () =>
+  registry.measured("holdfast_uptime_seconds", "Since the gateway was started.", () =>
     Math.max(0, (now() - startedMs) / 1000),
   )
   const levels = gaugesOf(registry)
@@ -50,13 +49,10 @@ export function createMetrics({ now = Date.now, version = "0", readProcess }: Me
 function gaugesOf({
   gauge,
 }: Registry): Pick<Metrics, "requestsInFlight" | "openSessions" | "pendingApprovals" | "storeUp"> {
-  const inFlight = gauge({ name: "holdfast_requests_in_flight", help: "Requests in progress." })
-  const sessions = gauge({ name: "holdfast_open_sessions", help: "Sessions that are held in memory." })
-  const approvals = gauge({ name: "holdfast_approvals_pending", help: "Tool calls that wait for a person." })
-  const store = gauge({
-    name: "holdfast_store_up",
-    help: "Whether the store could be read and written when it was last tried.",
-  })
+  const inFlight = gauge("holdfast_requests_in_flight", "Requests in progress.")
+  const sessions = gauge("holdfast_open_sessions", "Sessions that are held in memory.")
+  const approvals = gauge("holdfast_approvals_pending", "Tool calls that wait for a person.")
+  const store = gauge("holdfast_store_up", "Whether the store could be read and written when it was last tried.")
   return {
     requestsInFlight: (count) => inFlight.set(count),
     openSessions: (count) => sessions.set(count),
@@ -66,12 +62,8 @@ function gaugesOf({
 }
 
 function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => void {
-  const memory = gauge({ name: "holdfast_memory_bytes", help: "Memory of the process.", labels: ["kind"] })
-  const lag = gauge({
-    name: "holdfast_event_loop_lag_seconds",
-    help: "Event loop delay since the last scrape.",
-    labels: ["quantile"],
-  })
+  const memory = gauge("holdfast_memory_bytes", "Memory of the process.", ["kind"])
+  const lag = gauge("holdfast_event_loop_lag_seconds", "Event loop delay since the last scrape.", ["quantile"])
   return () => {
     const figures = read()
     memory.set(figures.residentBytes, "resident")
@@ -87,33 +79,19 @@ function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => v
 function countEvents(registry: Registry): (event: SessionEvent) => void {
   const compacted = countCompactions(registry)
   const { counter, measured } = registry
-  const rules = counter({ name: "holdfast_rules_found_total", help: "Standing rules that were found and pinned." })
-  const summaries = counter({
-    name: "holdfast_summaries_total",
-    help: "Background summaries, by outcome.",
-    labels: ["outcome"],
-  })
-  const failures = counter({
-    name: "holdfast_background_failures_total",
-    help: "Work in the background that failed, by its kind.",
-    labels: ["work"],
-  })
-  const rereads = counter({
-    name: "holdfast_rereads_total",
-    help: "Lookups right after a compaction that repeat what it removed.",
-  })
+  const rules = counter("holdfast_rules_found_total", "Standing rules that were found and pinned.")
+  const summaries = counter("holdfast_summaries_total", "Background summaries, by outcome.", ["outcome"])
+  const failures = counter("holdfast_background_failures_total", "Work in the background that failed, by its kind.", [
+    "work",
+  ])
+  const rereads = counter("holdfast_rereads_total", "Lookups right after a compaction that repeat what it removed.")
   const [degraded, works] = [createDegradedSessions(), createLabelValues()]
   measured(
-    {
-      name: "holdfast_store_durability_degraded",
-      help: "Whether entries wait in memory because the store did not accept them.",
-    },
+    "holdfast_store_durability_degraded",
+    "Whether entries wait in memory because the store did not accept them.",
     () => (degraded.count() > 0 ? 1 : 0),
   )
-  measured(
-    { name: "holdfast_sessions_unsaved", help: "Sessions with entries that the store does not have yet." },
-    degraded.count,
-  )
+  measured("holdfast_sessions_unsaved", "Sessions with entries that the store does not have yet.", degraded.count)
   return (event) => {
     degraded.take(event)
     switch (event.type) {
@@ -139,16 +117,9 @@ function countEvents(registry: Registry): (event: SessionEvent) => void {
 type CompactionEvent = Extract<SessionEvent, { type: "compaction-installed" | "compaction-undone" }>
 
 function countCompactions({ counter }: Registry): (event: CompactionEvent) => void {
-  const compactions = counter({
-    name: "holdfast_compactions_total",
-    help: "Compactions that were installed, by remedy.",
-    labels: ["remedy"],
-  })
-  const removed = counter({
-    name: "holdfast_compaction_tokens_removed_total",
-    help: "Tokens removed from contexts by compactions.",
-  })
-  const undone = counter({ name: "holdfast_compactions_undone_total", help: "Compactions that were undone." })
+  const compactions = counter("holdfast_compactions_total", "Compactions that were installed, by remedy.", ["remedy"])
+  const removed = counter("holdfast_compaction_tokens_removed_total", "Tokens removed from contexts by compactions.")
+  const undone = counter("holdfast_compactions_undone_total", "Compactions that were undone.")
   const remedies = createLabelValues()
   return (event) => {
     if (event.type === "compaction-undone") return undone.add(1)
@@ -194,34 +165,35 @@ function countExchanges(registry: Registry): (record: ExchangeRecord) => void {
 }
 
 function countRequests({ counter, histogram }: Registry): (record: ExchangeRecord) => void {
-  const requests = counter({
-    name: "holdfast_requests_total",
-    help: "Requests, by wire format, how they were handled, how they ended, and the status class that the client got.",
-    labels: ["format", "how", "ending", "status_class"],
-  })
-  const seconds = (name: string, help: string, bounds: readonly number[]) => histogram({ name, help, bounds })
-  const duration = seconds(
+  const requests = counter(
+    "holdfast_requests_total",
+    "Requests, by wire format, how they were handled, how they ended, and the status class that the client got.",
+    ["format", "how", "ending", "status_class"],
+  )
+  const duration = histogram(
     "holdfast_request_duration_seconds",
     "Time from a request to the end of its response.",
     requestSeconds,
   )
-  const prepare = seconds("holdfast_prepare_seconds", "Time from a request until it was sent upstream.", prepareSeconds)
-  const firstByte = seconds(
+  const prepare = histogram(
+    "holdfast_prepare_seconds",
+    "Time from a request until it was sent upstream.",
+    prepareSeconds,
+  )
+  const firstByte = histogram(
     "holdfast_time_to_first_byte_seconds",
     "Time from a request to the first byte of its response.",
     requestSeconds,
   )
-  const attempts = counter({
-    name: "holdfast_upstream_attempts_total",
-    help: "Requests sent upstream, including retries.",
-    labels: ["upstream"],
-  })
-  const bytes = counter({
-    name: "holdfast_bytes_total",
-    help: "Bytes of bodies: received from clients, sent upstream, sent to clients.",
-    labels: ["direction"],
-  })
-  const recalls = counter({ name: "holdfast_recalls_total", help: "Recalls of removed text by a model." })
+  const attempts = counter("holdfast_upstream_attempts_total", "Requests sent upstream, including retries.", [
+    "upstream",
+  ])
+  const bytes = counter(
+    "holdfast_bytes_total",
+    "Bytes of bodies: received from clients, sent upstream, sent to clients.",
+    ["direction"],
+  )
+  const recalls = counter("holdfast_recalls_total", "Recalls of removed text by a model.")
   const upstreamNames = createLabelValues()
   return (record) => {
     const { format = "none", how, ending, upstream, firstByteMs } = record
@@ -238,22 +210,20 @@ function countRequests({ counter, histogram }: Registry): (record: ExchangeRecor
 }
 
 function countTokens({ counter, histogram, measured }: Registry): (record: ExchangeRecord) => void {
-  const used = counter({
-    name: "holdfast_tokens_total",
-    help: "Tokens as the providers report them; input has all that was read, cached or not.",
-    labels: ["kind", "model"],
-  })
-  const context = histogram({
-    name: "holdfast_context_tokens",
-    help: "Sizes of the contexts that were sent, by our count.",
-    bounds: contextSizes,
-  })
+  const used = counter(
+    "holdfast_tokens_total",
+    "Tokens as the providers report them; input has all that was read, cached or not.",
+    ["kind", "model"],
+  )
+  const context = histogram(
+    "holdfast_context_tokens",
+    "Sizes of the contexts that were sent, by our count.",
+    contextSizes,
+  )
   const [sums, modelNames] = [{ input: 0, cacheRead: 0 }, createLabelValues()]
   measured(
-    {
-      name: "holdfast_cache_read_share",
-      help: "Share of all input tokens so far that was read from the providers' caches.",
-    },
+    "holdfast_cache_read_share",
+    "Share of all input tokens so far that was read from the providers' caches.",
     () => (sums.input > 0 ? sums.cacheRead / sums.input : undefined),
   )
   return ({ usage, receipt, model }) => {
@@ -271,20 +241,18 @@ function countTokens({ counter, histogram, measured }: Registry): (record: Excha
 }
 
 function countGuard({ counter }: Registry): (record: ExchangeRecord) => void {
-  const judged = counter({
-    name: "holdfast_guard_calls_total",
-    help: "Tool calls that were judged, by decision, whether it was enforced, and tool.",
-    labels: ["decision", "enforced", "tool"],
-  })
-  const approvals = counter({
-    name: "holdfast_approvals_total",
-    help: "Tool calls that a person was asked about, by outcome.",
-    labels: ["outcome"],
-  })
-  const reasserted = counter({
-    name: "holdfast_pins_reasserted_total",
-    help: "Rules added back to a request because its history no longer had them.",
-  })
+  const judged = counter(
+    "holdfast_guard_calls_total",
+    "Tool calls that were judged, by decision, whether it was enforced, and tool.",
+    ["decision", "enforced", "tool"],
+  )
+  const approvals = counter("holdfast_approvals_total", "Tool calls that a person was asked about, by outcome.", [
+    "outcome",
+  ])
+  const reasserted = counter(
+    "holdfast_pins_reasserted_total",
+    "Rules added back to a request because its history no longer had them.",
+  )
   const toolNames = createLabelValues()
   return (record) => {
     for (const { verdict, enforced, tool, approved } of record.judged) {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { sampleRecord } from "../../../test/fixtures/gateway/sample-record.ts"
 import type { Problem } from "../../message/errors.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import { createLabelValues } from "./label-values.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import { type GenAiCall, modelCallOf, providerOf, serversOf } from "./model-call.ts"
+import { createLabelValues } from "./registry.ts"
 
 const servers = serversOf([
   { name: "main", baseUrl: "https://user:password@api.example.com/v1?key=secret" },

@@ -1,10 +1,9 @@
 import type { Problem } from "../../message/errors.ts"
-import type { Format } from "../../message/message.ts"
-import { type ApiFamily, familyOf } from "../../message/message.ts"
+import { type ApiFamily, type Format, familyOf } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import type { LabelValues } from "./label-values.ts"
+import type { LabelValues } from "./registry.ts"
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { type Collector, startCollector } from "../../../test/fixtures/gateway/collector.ts"
 import { judgedCall, sampleRecord, secretWords } from "../../../test/fixtures/gateway/sample-record.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "./open-telemetry.ts"
 
 const opened: { readonly close: () => Promise<void> }[] = []

@@ -3,10 +3,10 @@ import type { Meter, Tracer } from "@opentelemetry/api"
 import type { SpanExporter } from "@opentelemetry/sdk-trace"
 import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { createLabelValues } from "./label-values.ts"
 import { type Attributes, type GenAiCall, modelCallOf, serversOf } from "./model-call.ts"
+import { createLabelValues } from "./registry.ts"
 
 export type OpenTelemetryOptions = {
   /** The OTLP endpoint over HTTP, without `/v1/traces`. Without it nothing is exported. */
@@ -107,10 +107,7 @@ export function limitReports(tell: (error: unknown) => void, now: () => number =
 
 type SpanMaker = (call: GenAiCall, record: ExchangeRecord, traceparent: string | undefined) => void
 
-/**
- * Makes one span for each model call, from the client's request to the end of the response, as a child of the client's span if that is
- * known.
- */
+/** One span for each model call, from the client's request to the end of the response, below the client's span if that is known. */
 function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): SpanMaker {
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api
   return ({ name, attributes, sent, errorType }, record, traceparent) => {

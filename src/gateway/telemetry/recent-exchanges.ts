@@ -1,10 +1,13 @@
+import type { Problem } from "../../message/errors.ts"
+import { createListeners } from "../../message/listeners.ts"
+import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { ExchangeRecord } from "../settings/gateway-options.ts"
 
 type ExchangeListener = (record: ExchangeRecord) => void
 
 /** A model call in progress, with its session and model as far as they are known. */
-export type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
+type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
   Partial<Pick<ExchangeRecord, "session" | "model" | "client" | "project">>
 
 /** The latest exchanges; metrics, logs and spans are made from its events. */
@@ -27,10 +30,10 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
   const ended = createListeners<ExchangeRecord>()
   const begun = createListeners<BegunExchange>()
   return {
-    begin: begun.tell,
+    begin: begun.emit,
     add: (record) => {
       setNewest(records, record.id, record, limit)
-      ended.tell(record)
+      ended.emit(record)
     },
     find: (id) => records.get(id),
     newest: (most, session) => {
@@ -42,29 +45,84 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
   }
 }
 
-type Listeners<Event> = {
-  readonly tell: (event: Event) => void
-  readonly subscribe: (listener: (event: Event) => void) => () => void
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+/** The fields of an exchange record noted so far; unknown ones are missing. */
+type RecordFields = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
+
+/** The log of one exchange in progress. It is added to the recent exchanges once, at its end. */
+export type RequestLog = {
+  readonly id: string
+  readonly noted: RecordFields
+  /** The request is sent upstream; listeners are told. */
+  readonly begin: (known: Pick<BegunExchange, "session" | "model">) => void
+  /** The request was sent; the first byte of the response was relayed. */
+  readonly sent: () => void
+  readonly firstByte: () => void
+  readonly close: (ending: ExchangeRecord["ending"], status: number) => void
 }
 
-function createListeners<Event>(): Listeners<Event> {
-  const listeners = new Set<(event: Event) => void>()
+type RequestLogDeps = {
+  readonly recentExchanges: RecentExchanges
+  readonly now: () => number
+  /** A monotonic clock in milliseconds, for durations. */
+  readonly clock: () => number
+}
+
+export function openRequestLog(
+  { recentExchanges, now, clock }: RequestLogDeps,
+  id: string,
+  method: string,
+  path: string,
+): RequestLog {
+  const atMs = now()
+  const start = clock()
+  const noted: RecordFields = {}
+  let closed = false
   return {
-    tell: (event) => {
-      for (const listener of listeners) {
-        try {
-          listener(event)
-        } catch {
-          // Remove a listener that throws, so that it cannot break the exchange.
-          listeners.delete(listener)
-        }
-      }
+    id,
+    noted,
+    begin: (known) => {
+      const { tenant = "none", client, project } = noted
+      recentExchanges.begin({ id, atMs, tenant, ...present({ client, project }), ...known })
     },
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
+    sent: () => {
+      noted.preparedMs ??= clock() - start
+    },
+    firstByte: () => {
+      noted.firstByteMs ??= clock() - start
+    },
+    close: (ending, status) => {
+      if (closed) return
+      closed = true
+      const totalMs = clock() - start
+      recentExchanges.add({
+        tenant: "none",
+        method,
+        path,
+        stream: false,
+        how: "refused",
+        changed: false,
+        trace: [],
+        judged: [],
+        attempts: 0,
+        recalls: 0,
+        requestBytes: 0,
+        sentBytes: 0,
+        responseBytes: 0,
+        preparedMs: totalMs,
+        ...noted,
+        ...(noted.problem === undefined ? {} : { problem: withoutText(noted.problem) }),
+        id,
+        atMs,
+        ending,
+        status,
+        totalMs,
+      })
     },
   }
 }
+
+/** The reason of a JSON error quotes the body, and records must not quote text of a client. */
+const withoutText = (problem: Problem): Problem =>
+  problem.code === "json-invalid" ? { ...problem, reason: "it cannot be parsed" } : problem

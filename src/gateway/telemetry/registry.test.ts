@@ -4,13 +4,13 @@ import { createRegistry } from "./registry.ts"
 
 test("counters, gauges and histograms are written with help and type", () => {
   const registry = createRegistry()
-  const counter = registry.counter({ name: "calls_total", help: "Calls.\nAll of them \\o/", labels: ["kind", "tool"] })
+  const counter = registry.counter("calls_total", "Calls.\nAll of them \\o/", ["kind", "tool"])
   counter.add(2, "read", "cat")
   counter.add(1, "read", "cat")
   counter.add(1, "write", 'a "b" \\ c\nd')
-  registry.gauge({ name: "open", help: "Open ones." }).set(4)
-  registry.measured({ name: "share", help: "A share." }, () => undefined)
-  const histogram = registry.histogram({ name: "seconds", help: "How long.", bounds: [0.5, 2] })
+  registry.gauge("open", "Open ones.").set(4)
+  registry.measured("share", "A share.", () => undefined)
+  const histogram = registry.histogram("seconds", "How long.", [0.5, 2])
   for (const value of [0.5, 0.6, 2, 100]) histogram.observe(value)
   expect(registry.render()).toBe(`# HELP calls_total Calls.\\nAll of them \\\\o/
 # TYPE calls_total counter
@@ -33,16 +33,16 @@ seconds_count 4
 
 test("a counter without labels exists from the start, and one with labels from its first increment", () => {
   const registry = createRegistry()
-  registry.counter({ name: "plain", help: "." })
-  registry.counter({ name: "labelled", help: ".", labels: ["kind"] })
+  registry.counter("plain", ".")
+  registry.counter("labelled", ".", ["kind"])
   expect(registry.render()).toContain("\nplain 0\n")
   expect(registry.render()).not.toContain("\nlabelled")
 })
 
 test.each([Number.NaN, -1, Infinity, -Infinity])("%s is ignored and does not change a sum", (amount) => {
   const registry = createRegistry()
-  registry.counter({ name: "sum", help: "." }).add(amount)
-  registry.histogram({ name: "sizes", help: ".", bounds: [1] }).observe(amount)
+  registry.counter("sum", ".").add(amount)
+  registry.histogram("sizes", ".", [1]).observe(amount)
   expect(registry.render()).toContain("\nsum 0\n")
   expect(registry.render()).toContain("\nsizes_sum 0\nsizes_count 0\n")
 })
@@ -54,7 +54,7 @@ test("any label value is one line and parses back unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (value) => {
       const registry = createRegistry()
-      registry.counter({ name: "one", help: ".", labels: ["name"] }).add(1, value)
+      registry.counter("one", ".", ["name"]).add(1, value)
       const [, , sample = "", ...rest] = registry.render().split("\n")
       expect(rest).toEqual([""])
       const said = line.exec(sample)?.[1]
@@ -68,7 +68,7 @@ test("for any values, the buckets of a histogram only grow and end with the coun
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1000, noNaN: true })), (values) => {
       const registry = createRegistry()
-      const histogram = registry.histogram({ name: "h", help: ".", bounds })
+      const histogram = registry.histogram("h", ".", bounds)
       for (const value of values) histogram.observe(value)
       const said = [...registry.render().matchAll(/^h_(?:bucket\{.*\}|count) (\d+)$/gm)].map(([, count]) =>
         Number(count),

@@ -2,16 +2,13 @@ type MetricCounter = { readonly add: (amount: number, ...values: readonly string
 type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
 type Histogram = { readonly observe: (value: number) => void }
 
-type MetricName = { readonly name: string; readonly help: string }
-type LabelledMetric = MetricName & { readonly labels?: readonly string[] }
-
 /** The metrics of a process, in order of creation. */
 export type Registry = {
-  readonly counter: (metric: LabelledMetric) => MetricCounter
-  readonly gauge: (metric: LabelledMetric) => Gauge
+  readonly counter: (name: string, help: string, labels?: readonly string[]) => MetricCounter
+  readonly gauge: (name: string, help: string, labels?: readonly string[]) => Gauge
   /** A value that is read when the metrics are rendered; undefined if there is none yet. */
-  readonly measured: (metric: MetricName, read: () => number | undefined) => void
-  readonly histogram: (metric: MetricName & { readonly bounds: readonly number[] }) => Histogram
+  readonly measured: (name: string, help: string, read: () => number | undefined) => void
+  readonly histogram: (name: string, help: string, bounds: readonly number[]) => Histogram
   readonly render: () => string
 }
 
@@ -51,16 +48,16 @@ const isAmount = (value: number): boolean => value >= 0 && value < Infinity
 
 export function createRegistry(): Registry {
   const families: MetricFamily[] = []
-  const addLabelled = ({ name, help, labels = [] }: LabelledMetric, type: "counter" | "gauge"): Level => {
+  const addLabelled = (family: Omit<MetricFamily, "samples">, labels: readonly string[]): Level => {
     const top = newLevel()
-    families.push({ name, help, type, samples: () => samplesIn(top, labels) })
+    families.push({ ...family, samples: () => samplesIn(top, labels) })
     return top
   }
   return {
-    counter: (metric) => {
-      const top = addLabelled(metric, "counter")
+    counter: (name, help, labels = []) => {
+      const top = addLabelled({ name, help, type: "counter" }, labels)
       // A counter without labels starts at 0, so that its first increment is visible.
-      if (metric.labels === undefined) top.value = 0
+      if (labels.length === 0) top.value = 0
       return {
         add: (amount, ...values) => {
           if (!isAmount(amount)) return
@@ -69,39 +66,35 @@ export function createRegistry(): Registry {
         },
       }
     },
-    gauge: (metric) => {
-      const top = addLabelled(metric, "gauge")
+    gauge: (name, help, labels = []) => {
+      const top = addLabelled({ name, help, type: "gauge" }, labels)
       return {
         set: (value, ...values) => {
           find(top, values).value = value
         },
       }
     },
-    measured: ({ name, help }, read) => {
+    measured: (name, help, read) => {
       const samples = (): readonly MetricSample[] => {
         const value = read()
         return value === undefined ? [] : [{ labels: [], value }]
       }
       families.push({ name, help, type: "gauge", samples })
     },
-    histogram: (metric) => addHistogram(families, metric),
+    histogram: (name, help, bounds) => {
+      const { samples, observe } = createHistogram(bounds)
+      families.push({ name, help, type: "histogram", samples })
+      return { observe }
+    },
     render: () => writeExposition(families),
   }
 }
 
-function addHistogram(
-  families: MetricFamily[],
-  { name, help, bounds }: MetricName & { readonly bounds: readonly number[] },
-): Histogram {
+function createHistogram(bounds: readonly number[]): Histogram & Pick<MetricFamily, "samples"> {
   const counts = new Float64Array(bounds.length + 1)
   let sum = 0
-  families.push({
-    name,
-    help,
-    type: "histogram",
-    samples: () => bucketSamples(bounds, counts, sum),
-  })
   return {
+    samples: () => bucketSamples(bounds, counts, sum),
     observe: (value) => {
       if (!isAmount(value)) return
       let at = 0
@@ -157,4 +150,33 @@ function writeExposition(families: readonly MetricFamily[]): string {
     for (const sample of samples()) text += lineOf(name, sample)
   }
   return text
+}
+
+/** Limit on the values of a label: each value is a series in every scrape and on every server. */
+export const maxLabelValues = 100
+/** Limit on the length of a value; model and tool names are shorter. */
+const maxLabelLength = 128
+
+const otherValue = "other"
+
+// Some parsers treat these as the end of the text or of a line.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
+
+const clean = (text: string): string => text.slice(0, maxLabelLength).toWellFormed().replace(controls, "_")
+
+/** The label value for a name. With `admitted` false, a new name gets `other`. */
+export type LabelValues = (name: string, admitted?: boolean) => string
+
+/** External names as label values: cleaned, shortened, and after the first hundred all `other`. */
+export function createLabelValues(limit: number = maxLabelValues): LabelValues {
+  const known = new Set<string>()
+  return (name, admitted = true) => {
+    if (name.length <= maxLabelLength && known.has(name)) return name
+    const value = clean(name)
+    if (known.has(value)) return value
+    if (!admitted || known.size >= limit) return otherValue
+    known.add(value)
+    return value
+  }
 }

@@ -3,8 +3,7 @@ import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { unfence } from "../../message/fence.ts"
 import { type LineRange, type Recalled, storedNote, storedTag } from "../../session/recall.ts"
-import { answerRecall, boundRecall } from "./answer-recall.ts"
-import { recallName } from "./recall-tool.ts"
+import { answerRecall, boundRecall, recallName } from "./recall-tool.ts"
 
 /** A session with one stored text. */
 const holding = (text: string) => ({

@@ -2,14 +2,13 @@ import { describe, expect, test } from "vitest"
 import { fc, runs } from "../../../test/support/property.ts"
 import { couldHoldCall } from "../../guard/find-call.ts"
 import { createGuard } from "../../guard/guard.ts"
-import { guardSse } from "../../guard/guard-events.ts"
+import { guardSse } from "../../guard/guard-stream.ts"
 import { callId, type Format, formats, tokens } from "../../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../../wire/sse.ts"
 import type { StreamEvent } from "../../wire/stream.ts"
 import { encodeStream } from "../../wire/stream-encode.ts"
-import { plainEvents } from "../deliver.ts"
+import { passPlainStart, plainEvents, surelyWithoutCalls } from "../deliver.ts"
 import { eventsIn } from "../http/relay.ts"
-import { passPlainStart, surelyWithoutCalls } from "./pass-plain-start.ts"
 
 const guard = createGuard([
   `forbid(principal, action, resource == Holdfast::Tool::"denied");`,

@@ -22,17 +22,13 @@ import { elements, isObject, member, readJson, tryParse, valueIn, wireOf } from 
 import { overlay, write, writeList } from "../../wire/json-write.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
-import type { Recall } from "./answer-recall.ts"
-import { recallName } from "./recall-tool.ts"
+import { type Recall, recallName } from "./recall-tool.ts"
 
 /** The outcome of a finished round. */
 export type Round = {
   /** The response's id. In a stream the client sees the id of the first round; the provider's state is under that of the last one. */
   readonly id?: string
-  /**
-   * Recalls that were answered, and calls whose refusal was reported to the model. Zero in the last round, because nothing is sent after
-   * it.
-   */
+  /** Recalls that were answered, and refusals that the model was told. Zero in the last round: nothing is sent after it. */
   readonly recalls: number
   readonly denied: number
   /** Does another round follow? */
@@ -53,10 +49,7 @@ export type RoundsOptions = {
   readonly onRound?: (round: Round) => void
 }
 
-/**
- * Limit on rounds after the first: enough for a recalled text of several pages, or a second try after a refusal. A model that needs more is
- * looping.
- */
+/** Rounds after the first: enough for a recalled text of several pages or a second try. A model that needs more is looping. */
 export const usualRounds = 5
 
 /** Is this a call of the gateway's own recall tool? */

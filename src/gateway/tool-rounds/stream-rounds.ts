@@ -1,4 +1,4 @@
-import { guardEvents } from "../../guard/guard-events.ts"
+import { guardEvents } from "../../guard/guard-stream.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Format, StopReason } from "../../message/message.ts"
@@ -13,7 +13,7 @@ import { decodeEnd, decodeStep, startDecode } from "../../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../../wire/stream-encode.ts"
 import type { StreamFraming } from "../http/relay.ts"
 import { streamError } from "../http/wire-error.ts"
-import { boundRecall } from "./answer-recall.ts"
+import { boundRecall } from "./recall-tool.ts"
 import {
   besideText,
   bodyAfter,
@@ -119,8 +119,8 @@ async function problemIn(reply: FurtherStream): Promise<Problem> {
 /** Characters quoted from a body that is not an error in a known format. */
 const maxQuoted = 300
 
-/** The upstream's error for a later round. */
-function upstreamProblem(status: number, text: string): Problem {
+/** The error in a body that an upstream refused a request with. */
+export function upstreamProblem(status: number, text: string): Problem {
   const body = tryParse(text)
   const inner = isObject(body) ? body.error : undefined
   const error = isObject(inner) ? inner : {}
@@ -220,10 +220,7 @@ function waitsForStop({ stopped, taken, judged }: RoundNotes, { type }: StreamEv
   return taken.size > 0 || judged.some(isDenied)
 }
 
-/**
- * The request body of the next round; undefined if there is none. It requires that every call of this response was recalled or withheld,
- * and can be answered.
- */
+/** The body of the next round, if every call of this response was recalled or withheld, and can be answered. */
 async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason): Promise<string | undefined> {
   const { format, sent, recall, mayGoOn } = setup
   const { taken, released } = notes

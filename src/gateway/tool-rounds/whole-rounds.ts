@@ -1,12 +1,11 @@
 import { textCouldHoldCall } from "../../guard/find-call.ts"
-import { guardResponse } from "../../guard/guard-response.ts"
+import { guardResponse, responseWire, textPart, writtenMessage } from "../../guard/guard-response.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
-import { responseWire, textPart, writtenMessage } from "../../guard/response-wire.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { type Format, type Message, type ModelResponse, messageId, type Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { decodeResponse } from "../../wire/decode.ts"
-import { boundRecall } from "./answer-recall.ts"
+import { boundRecall } from "./recall-tool.ts"
 import {
   besideText,
   bodyAfter,
@@ -32,7 +31,6 @@ type WholeRoundsOptions = RoundsOptions & {
   readonly send: (body: string) => Promise<WholeText>
 }
 
-/** One response, decoded and judged. */
 type JudgedRound = {
   readonly answer: ModelResponse
   /** The response for the client: recalls removed, withheld calls replaced by text. */
@@ -101,10 +99,7 @@ async function judgeRound(
   return { answer, shown, recalls, denied: judged.filter(isDenied), spentMinor: spentWith(judged) }
 }
 
-/**
- * The request body of the next round; undefined if there is none. It requires that every call of this response was recalled or withheld,
- * and can be answered.
- */
+/** The body of the next round, if every call of this response was recalled or withheld, and can be answered. */
 async function nextOf(
   format: Format,
   sent: string,

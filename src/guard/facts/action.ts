@@ -135,10 +135,7 @@ const currencyCode =
   /^(?:USD|EUR|GBP|JPY|CHF|CNY|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|MXN|ZAR|KRW|SGD|HKD|THB|ILS|AED|SAR|BTC|ETH|USDC|USDT)$/
 const converts = /convert|exchange_rate|format|rate/i
 
-/**
- * What a call may be beside what its name says, since a name is only a name: one that has a word for paying in it may pay, and one that
- * names who it goes to may send.
- */
+/** What a call may do beside what its name says: one with a word for paying may pay, one that names who it goes to may send. */
 export function possibleActions(
   tool: string,
   named: ReadonlySet<Action>,

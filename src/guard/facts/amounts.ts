@@ -207,9 +207,7 @@ function unitScale(leaves: readonly Leaf[]): number {
   return most
 }
 
-/**
- * The sums of money that a call names: in fields, in texts, a price times its quantity, and the lines of an order together.
- */
+/** The sums of money that a call names: in fields, in texts, a price times its quantity, the lines of an order together. */
 export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
   const stated = leaves
     .find(({ role }) => role === "currency")
@@ -352,6 +350,5 @@ function numberOfWords(words: readonly string[]): number | undefined {
   return told ? total + current : undefined
 }
 
-/** Is it a word that numbers are spelled with? */
 const isNumberWord = (word: string): boolean =>
   small.has(word) || tens.has(word) || scales.has(word) || joints.has(word)

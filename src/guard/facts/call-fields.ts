@@ -1,10 +1,13 @@
-import { type Action, actionsOfWords, environmentsIn, targetEnvironments } from "./action.ts"
-import { withoutBuiltFiles } from "./command-place.ts"
-import { secretStore } from "./command-secrets.ts"
+import { type Action, actionsOfWords, type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { withoutBuiltFiles } from "./command-reach.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
-import { type Leaf, open } from "./leaf.ts"
-import type { ProgramReading } from "./program-reading.ts"
+import type { HostFact } from "./hosts.ts"
+import { type Finished, type Leaf, type Open, open } from "./leaf.ts"
+import type { PathFact } from "./paths.ts"
+import { secretStore } from "./secrets.ts"
+import type { CommandFact, Destruction } from "./shell.ts"
+import type { SqlFact } from "./sql.ts"
 import { wordsOf } from "./words.ts"
 
 const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
@@ -214,4 +217,72 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
     !/\/(?:comments|labels|reactions|subscription|assignees|requested_reviewers|lock)\b/.test(address) &&
     said.some(({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*delete\s*$/.test(folded))
   if (forced || deletes || isDeleted) reading.destructions.push({ kind: "repository", environments: [] })
+}
+
+/** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
+export type Programs = Finished<Omit<ProgramReading, "destructions" | "placed" | "written">>
+
+/** What is being gathered of a call: `finished` makes its programs of it. */
+export type ProgramReading = {
+  readonly statements: SqlFact[]
+  readonly commands: CommandFact[]
+  readonly paths: PathFact[]
+  readonly hosts: HostFact[]
+  readonly mailed: string[]
+  /** Texts that its commands and programs send. */
+  readonly told: string[]
+  readonly destructions: Destruction[]
+  readonly destructive: Set<string>
+  readonly environments: Set<Environment>
+  /** Those of them that fields name: they hold for the whole call. */
+  readonly placed: Set<Environment>
+  readonly controlsOff: Set<string>
+  readonly actions: Set<Action>
+  /** Values that are no shell command. */
+  readonly rest: Leaf[]
+  readonly open: Open
+  /** Scripts that are written into files: they may be run later. */
+  readonly written: string[]
+  /** Programs that were read, of any language. */
+  read: number
+  changes: boolean
+  /** It changes something besides files of this machine that are not named after production. */
+  elsewhere: boolean
+  network: boolean
+  tooMany: boolean
+}
+
+export const newReading = (): ProgramReading => ({
+  statements: [],
+  commands: [],
+  paths: [],
+  hosts: [],
+  mailed: [],
+  told: [],
+  destructions: [],
+  destructive: new Set(),
+  environments: new Set(),
+  placed: new Set(),
+  controlsOff: new Set(),
+  actions: new Set(),
+  rest: [],
+  open: new Map(),
+  written: [],
+  read: 0,
+  changes: false,
+  elsewhere: false,
+  network: false,
+  tooMany: false,
+})
+
+/** Of what is destroyed, where: an act that names no environment leaves that open. */
+export function finished(reading: ProgramReading): Programs {
+  for (const { kind, environments } of reading.destructions) {
+    if (kind !== "unknown") reading.destructive.add(kind)
+    for (const environment of environments) reading.environments.add(environment)
+    const isPlaced = environments.length > 0 || reading.placed.size > 0
+    if (kind !== "files" && kind !== "repository" && !isPlaced)
+      open(reading.open, "environments", "nothing says in which environment it acts")
+  }
+  return reading
 }

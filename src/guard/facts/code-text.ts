@@ -10,10 +10,7 @@ export const literal =
 
 export const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
 
-/**
- * A program with its texts put together as far as that can be seen, members in quotes called by their names, and the names that stand for
- * a text.
- */
+/** A program with its texts joined where that can be seen, quoted members by their names, and the names that stand for a text. */
 export function plainCode(code: string): { readonly text: string; readonly names: TextNames } {
   const once = joined(code)
   const names = namesIn(once)

@@ -22,7 +22,6 @@ const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
 /** Programs whose words are no files. */
 export const wordless =
   /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
-/** The files that a command names, reads and writes. */
 export function readFiles(reading: Files, command: RunCommand, effects: ReadonlySet<Effect>): void {
   const { name, directory, writesTo, readsFrom } = command
   const words = command.words.slice(1)

@@ -1,5 +1,6 @@
+import { lazy } from "../../language/lazy.ts"
 import { wordSet } from "../../language/word-forms.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "./action.ts"
 import { type Leaf, roleNames } from "./leaf.ts"
@@ -10,10 +11,7 @@ import { globMatches } from "./words.ts"
 const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
 type Deed = (typeof deeds)[number]
 
-/**
- * What a tool does, and which of its fields hold what. Fields that are not named are words for people: nothing in them is taken for a
- * file, a host or a command.
- */
+/** What a tool does, and which of its fields hold what. Other fields are words for people: no file, host or command is read from them. */
 export type ToolContract = {
   /** Names; `*` stands for any letters. */
   readonly tools: readonly string[]
@@ -26,7 +24,6 @@ export type ToolContract = {
   readonly recipients?: readonly string[]
   readonly subjects?: readonly string[]
   readonly amounts?: readonly string[]
-  /** The amounts are in hundredths. */
   readonly hundredths?: boolean
   readonly currencies?: readonly string[]
   readonly quantities?: readonly string[]
@@ -40,7 +37,6 @@ export type ToolContract = {
   readonly environments?: readonly string[]
   /** A path in its fields includes everything below that path. */
   readonly below?: boolean
-  /** Other fields that it has. */
   readonly texts?: readonly string[]
   /** How it reaches people, such as email or slack. */
   readonly medium?: string
@@ -219,12 +215,7 @@ function parsedInput(input: unknown): unknown {
 /** Throw an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
 export function checkContracts(given: readonly ToolContract[]): void {
   const wrong = (at: string, expected: string, found: unknown): never => {
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: at,
-      expected,
-      found: JSON.stringify(found)?.slice(0, 60) ?? "nothing",
-    })
+    refuseOption(at, expected, JSON.stringify(found)?.slice(0, 60) ?? "nothing")
   }
   if (!Array.isArray(given)) wrong("tools", "a list of contracts", given)
   const texts = (value: unknown): boolean =>
@@ -262,9 +253,7 @@ const otherFields: Readonly<Record<string, string>> = {
   network: "boolean",
 }
 
-let compiled: readonly Compiled[] | undefined
+const shipped = lazy(() => wellKnownTools.map(compile))
 
-function shipped(): readonly Compiled[] {
-  compiled ??= wellKnownTools.map(compile)
-  return compiled
-}
+/** The contracts of well-known tools alone. */
+export const knownContracts: () => Contracts = lazy(() => contractsOf([]))

@@ -1,7 +1,9 @@
+import { lazy } from "../../language/lazy.ts"
 import { present } from "../../message/present.ts"
 import { type Action, type Environment, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf, mostOf } from "./amounts.ts"
-import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
+import type { Programs } from "./call-fields.ts"
+import { actionsOfContract, type Contracts, type Declared, knownContracts, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
 import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
@@ -9,7 +11,6 @@ import { keyName, type Leaf, leavesOf, type Mark, type OpenFacts, roleOf } from 
 import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
-import type { Programs } from "./program-reading.ts"
 import { programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
@@ -66,7 +67,6 @@ function accessOf(actions: ReadonlySet<Action>): Access {
   return actions.has("read") || actions.has("query") ? "read" : "unknown"
 }
 
-/** The text of all values. */
 const textOf = (leaves: readonly Leaf[]): string =>
   leaves
     .filter(({ value }) => typeof value === "string")
@@ -91,15 +91,6 @@ function allEmails({ emails, unresolved, tooMany }: Addressed, programs: Program
     (text): Leaf => ({ keys: ["to"], role: "recipient", text, folded: text, value: text, group: 0, encoded: true }),
   )
   return { emails: [...emails, ...emailsOf(mailed).emails], unresolved, tooMany }
-}
-
-/** Work something out when it is first asked for, and once. */
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 /** A command with its quotes and variables undone, as a value. */
@@ -135,28 +126,28 @@ type Said = {
 }
 
 const saidBy = (leaves: readonly Leaf[]): Said => ({
-  amounts: once(() => amountsOf(leaves)),
-  mostAmounts: once(() => [...amountsOf(leaves), ...mostOf(leaves)]),
-  regions: once(() => regionsOf(leaves)),
-  personal: once(() => personalKinds(leaves)),
-  secrets: once(() => secretKinds(leaves)),
-  languages: once(() => languagesOf(leaves)),
-  text: once(() => textOf(leaves)),
-  rooms: once(() => roomsOf(leaves)),
+  amounts: lazy(() => amountsOf(leaves)),
+  mostAmounts: lazy(() => [...amountsOf(leaves), ...mostOf(leaves)]),
+  regions: lazy(() => regionsOf(leaves)),
+  personal: lazy(() => personalKinds(leaves)),
+  secrets: lazy(() => secretKinds(leaves)),
+  languages: lazy(() => languagesOf(leaves)),
+  text: lazy(() => textOf(leaves)),
+  rooms: lazy(() => roomsOf(leaves)),
 })
 
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
 function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs, isPossible: boolean): CallFacts {
-  const languages = once(
+  const languages = lazy(
     () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text, 0, false)))]),
   )
-  const regions = once(() => [
+  const regions = lazy(() => [
     ...said.regions(),
     ...regionsOf(programs.commands.map(commandLeaf)),
     ...regionsOf(programs.commands.flatMap(regionLeaves)),
   ])
   const medium = declared?.contract.medium
-  const media = once(() =>
+  const media = lazy(() =>
     medium === undefined
       ? mediaOf(
           sure.tool,
@@ -198,7 +189,7 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
 type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media" | "rooms">
 
 /** Everything that policies ask about a tool call. Pure, linear in the call, and never throws: what it could not read it marks. */
-export function factsOf(call: ToolCall, contracts: Contracts = usualContracts()): CallFacts {
+export function factsOf(call: ToolCall, contracts: Contracts = knownContracts()): CallFacts {
   const name = clean(String(call.tool).slice(0, 300)).text
   const declared = contracts.of(name, call.input)
   const { leaves: values, marks } = leavesOf(call.input)
@@ -252,13 +243,6 @@ function declaredLeaf(leaf: Leaf, { roles, contract }: Declared): Leaf {
       ? [...leaf.keys.slice(0, -1), `${leaf.keys.at(-1) ?? ""}_cents`]
       : leaf.keys
   return { ...leaf, role, keys }
-}
-
-let usual: Contracts | undefined
-
-function usualContracts(): Contracts {
-  usual ??= contractsOf([])
-  return usual
 }
 
 /** What is done now and what may be done later, together. */

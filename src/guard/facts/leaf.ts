@@ -11,7 +11,6 @@ export type Leaf = {
   readonly value: string | number | boolean
   /** The object it stood in, so that a price finds its quantity. */
   readonly group: number
-  /** It was written in an encoding. */
   readonly encoded: boolean
 }
 
@@ -398,10 +397,7 @@ export type Mark =
   | "hidden-characters"
   | "look-alike"
 
-/**
- * Facts that are unresolved: a call may have more of them than it says, or may do what it does not say. `everything` is a call that runs
- * what shows only when it runs.
- */
+/** Facts of which a call may have more than it says. `everything`: it runs what shows only when it runs. */
 const openKinds = [
   "everything",
   "recipients",
@@ -445,7 +441,6 @@ const maxUnfoldings = 4
 const maxRuns = 400
 /** Commands read in one script. */
 export const maxCommands = 500
-/** Words of one command. */
 export const maxWords = 2_000
 /** Scripts within scripts: `bash -c "$(…)"`. */
 export const maxScriptDepth = 8
@@ -455,3 +450,14 @@ export const maxStatements = 500
 export const maxFactsPerKind = 256
 /** Characters in which the language of one text is looked for. */
 export const maxLanguageLength = 100_000
+
+/** What was gathered, when nothing is added to it any more. */
+export type Finished<Data> = {
+  readonly [Name in keyof Data]: Data[Name] extends (infer Item)[]
+    ? readonly Item[]
+    : Data[Name] extends Set<infer Item>
+      ? ReadonlySet<Item>
+      : Data[Name] extends Map<infer Key, infer Value>
+        ? ReadonlyMap<Key, Value>
+        : Data[Name]
+}

@@ -1,7 +1,6 @@
 import type { Leaf } from "./leaf.ts"
 import { wordsOf } from "./words.ts"
 
-/** A kind of personal data. */
 export type PersonalKind =
   | "ssn"
   | "card"

@@ -1,13 +1,12 @@
 import { type Action, type Environment, targetEnvironments } from "./action.ts"
-import { readFields } from "./call-fields.ts"
+import { finished, newReading, type ProgramReading, type Programs, readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
-import { secretStore } from "./command-secrets.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open } from "./leaf.ts"
 import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
-import { finished, newReading, type ProgramReading, type Programs } from "./program-reading.ts"
+import { secretStore } from "./secrets.ts"
 import { shellFacts } from "./shell.ts"
 import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
@@ -201,7 +200,6 @@ function readSecretWords(reading: ProgramReading, literal: string): void {
   }
 }
 
-/** Cells of a notebook that are a script. */
 const scriptCells = /^\s*%%(?:bash|sh|script|system|sx)\b.*((?:\n(?!\s*%%).*)*)/gm
 
 /** Lines of a notebook that are commands, and not code, as one script: a change of folder holds for those that follow. */

@@ -10,10 +10,7 @@ const printsSettings =
 /** Longer output is not computed and counts as unknown. */
 const maxPrinted = 200_000
 
-/**
- * What a command prints, where that follows from its words and its input alone: `echo`, `printf`, and filters that decode. Absent for
- * everything else.
- */
+/** What a command prints, where that follows from its words and its input alone: `echo`, `printf`, filters that decode. */
 export function outputOf(words: readonly string[], given: readonly string[], piped: boolean): string | undefined {
   const [name = "", ...rest] = words
   if (printsSettings.test(words.join(" "))) return ""

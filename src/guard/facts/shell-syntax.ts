@@ -35,7 +35,6 @@ export type ShellCommand = {
   readonly given: readonly string[]
   /** It reads what another command prints, and nobody knows what that is. */
   readonly piped: boolean
-  /** What it prints, if that is known. */
   readonly prints?: string
   /** Patterns of the names of files that it prints, and of those that are handed to it. */
   readonly lists?: readonly string[]

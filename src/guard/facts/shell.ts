@@ -1,9 +1,16 @@
 import { present } from "../../message/present.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { readFiles, wordless } from "./command-files.ts"
-import { environmentsOf, isBuild } from "./command-place.ts"
-import { pricedField, readHost, readHosts, readMail, readPayment, readRegions } from "./command-reach.ts"
-import { opensSecret, printsSecret, secretStore } from "./command-secrets.ts"
+import {
+  environmentsOf,
+  isBuild,
+  pricedField,
+  readHost,
+  readHosts,
+  readMail,
+  readPayment,
+  readRegions,
+} from "./command-reach.ts"
 import {
   deletesRefs,
   destructions,
@@ -18,8 +25,9 @@ import {
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
-import { type Open, type OpenFacts, open } from "./leaf.ts"
+import { type Finished, type Open, open } from "./leaf.ts"
 import { type PathFact, pathFact } from "./paths.ts"
+import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { fold } from "./words.ts"
 
@@ -38,23 +46,13 @@ export type CommandFact = {
 /** Something that is taken away for good, and where. */
 export type Destruction = { readonly kind: string; readonly environments: readonly Environment[] }
 
-type ShellFacts = {
-  readonly commands: readonly CommandFact[]
-  readonly paths: readonly PathFact[]
-  readonly hosts: readonly string[]
-  readonly destructions: readonly Destruction[]
-  readonly environments: readonly Environment[]
+type ShellFacts = Finished<Omit<Reading, "selected">> & {
   readonly sql: readonly { readonly text: string; readonly environments: readonly Environment[] }[]
   readonly code: readonly RunCode[]
-  /** Addresses handed to a mail program. */
-  readonly mailed: readonly string[]
-  /** Texts that its commands send, for whoever reads them. */
-  readonly told: readonly string[]
   /** Files that it writes, with what it writes. */
   readonly written: ReadonlyMap<string, string | undefined>
   /** What it writes into the settings of a system, each as the place and what is written there. */
   readonly settings: readonly string[]
-  readonly open: OpenFacts
   readonly tooMany: boolean
 }
 
@@ -64,14 +62,15 @@ type Reading = {
   readonly hosts: string[]
   readonly destructions: Destruction[]
   readonly environments: Environment[]
+  /** Addresses handed to a mail program. */
   readonly mailed: string[]
+  /** Texts that its commands send, for whoever reads them. */
   readonly told: string[]
   readonly open: Open
   /** Where commands act that do not say so, as one before them has chosen. */
   selected: readonly Environment[]
 }
 
-/** What a shell script does. */
 export function shellFacts(text: string): ShellFacts {
   const run = runOf(text)
   const reading: Reading = {

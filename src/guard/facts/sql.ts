@@ -3,7 +3,6 @@ import { isObject } from "../../wire/json.ts"
 import { maxScriptDepth, maxStatements } from "./leaf.ts"
 import { parseSql, type SqlNode } from "./sql-grammar.ts"
 
-/** What one statement does. */
 export type SqlFact = {
   readonly verb: string
   readonly targets: readonly string[]
@@ -402,7 +401,6 @@ function isUnboundedLine(words: readonly string[]): boolean {
 const shape =
   /\b(?:drop\s+(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|column|audit|materialized|keyspace|collection|server|tables?)|truncate\s+(?:table\s+)?["`[\w]|delete\s+from\s+\S|alter\s+(?:table|database|system|user|role|server|session|audit|schema|login|policy)\b|update\s+["`[\w.\]]+\s+set\s|insert\s+into\s|replace\s+into\s|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+)?(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|server|login)\b|select\s[^;]{0,2000}?\bfrom\s|set\s+(?:global|session|persist)\s|noaudit\s|grant\s+[\w, ]{1,200}\s(?:on|to)\s|revoke\s+[\w, ]{1,200}\s(?:on|from)\s|merge\s+into\s|merge\s+[\w.`"]+\s[^;]{0,2000}?\bwhen\s)/i
 
-/** Does a text have a statement of SQL in it? */
 export const looksLikeSql = (text: string): boolean =>
   shape.test(opened(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
 

@@ -1,11 +1,11 @@
 import { type Action, mayMail, maySurf, possibleActions } from "./action.ts"
 import { hasRates } from "./amounts.ts"
+import type { Programs } from "./call-fields.ts"
 import type { Declared } from "./contracts.ts"
 import type { Addressed, HostFact } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { mediaOf } from "./media.ts"
 import { hasContacts, tellsOfPeople } from "./personal.ts"
-import type { Programs } from "./program-reading.ts"
 
 /** A call by its tool and its values: what the name says that it does, and what somebody has declared. */
 type Naming = {

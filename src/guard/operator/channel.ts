@@ -61,7 +61,6 @@ export type OperatorChannel = {
   unwritten: boolean
 }
 
-/** An empty channel. */
 export function createChannel(
   parts: Pick<
     OperatorChannel,
@@ -222,10 +221,7 @@ function takeEntries(channel: OperatorChannel, entries: readonly AuditEntry[]): 
 /** Limit on lost write races; more means that something is wrong with the store. */
 const maxTries = 100
 
-/**
- * Write a line built from the current state; it is built again if another program was faster, and not written if `make` returns undefined.
- * It is in force only once the store has it.
- */
+/** Write a line built from the current state, anew if another program was faster; not if `make` returns undefined. In force once stored. */
 export async function writeLine(
   channel: OperatorChannel,
   make: () => NewAuditBody | undefined,

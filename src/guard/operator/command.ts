@@ -9,10 +9,8 @@ import {
 } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import type { PolicyInput } from "../policy/templates.ts"
-import { type TemplateUse, templateNames } from "../policy/templates.ts"
+import { type PolicyInput, type TemplateUse, templateNames } from "../policy/templates.ts"
 
-/** The signed commands of an operator. */
 export type OperatorCommand =
   | {
       readonly type: "pin"
@@ -83,7 +81,6 @@ function publicKeyOf(key: KeyObject): PublicKey {
 /** A private key, and the fingerprint of its public half. */
 type PrivateKey = { readonly fingerprint: string; readonly sign: (bytes: Uint8Array) => Uint8Array }
 
-/** Parse a private key in PEM. */
 export function readPrivateKey(pem: string, name: string): PrivateKey {
   const privateKey = parsePrivate(pem)
   if (privateKey?.asymmetricKeyType !== "ed25519")
@@ -117,7 +114,6 @@ const maxNameLength = 200
 export const maxPolicyLength = 50_000
 /** Limit on the characters of a signed command: the longest policy, escaped and in base64. */
 const maxCommandLength = 500_000
-/** Limit on policies added by commands. */
 export const maxCommandPolicies = 500
 /** Limit on the public keys of one channel. */
 export const maxKeys = 200
@@ -154,7 +150,6 @@ const isText = (value: unknown, most: number): value is string =>
 export const isName = (value: unknown): value is string =>
   isText(value, maxNameLength) && !/[\p{Cc}\u2028\u2029]/u.test(value)
 
-/** A rule's text. */
 const isRuleText = (value: unknown): value is string => isText(value, maxRuleLength) && !value.includes("\0")
 
 /** A policy's name, as a guard accepts it. */
@@ -218,7 +213,6 @@ function readPayload(json: string): Payload | undefined {
   return isPayload(value) ? value : undefined
 }
 
-/** Sign a command with a private key in PEM. */
 export function signCommand(privateKey: string, payload: Payload): string {
   const { fingerprint, sign } = readPrivateKey(privateKey, "given")
   const json = JSON.stringify(payload)
@@ -236,7 +230,6 @@ type SignedCommand = {
   readonly fingerprint: string
   readonly payload: Uint8Array
   readonly signature: Uint8Array
-  /** The bytes that are signed. */
   readonly signed: Uint8Array
 }
 

@@ -32,7 +32,6 @@ export type LogState = {
   readonly head: Head
   readonly audience: string
   readonly commands: readonly AcceptedCommand[]
-  /** The last sequence number of each key. */
   readonly sequences: ReadonlyMap<string, number>
   /** The directory as last logged. */
   readonly files: readonly FileHash[]

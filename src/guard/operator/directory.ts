@@ -3,14 +3,13 @@ import { constants } from "node:fs"
 import { access, open, readdir, realpath, stat } from "node:fs/promises"
 import { join, sep } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, systemCode } from "../../message/errors.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import { maxFileBytes, maxFiles, maxKeys, type PublicKey, readPublicKey } from "./command.ts"
 import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule-file.ts"
 
 export type FileHash = { readonly name: string; readonly sha256: string }
 
-/** The content of a policy directory. */
 export type DirectoryContent = {
   /** Changes whenever the directory changes; computed without reading the files. */
   readonly stamp: string
@@ -60,8 +59,7 @@ const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
 
 const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
 
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && "code" in error ? String(error.code) : undefined
+const codeOf = (error: unknown): string | undefined => systemCode(error)
 
 /** All relevant files of the directory, by name. A missing or suddenly empty directory is a fault. */
 async function listFiles(directory: string): Promise<readonly ListedFile[]> {
@@ -189,7 +187,7 @@ const maxTries = 6
 export async function isAbsent(directory: string): Promise<boolean> {
   return stat(directory).then(
     () => false,
-    (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT",
+    (error: unknown) => systemCode(error) === "ENOENT",
   )
 }
 
@@ -228,10 +226,7 @@ export async function readSettled(directory: string, settleMs = usualSettleMs): 
   throw faultIn(directory, undefined, "a directory that stays the same for a moment", "one that keeps changing")
 }
 
-/**
- * The state of a key. `trusted`: its commands are executed. `retired`: its old commands stay in force, new ones are refused. `revoked`:
- * none of its commands is in force.
- */
+/** `trusted`: its commands are executed. `retired`: its old commands stay, new ones are refused. `revoked`: none of them is in force. */
 type KeyState = "trusted" | "retired" | "revoked"
 
 export type KnownKey = PublicKey & { readonly state: KeyState; readonly source: string }
@@ -255,6 +250,5 @@ export function makeKeyRing(texts: readonly KeyText[]): KeyRing {
   return ring
 }
 
-/** The state of the keys in a folder. */
 const stateOf = (name: string): KeyState =>
   name.startsWith("keys/revoked/") ? "revoked" : name.startsWith("keys/retired/") ? "retired" : "trusted"

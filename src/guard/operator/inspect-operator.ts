@@ -76,10 +76,7 @@ export function auditLines(entries: readonly AuditEntry[], { commands }: LogStat
 
 type WholeLog = { readonly entries: readonly AuditEntry[]; readonly state: LogState }
 
-/**
- * Read the log from its first line and verify everything: every hash, signature and number, that it ends where the store says, and that it
- * still has what was read before.
- */
+/** Read the log from its first line and verify every hash, signature and number, its end, and that it still has what was read before. */
 export async function readWholeLog(
   log: AuditLog,
   { keys, state: known }: { readonly keys: KeyRing; readonly state: LogState },

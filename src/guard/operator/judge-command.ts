@@ -1,4 +1,5 @@
 import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../message/errors.ts"
+import { createListeners } from "../../message/listeners.ts"
 import { present } from "../../message/present.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import type { NewAuditBody } from "./audit-log.ts"
@@ -182,7 +183,6 @@ export function createRefusals(): Refusals {
   }
 }
 
-/** Events in the operator's channel. */
 export type OperatorEvent = { readonly atMs: number } & (
   | {
       readonly type: "rules-changed"
@@ -209,25 +209,7 @@ export type OperatorHub = {
   readonly subscribe: (listener: OperatorListener) => () => void
 }
 
-/** Sends events to listeners. A listener that throws is removed, so that it cannot keep a rule from taking effect. */
 export function createOperatorHub(now: () => number): OperatorHub {
-  const listeners = new Map<symbol, OperatorListener>()
-  return {
-    emit: (event) => {
-      for (const [id, listener] of listeners) {
-        try {
-          listener({ atMs: now(), ...event })
-        } catch {
-          listeners.delete(id)
-        }
-      }
-    },
-    subscribe: (listener) => {
-      const id = Symbol("listener")
-      listeners.set(id, listener)
-      return () => {
-        listeners.delete(id)
-      }
-    },
-  }
+  const { emit, subscribe } = createListeners<OperatorEvent>()
+  return { emit: (event) => emit({ atMs: now(), ...event }), subscribe }
 }

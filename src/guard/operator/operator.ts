@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, type FSWatcher, watch } from "node:fs"
 import { basename, join, resolve } from "node:path"
-import { HoldfastError, ignoreProblem, type Problem } from "../../message/errors.ts"
+import { HoldfastError, ignoreProblem, type Problem, refuseOption } from "../../message/errors.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import { present } from "../../message/present.ts"
+import { createLock } from "../../store/pace.ts"
 import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
 import {
@@ -47,9 +48,7 @@ export type OperatorOptions = {
   readonly withoutDirectory?: boolean
   /** Trusted public keys in addition to those of the directory, in PEM. */
   readonly keys?: readonly string[]
-  /**
-   * The name of this deployment, for which commands are signed. By default a random name, chosen at the first start and kept in the log.
-   */
+  /** The name of this deployment, for which commands are signed; by default a random one, chosen at the first start and kept in the log. */
   readonly audience?: string
   readonly now?: () => number
   /** Check files and log in the background; true by default. */
@@ -132,17 +131,6 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
   }
 }
 
-/** Runs one function at a time, in call order. */
-function createLock(): <Value>(act: () => Promise<Value>) => Promise<Value> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (act) => {
-    const run = last.then(act, act)
-    last = run.catch(() => undefined)
-    return run
-  }
-}
-
-/** A refresh in the background. */
 function inBackground(refresh: () => Promise<Standing>): () => void {
   let running = false
   return () => {
@@ -169,12 +157,7 @@ async function openChannel({
   withoutDirectory = false,
 }: OperatorOptions): Promise<OperatorChannel> {
   if (given !== undefined && (typeof given !== "string" || given === "" || given.includes("\0")))
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "directory",
-      expected: "a folder",
-      found: "something else",
-    })
+    refuseOption("directory", "a folder", "something else")
   const directory = given === undefined ? undefined : resolve(given)
   if (audience !== undefined && !isName(audience)) throw wrongAudience("a name", "something else")
   const channel = createChannel({

@@ -3,8 +3,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { createGuard, type Guard } from "../guard.ts"
-import type { PolicyInput } from "../policy/templates.ts"
-import { isDeclarations, templateNames } from "../policy/templates.ts"
+import { isDeclarations, type PolicyInput, templateNames } from "../policy/templates.ts"
 import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
@@ -18,10 +17,7 @@ export const faultIn = (
 ): HoldfastError =>
   new HoldfastError({ code: "policy-invalid", policy, found: found.slice(0, 300), ...present({ line, expected }) })
 
-/**
- * The rules of a `.md` or `.txt` file. An id contains the file's name, the position and the start of the text's hash: the same text at the
- * same position is the same rule.
- */
+/** The rules of a `.md` or `.txt` file. An id has the file's name, the position and the start of the text's hash. */
 export function readRuleFile(name: string, text: string): readonly OperatorRule[] {
   const { scope, body, bodyLine } = readFrontMatter(name, text)
   const { rules, openComment } = rulesInFile(body, bodyLine)
@@ -291,7 +287,6 @@ export function tryPolicies(
 export type OperatorRule = {
   /** The same after every restart: `rules.md#3:ab12cd34` of a file, `c12` of the command in line 12 of the audit log. */
   readonly id: string
-  /** The exact text. */
   readonly text: string
   /** The file, or the fingerprint of the key that signed it. */
   readonly source: string

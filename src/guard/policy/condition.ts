@@ -109,9 +109,7 @@ function compileExpression(node: unknown): Expression {
   return join === undefined ? unknown : join(compileExpression(body.left), compileExpression(body.right))
 }
 
-/**
- * Questions about a set of facts that may have more members than are known: what is in it is in it, and what is not may be.
- */
+/** Questions about a set that may have more members than are known: what is not in it may be. */
 function setQuestion(kind: string, { left, right, arg }: Readonly<Record<string, unknown>>): Expression | undefined {
   const name = attributeOf(kind === "isEmpty" ? arg : left)
   const within = attributeOf(right)
@@ -431,7 +429,6 @@ export type GuardPolicy = {
   readonly assumed: ReadonlySet<string>
   /** Whether the policy is in force, or only reported on. */
   readonly mode: "enforce" | "observe"
-  /** The rule in words, from `@rule("…")`. */
   readonly rule: string
   /** What to do instead, from `@instead("…")`. */
   readonly instead?: string
@@ -443,7 +440,6 @@ export type GuardPolicy = {
   readonly agent?: string
   /** The session that its head names. */
   readonly session?: string
-  /** Its conditions ask which action it is. */
   readonly asksAction: boolean
   /** False where it surely does not hold, true where it surely does. */
   readonly holds: Condition

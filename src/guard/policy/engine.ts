@@ -1,4 +1,5 @@
 import { createRequire } from "node:module"
+import { lazy } from "../../language/lazy.ts"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
@@ -175,13 +176,8 @@ export type Cedar = typeof import("@cedar-policy/cedar-wasm/nodejs")
 const isCedar = (module: unknown): module is Cedar =>
   typeof module === "object" && module !== null && "statefulIsAuthorized" in module
 
-let loaded: Cedar | undefined
-
 /** Load the engine at first use, and at once: who has no policies need not have it, and who has them need not wait. */
-export function loadCedar(): Cedar {
-  loaded ??= requireCedar()
-  return loaded
-}
+export const loadCedar: () => Cedar = lazy(requireCedar)
 
 function requireCedar(): Cedar {
   try {

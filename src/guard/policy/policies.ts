@@ -1,6 +1,6 @@
 import type { DetailedError, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs"
 import { assert } from "../../message/assert.ts"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { createRecent } from "../../message/recall.ts"
 import type { Steps } from "../../message/steps.ts"
@@ -10,7 +10,7 @@ import { compileCondition, type GuardPolicy } from "./condition.ts"
 import { type Cedar, loadCedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { cedarString, lineAt, type PolicyDraft, shown } from "./template.ts"
+import { cedarString, lineAt, type PolicyDraft, refuseGiven, shown } from "./template.ts"
 import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
@@ -63,8 +63,7 @@ export function* readPolicySet(
   inputs: readonly PolicyInput[],
   given: Readonly<Record<string, Matcher>>,
 ): Steps<PolicySet> {
-  if (!Array.isArray(inputs))
-    throw new HoldfastError({ code: "option-invalid", option: "policies", expected: "a list", found: shown(inputs) })
+  if (!Array.isArray(inputs)) refuseGiven("policies", "a list", inputs)
   const taken = new Set<string>(Object.keys(given))
   const nameFor = (wanted: string): string => {
     let name = wanted
@@ -80,13 +79,7 @@ export function* readPolicySet(
     if (isDeclarations(input)) continue
     const written = unchecked.length
     if (typeof input === "string") unchecked.push(...readPolicies(cedar, nameFor("policy"), input))
-    else if (typeof input !== "object" || input === null)
-      throw new HoldfastError({
-        code: "option-invalid",
-        option: "policies",
-        expected: "texts and templates",
-        found: shown(input),
-      })
+    else if (typeof input !== "object" || input === null) refuseGiven("policies", "texts and templates", input)
     else if ("text" in input) unchecked.push(...readPolicies(cedar, nameFor(checkedName(input.name)), input.text))
     else {
       const name = nameFor(checkedName(input.name ?? input.template))
@@ -114,12 +107,7 @@ function check(policies: readonly GuardPolicy[]): void {
     ids.add(id)
   }
   if (policies.length > maxPolicies)
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "policies",
-      expected: `at most ${maxPolicies} policies`,
-      found: String(policies.length),
-    })
+    refuseOption("policies", `at most ${maxPolicies} policies`, String(policies.length))
 }
 
 /** Policies of one guard; rules are written by people. */

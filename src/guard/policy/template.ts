@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import type { OpenKind } from "../facts/leaf.ts"
 import type { Matcher } from "./matcher.ts"
 
@@ -6,7 +6,6 @@ import type { Matcher } from "./matcher.ts"
 export type PolicyDraft = {
   /** The rule in the words that a refused call is answered with. */
   readonly rule: string
-  /** What may be done instead. */
   readonly instead: string
   /** Conditions in Cedar; each forbids the call on its own. */
   readonly when: readonly string[]
@@ -39,17 +38,17 @@ export function requireTexts(option: string, value: readonly string[]): readonly
   const sound =
     Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text.trim() !== "")
   if (sound) return value.map((text) => text.trim())
-  throw new HoldfastError({
-    code: "option-invalid",
-    option,
-    expected: "a list of one or more texts",
-    found: shown(value),
-  })
+  refuseGiven(option, "a list of one or more texts", value)
 }
 
 export function requireAmount(option: string, value: number): number {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 1e12) return value
-  throw new HoldfastError({ code: "option-invalid", option, expected: "a number from 0 to 1e12", found: shown(value) })
+  refuseGiven(option, "a number from 0 to 1e12", value)
+}
+
+/** Refuse an option for the value that was given. */
+export function refuseGiven(option: string, expected: string, value: unknown): never {
+  refuseOption(option, expected, shown(value))
 }
 
 export const shown = (value: unknown): string =>
@@ -59,7 +58,6 @@ export const shown = (value: unknown): string =>
       ? JSON.stringify(value.slice(0, 40))
       : String(value).slice(0, 40)
 
-/** A text as a literal of Cedar. */
 export const cedarString = (text: string): string =>
   `"${text
     .toWellFormed()

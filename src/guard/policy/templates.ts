@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../message/errors.ts"
+import { refuseOption } from "../../message/errors.ts"
 import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
@@ -10,9 +10,9 @@ import {
   cedarSet,
   cedarString,
   type PolicyDraft,
+  refuseGiven,
   requireAmount,
   requireTexts,
-  shown,
   type UseOptions,
 } from "./template.ts"
 
@@ -122,12 +122,7 @@ export function draftOf(use: TemplateUse, name: string): PolicyDraft {
 function unknownTemplate(use: never): never {
   const { template }: { readonly template?: unknown } = use
   const expected = `one of ${templateNames.join(", ")}`
-  throw new HoldfastError({
-    code: "option-invalid",
-    option: "template",
-    expected,
-    found: String(template).slice(0, 60),
-  })
+  refuseOption("template", expected, String(template).slice(0, 60))
 }
 
 /** The network is used to reach these hosts only; `*.example.com` stands for all below it. */
@@ -145,10 +140,7 @@ function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
   }
 }
 
-/**
- * What stays on the machine uses no network: a server that is tried out there is reached without being named. Not by another spelling,
- * such as a number: who writes it so hides it.
- */
+/** What stays on the machine uses no network. Not by another spelling, such as a number: who writes it so hides it. */
 const loopback: readonly string[] = ["localhost", "*.localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
 /** Texts about something, such as status reports, go out on these ways only. */
@@ -382,13 +374,7 @@ const accesses = {
 
 function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): PolicyDraft {
   const patterns = requireTexts("paths", paths)
-  if (!Object.hasOwn(accesses, access))
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "access",
-      expected: "change, delete or any",
-      found: shown(access),
-    })
+  if (!Object.hasOwn(accesses, access)) refuseGiven("access", "change, delete or any", access)
   const { of, said } = accesses[access]
   return {
     rule: `${patterns.join(", ")} may not be ${said}.`,
@@ -470,12 +456,10 @@ function spendLimit(use: SpendLimit): PolicyDraft {
   const { amount, currency = "USD", unnamed = "deny", per = "session", every } = use
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
-  const wrong = (option: string, expected: string, found: unknown): never => {
-    throw new HoldfastError({ code: "option-invalid", option, expected, found: shown(found) })
-  }
-  if (!Object.hasOwn(spentBefore, per)) wrong("per", "call, session, agent or tenant (a day is every: day)", per)
-  if (every !== undefined && every !== "day") wrong("every", "day", every)
-  if (every === "day" && per !== "agent" && per !== "tenant") wrong("per", "agent or tenant beside every: day", per)
+  if (!Object.hasOwn(spentBefore, per)) refuseGiven("per", "call, session, agent or tenant (a day is every: day)", per)
+  if (every !== undefined && every !== "day") refuseGiven("every", "day", every)
+  if (every === "day" && per !== "agent" && per !== "tenant")
+    refuseGiven("per", "agent or tenant beside every: day", per)
   const before = spentBefore[per]
   const sum = before === undefined ? "" : ` + context.${before}${every === "day" ? "Today" : ""}`
   const whose = { call: "", session: "", agent: " by one agent", tenant: " in all sessions together" }[per]

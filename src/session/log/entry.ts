@@ -13,6 +13,7 @@ import { sha256Hex } from "../../message/sha256.ts"
 import type { Explicitness, RuleKind } from "../../rules/pin.ts"
 import { isAsRead } from "../../wire/codec.ts"
 import { decodeMessage } from "../../wire/decode.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 
 /** Edits that change one message and leave it where it is. */
 
@@ -243,4 +244,10 @@ function readsBack(message: Message, format: Format, wire: string): boolean {
 export function thaw(frozen: FrozenMessage, id: string): Message {
   if ("message" in frozen) return { ...frozen.message, id: messageId(id) }
   return { ...decodeMessage(frozen.format, wireText(frozen.wire)), id: messageId(id) }
+}
+
+/** The events of a checkpoint's trace. */
+export function eventsOfTrace({ trace }: Pick<CheckpointBody, "trace">): readonly Readonly<Record<string, unknown>>[] {
+  const events = tryParse(trace)
+  return Array.isArray(events) ? events.filter(isObject) : []
 }

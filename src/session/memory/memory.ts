@@ -1,4 +1,5 @@
 import type { MemoryEntry } from "../../compact/state/flush.ts"
+import { refuseValue } from "../../message/errors.ts"
 import { trust } from "../../message/message.ts"
 import { checkName } from "../../message/option-names.ts"
 import { othersServed } from "../../store/pace.ts"
@@ -6,12 +7,12 @@ import type {
   DayCounts,
   MemoryHit,
   MemoryOwner,
+  MemoryQuery,
   MemoryRow,
   MemoryStore,
   RowCount,
   SessionId,
 } from "../../store/store.ts"
-import { checkDay, checkMoment, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
 import { againOf, dayOf, maxRowSources, normalText, rowChannels, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 
 export type Remembered = {
@@ -204,10 +205,7 @@ function lineOf({ atMs, kind, text, channel, trusted, sources, supersededBy }: M
   return `- ${time} ${plain(kind)}: ${said}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`
 }
 
-/**
- * A day's memory as Markdown: a heading for each session, a line for each row in order of writing. `total` is the number of rows of the
- * day.
- */
+/** A day's memory as Markdown: a heading for each session, a line for each row. `total` is the number of rows of the day. */
 function dayText(day: string, rows: readonly MemoryRow[], total: number): string {
   const sorted = rows.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1))
   const sessions = [...Map.groupBy(sorted, ({ session }) => session)].flatMap(([session, lines]) => [
@@ -388,3 +386,46 @@ function successorOf(row: MemoryRow, later: LaterRows): MemoryRow | undefined {
 /** Are both rows from the same message? */
 const isTogether = (one: MemoryRow, other: MemoryRow): boolean =>
   one.sources[0] !== undefined && one.sources[0] === other.sources[0]
+
+/** A memory search; its owner is fixed by the memory. */
+export type MemorySearch = Omit<MemoryQuery, keyof MemoryOwner>
+
+/** Limit on the rows of one search, also in the store. */
+export const maxHits = 1_000
+
+/** A search has a few words; a whole page is refused. */
+const maxQuestionLength = 1_000
+
+/** Refuse an invalid calendar day. */
+export function checkDay(option: string, day: unknown): void {
+  const isDay = typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day)
+  const time = isDay ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day)
+    refuseValue(option, "a day such as 2026-11-15", day)
+}
+
+/** Refuse a time outside the years 0 to 9999. */
+function checkMoment(atMs: number): void {
+  if (!Number.isFinite(atMs) || Number.isNaN(new Date(atMs).getTime()) || dayYear(atMs) < 0 || dayYear(atMs) > 9999)
+    refuseValue("now", "a function that returns milliseconds since 1970", atMs)
+}
+
+const dayYear = (atMs: number): number => new Date(atMs).getUTCFullYear()
+
+/** Refuse an invalid search, before the store is asked. */
+function checkSearch(search: MemorySearch): void {
+  const { text, session, kind, fromDay, toDay, limit } = search
+  if (text !== undefined && (typeof text !== "string" || text.length > maxQuestionLength))
+    refuseValue("text", `text of at most ${maxQuestionLength} characters`, text)
+  if (session !== undefined) checkName("session", session)
+  if (kind !== undefined) checkName("kind", kind)
+  if (fromDay !== undefined) checkDay("fromDay", fromDay)
+  if (toDay !== undefined) checkDay("toDay", toDay)
+  if (fromDay !== undefined && toDay !== undefined && fromDay > toDay)
+    refuseValue("toDay", `${fromDay} or later`, toDay)
+  for (const name of ["trustedOnly", "withSuperseded"] as const)
+    if (search[name] !== undefined && typeof search[name] !== "boolean")
+      refuseValue(name, "true or false", search[name])
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1 && limit <= maxHits))
+    refuseValue("limit", `a whole number from 1 to ${maxHits}`, limit)
+}

@@ -28,7 +28,6 @@ export type RetrieveOptions = {
   /** Token limit of the retrieved text, including fence and heading. */
   readonly budgetTokens: number
   readonly count: (text: string) => number
-  /** Only rows of this session. */
   readonly session?: SessionId
   /** Leave out rows from tools, documents and the assistant. */
   readonly trustedOnly?: boolean

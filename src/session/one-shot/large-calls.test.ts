@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { bodyIn, type ChatMessage } from "../../../test/support/conversations.ts"
 import { fc } from "../../../test/support/property.ts"
 import { type Format, formats } from "../../message/message.ts"
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { compactRequest } from "./compact-request.ts"
 

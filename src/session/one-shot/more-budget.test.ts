@@ -3,7 +3,7 @@ import { bodyIn, type ChatMessage, conversation } from "../../../test/support/co
 import { fc, isLongRun, runs } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { formats } from "../../message/message.ts"
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import { compactRequest } from "./compact-request.ts"
 
 /** More budget never keeps less. */

@@ -132,9 +132,7 @@ export type ModelFinder = Pick<
   "format" | "baseUrl" | "apiKey" | "headers" | "model" | "maxOutputTokens"
 >
 
-/**
- * A finder that asks a model. The model can only point at rules, not invent or change them: the text must contain its quotations verbatim.
- */
+/** A finder that asks a model, which can only point at rules: the text must contain its quotations verbatim. */
 export function createModelFinder(where: ModelFinder): RuleFinder {
   const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: usualWaitMs, maxResponseBytes })
   return async (text, options) => {

@@ -5,7 +5,7 @@ import { fc, runs } from "../../../test/support/property.ts"
 import { type StrategyName, strategies } from "../../compact/stages/strategies.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { type Format, formats, textOf } from "../../message/message.ts"
-import { countO200k } from "../../tokens/o200k.ts"
+import { countO200k } from "../../tokens/counter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { compactRequest } from "./compact-request.ts"
 

@@ -129,9 +129,7 @@ export function fitToWindow(stack: Stack, options: StackOptions, room: StackRoom
   return { stack: fitted, stackTokens: stackTokens(fitted, meter.text), events }
 }
 
-/**
- * The token budget of a stack: the given limit, or its share of the window; at least what its sections need, and then the window decides.
- */
+/** The token budget of a stack: the given limit or its share of the window, and at least what its sections need. */
 export const budgetFor = (stack: Stack, { maxTokens }: StackOptions, { meter, windowTokens }: StackRoom): number =>
   maxTokens ?? Math.max(stackFloor(stack, meter), Math.floor(windowTokens * stackShare))
 
@@ -212,7 +210,6 @@ function readUtf8(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** Is it a pattern, not the path of one file? */
 const isPattern = (path: string): boolean => /[*?]/.test(path)
 
 type Search = { readonly root: string; folders: number; readonly found: Set<string> }

@@ -1,13 +1,16 @@
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { Job } from "../store.ts"
+import type { Job, JobStore } from "../store.ts"
 import {
   checkCount,
+  checkQueueNames,
   type Handler,
   type JobSource,
   jobId,
   type Queue,
+  type QueueOptions,
   type QueueSettings,
+  queueSettings,
   type TakenJob,
 } from "./queue.ts"
 
@@ -135,10 +138,7 @@ async function closeQueue({ holds, runs }: QueueState, stop: () => Promise<void>
 
 type Outcome = { readonly type: "done" } | { readonly type: "failed"; readonly reason: unknown }
 
-/**
- * Store the outcome of a job. If the source fails, retry as long as the lease lasts; after that another process may run the job again, so
- * it is not lost.
- */
+/** Store the outcome of a job, trying as long as the lease lasts; after that another process may run it again, so it is not lost. */
 async function settle(hold: LeaseHold, outcome: Outcome, source: JobSource, settings: QueueSettings): Promise<void> {
   const { job } = hold
   const failed = outcome.type === "failed"
@@ -360,4 +360,32 @@ export function retryDecision({ stop, failed, attempt, maxAttempts, retryMs }: A
  */
 export function worn(attempt: number, maxAttempts: number): boolean {
   return attempt > 2 * maxAttempts
+}
+
+/** A queue over a store's jobs, run in this process; a lease keeps two processes from running the same job. */
+export function createInProcessQueue(jobs: JobStore, options: QueueOptions = {}): Queue {
+  checkQueueNames(options, "createInProcessQueue")
+  const settings = queueSettings(options)
+  return createQueue(sourceOf(jobs, settings), settings)
+}
+
+/** Postponing a running job renews its lease: nobody else gets it before that time. */
+function sourceOf(jobs: JobStore, { now, leaseMs }: QueueSettings): JobSource {
+  return {
+    put: (job) => jobs.put(job, now()),
+    take: async () => {
+      const job = await jobs.lease(now(), leaseMs)
+      return job === undefined ? undefined : { ...job, ticket: "" }
+    },
+    renew: async ({ session, key }) => {
+      const rows = await jobs.list(session)
+      if (!rows.some((row) => row.key === key)) return undefined
+      const untilMs = now() + leaseMs
+      await jobs.postpone(session, key, untilMs)
+      return untilMs
+    },
+    finish: ({ session, key }) => jobs.finish(session, key),
+    free: ({ session, key }, pauseMs) => jobs.postpone(session, key, now() + pauseMs),
+    drop: (session, key) => jobs.finish(session, key),
+  }
 }

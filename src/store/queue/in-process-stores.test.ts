@@ -7,7 +7,7 @@ import { describePostgres } from "../../../test/support/postgres-suite.ts"
 import { openPostgresStore } from "../postgres-store.ts"
 import { openSqliteStore } from "../sqlite-store.ts"
 import type { Store } from "../store.ts"
-import { createInProcessQueue } from "./in-process.ts"
+import { createInProcessQueue } from "./create-queue.ts"
 
 /** Each queue has its own store on the same file, like separate processes. */
 const worldOf = (openStore: () => Promise<Store>, sweep: () => Promise<void>): QueueWorld => {

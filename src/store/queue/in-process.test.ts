@@ -5,7 +5,7 @@ import { describeQueue } from "../../../test/contracts/queue/describe-queue.ts"
 import { fc, runs } from "../../../test/support/property.ts"
 import { createMemoryStore } from "../memory-store.ts"
 import type { Job, JobStore } from "../store.ts"
-import { createInProcessQueue } from "./in-process.ts"
+import { createInProcessQueue } from "./create-queue.ts"
 import type { Queue, QueueOptions } from "./queue.ts"
 
 describeQueue("in process, over a memory store", async () => {
@@ -368,7 +368,7 @@ test("a job that crashes its process each time is given up without a start", asy
 test("a program that does not close its queue still ends", async () => {
   const file = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
   const program = `
-    const { createInProcessQueue } = await import(${file("in-process.ts")})
+    const { createInProcessQueue } = await import(${file("create-queue.ts")})
     const { createMemoryStore } = await import(${file("../memory-store.ts")})
     const queue = createInProcessQueue(createMemoryStore().jobs)
     await queue.work(async () => process.stdout.write("done"), { concurrency: 1 })

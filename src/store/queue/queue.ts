@@ -11,10 +11,7 @@ type WorkOptions = {
   readonly concurrency: number
 }
 
-/**
- * A queue of background jobs: at least once, one at a time for each key, also across processes and after a crash. Implementations are
- * tested by `describeQueue`.
- */
+/** Background jobs: at least once, one at a time for each key, across processes and crashes. Tested by `describeQueue`. */
 export type Queue = {
   /** Returns false if a job with this key waits or runs in any process. */
   readonly add: (job: Job) => Promise<boolean>
@@ -36,10 +33,7 @@ export function jobId({ session, key }: Pick<Job, "session" | "key">): string {
 /** A leased job; `ticket` is the source's own id of it. */
 export type TakenJob = LeasedJob & { readonly ticket: string }
 
-/**
- * The storage of a queue's jobs. Taking one is atomic, and no one else gets it until its lease ends. A call that throws has changed
- * nothing.
- */
+/** The storage of a queue's jobs. A job taken is nobody else's until its lease ends. A call that throws has changed nothing. */
 export type JobSource = {
   /** Returns false if a job of this session and key waits or runs. */
   readonly put: (job: Job) => Promise<boolean>

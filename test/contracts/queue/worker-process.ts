@@ -1,4 +1,4 @@
-import { createInProcessQueue } from "../../../src/store/queue/in-process.ts"
+import { createInProcessQueue } from "../../../src/store/queue/create-queue.ts"
 import { openPgBossQueue } from "../../../src/store/queue/pg-boss.ts"
 import type { Queue } from "../../../src/store/queue/queue.ts"
 import type { Store } from "../../../src/store/store.ts"
