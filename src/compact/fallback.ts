@@ -88,7 +88,7 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
   const { hardTokens } = task.limits
   const unread = fitUnread(task, scene, 0, smallResult)
   const free = freeTokens(attempt, hardTokens, unread)
-  const mostTokens = leastRecordTokens(hardTokens)
+  const mostTokens = recordTokens(task, scene)
   const words = free + framingTokens < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
   return words.length === 0 ? undefined : installLast(attempt, knowledge, () => ({ unread, words }), mostTokens)
 }
@@ -262,8 +262,7 @@ async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]
   const [longest] = texts.sort((one, other) => other.tokens - one.tokens)
   if (longest === undefined || longest.tokens <= leastTokens) return []
   const rules = Math.max(0, addedTokens(pinEdits(task, scene), meter)) + framingTokens
-  const beside =
-    mandatoryTokens(task, scene, conversation) - longest.tokens + rules + leastRecordTokens(limits.hardTokens)
+  const beside = mandatoryTokens(task, scene, conversation) - longest.tokens + rules + recordTokens(task, scene)
   const room = limits.hardTokens - beside
   if (room >= longest.tokens) return []
   const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), task)
@@ -281,6 +280,13 @@ async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]
       by: [by],
     },
   ]
+}
+
+/** What is left for a record of the work: no more than all else that was said takes. */
+function recordTokens({ meter, limits }: CompactTask, { conversation, outsideTokens }: Scene): number {
+  const latest = conversation[latestSpoken(conversation) ?? conversation.length]
+  const others = Math.max(0, outsideTokens - (latest === undefined ? 0 : meter.message(latest)))
+  return Math.min(leastRecordTokens(limits.hardTokens), others)
 }
 
 /** What has to stay takes so much, in the conversation as it is or as it was edited. */
