@@ -14,6 +14,14 @@ test("what someone lays down or asks between tags is their own, and a tag that n
   expect(cut("<system-reminder>never sink </issue>")).toEqual([])
 })
 
+test("a record between tags of any name is data, and what someone lays down with tags inside is not", () => {
+  expect(cut("<order><id>88</id><remark>never sink</remark></order>\nWhy?")).toEqual([
+    "<order><id>88</id><remark>never sink</remark>",
+  ])
+  expect(cut("<rules><rule>never sink</rule><rule>never burn</rule></rules>")).toEqual([])
+  expect(cut("<b>never</b> sink, <i>please</i>")).toEqual([])
+})
+
 test("for any text the stretches stand in it, in order and apart", () => {
   const piece = fc.constantFrom("<log>", "</log>", "<system-reminder>", "</system-reminder>", "<a", "never", "\n", "<")
   fc.assert(

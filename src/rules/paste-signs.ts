@@ -137,7 +137,7 @@ const topicLabel =
 
 /** A line that a program printed. One is enough. */
 const logLine =
-  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^(?:In|Out) ?\[\d+\]:|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:fatal|panic|remote|hint): \S|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
+  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^(?:In|Out) ?\[\d+\]:|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:fatal|panic|remote|hint): \S|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^\s*(?:\d{1,2}[.)] +)?(?:[a-z\d-]+\.)+[a-z]{2,12}(?:\/\S*)? +[-–—›|] +\S|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
 
 /** Lines of code without a fence, and of data. Two make a block. */
 const codeLine =
