@@ -43,8 +43,8 @@ const maxOdd = 0.15
 let scratch = new Uint8Array(256)
 
 /**
- * Can what a stretch of base64 or hexadecimal digits stands for be no text? Never wrong when it says so: names and paths in code look like base64, and are told
- * without decoding them. Bytes beyond ASCII count as text where they make up a sign.
+ * Is it certain, without decoding all of it, that a stretch of base64 or hexadecimal digits holds no text? Names and paths in code look like
+ * base64, and most of them are ruled out here. Bytes beyond ASCII count as text where they form a character.
  */
 export function isNoise(blob: string, isHex: boolean): boolean {
   const [values, width] = isHex ? [nibbles, 4] : [sextets, 6]

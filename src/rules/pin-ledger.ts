@@ -43,7 +43,7 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   if (shared.length === 0 || fewest === 0) return false
   const [own, other] = [one.length - shared.length, two.length - shared.length]
   const share = shared.length / fewest
-  // A ban on one thing stands beside any rule for another of its kind, whatever the later one says of the time; so does what says more of the other.
+  // A ban on one thing and a rule for another thing of its kind both hold, whatever the later one says of when; so do two rules of which one says more.
   const isBan = earlier.kind === "prohibition" || later.kind === "prohibition"
   if ((isBan || other > 0) && namesAnother(earlier.text, later.text)) return false
   if (changesValue(earlier, later))

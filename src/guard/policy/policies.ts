@@ -41,7 +41,7 @@ const choices: Readonly<Record<string, readonly unknown[]>> = {
   mode: [undefined, "enforce", "observe"],
 }
 
-/** A parameter that is none is the fault of the policy that gives it. */
+/** A wrong parameter is reported as a fault of the policy that gives it. */
 function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
   for (const [option, known] of Object.entries(choices)) {
     const found = Object.entries(use).find(([key]) => key === option)?.[1]
@@ -181,7 +181,7 @@ function checkTogether(cedar: Cedar, policies: readonly GuardPolicy[]): void {
   refuse(source, text, first.error, line)
 }
 
-/** Guards are made again when one rule comes to many: the reading of a policy is the same for the same text. */
+/** A guard is made anew whenever a rule is added: a policy whose text is known is not read again. */
 const readings = createRecent((text) => {
   const answer = loadCedar().policyToJson(text)
   if (answer.type === "failure") return answer
