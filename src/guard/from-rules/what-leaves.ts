@@ -12,6 +12,7 @@ import {
   health,
   homeAddress,
   inPlaceOf,
+  keptPrivate,
   likely,
   limiting,
   personNouns,
@@ -21,6 +22,7 @@ import {
   sure,
   twoThings,
 } from "./family.ts"
+import { isPlainRule, speaksOf } from "./known-words.ts"
 import type { RuleStatement } from "./statement.ts"
 import { marks } from "./values.ts"
 
@@ -42,12 +44,13 @@ export function recipients(rule: RuleStatement): FamilyReading {
       ? { why: "it does not say which addresses or domains are meant" }
       : undefined
   }
-  if (!mailing.test(text)) return undefined
+  const isPlain = isPlainRule(text, "recipients") && (addresses.length > 0 || mailing.test(text))
+  if (!mailing.test(text) && !isPlain) return undefined
   const toAddress = any("addresses|address|recipients?|adressen|direcciones|adresses|mailboxes").test(text)
   const byMail =
-    /‹medium›|\b(?:mail|correo|courriel)/.test(text) ||
+    /‹medium›|\be-?mail|\bmail/.test(text) ||
     any(
-      "writ(?:e|ing) to|messages?|that domain|whatever you send|goes? out to|go(?:es)? out|gesendet|écris|écrire|schreib\\p{L}*|schick\\p{L}*|scriv\\p{L}*|escrib\\p{L}*",
+      "writ(?:e|ing) to|letters?|cc|bcc|inbox(?:es)?|messages?|that domain|whatever you send|goes? out to|go(?:es)? out|gesendet|écris|écrire|schreib\\p{L}*|schick\\p{L}*|scriv\\p{L}*|escrib\\p{L}*",
     ).test(text)
   if (addresses.length === 0 && !toAddress && !byMail) return undefined
   if (
@@ -59,7 +62,7 @@ export function recipients(rule: RuleStatement): FamilyReading {
   if (rule.marked.values.media.some((medium) => medium !== "email")) return twoThings
   if (any("from(?! (?:you|us|me|now))|copy|subject|sender|signature").test(text) && !any("to|at|outside").test(text))
     return undefined
-  if (someTexts.test(text)) return someOnly
+  if (someTexts.test(text) && !isPlain) return someOnly
   const polarity = polarityOf(text, addresses.length > 0 ? marks.recipients : marks.domains)
   if (polarity === "mixed") return twoThings
   if (polarity === "never")
@@ -109,15 +112,16 @@ export function channels(rule: RuleStatement): FamilyReading {
   if (media.length === 0) return undefined
   if (values.domains.length + values.recipients.length + values.languages.length + values.paths.length > 0)
     return undefined
-  if (!reaching.test(text) && !isBareMedium(text)) return undefined
-  if (reading.test(text) || keptOut(rule)) return undefined
+  const isPlain = isPlainRule(text, "channels") && !sendsThose.test(text)
+  if (!reaching.test(text) && !isPlain) return undefined
+  if ((reading.test(text) && !isPlain) || keptOut(rule)) return undefined
   if (!media.every((medium) => medium.startsWith("#") || guardMedia.has(medium)))
     return { why: "the guard knows no such channel" }
   const polarity = alone === undefined ? wayPolarity(text) : "only"
   if (polarity === "mixed") return twoThings
-  if (polarity === "plain" && !rule.asks) return undefined
-  if (polarity !== "only" && putInto.test(text)) return someOnly
-  if (!governed.test(text) && !isBareMedium(text)) return undefined
+  if (polarity === "plain" && !(rule.asks && rule.forbids)) return undefined
+  if (polarity !== "only" && !isPlain && putInto.test(text)) return someOnly
+  if (!governed.test(text) && !isPlain) return undefined
   if (
     any(
       "outside|external(?:ly)?|outsiders|third part(?:y|ies)|strangers|unknown|competitors?|journalists?|press|minors|colleagues",
@@ -147,6 +151,11 @@ const putInto = lazyPattern(
   "u",
 )
 
+/** Something that was spoken of before is sent, and nothing is said of other messages. */
+const sendsThose = any(
+  "(?:send|sending|sent|forward|share|post|mail|deliver|tell)(?:ed|ing|s)? (?:them|it|that|this|those|these)",
+)
+
 /** The channel is what is used, and not just something that is spoken of. */
 const governed = lazyPattern(
   "(?<![\\p{L}])(?:by|via|per|over|through|on|in|into|to|use|uses|using|from|off|of|with|send|sends|sending|post|posting|write|make|place|no|never|don't|not|only|but|be|than|me|is|are|:|;|,|for|and|as|say|sms|text|über|auf|par|por)(?: (?!that |i )\\p{L}+){0,2}? ‹medium›|^(?:please )?‹medium›|‹medium›(?: \\p{L}+){0,3} (?:is|are|must|may|should|off|forbidden|not|never|isn't|aren't|only|used|allowed)(?![\\p{L}])",
@@ -161,27 +170,25 @@ function wayPolarity(text: string): Polarity {
   return polarity === "plain" && isAll.test(text) ? "only" : polarity
 }
 
-/** The rule is nothing but a channel that is forbidden: "No SMS." */
-const isBareMedium = (text: string): boolean =>
-  /^(?:please )?(?:never|no|keine?|don't|do not) ‹medium›(?:,? (?:customers?|clients?|people|anyone|anybody|users?|ever|please|at all|never|(?:an?|the|any|our) \p{L}+|(?:to|with|for) \p{L}+(?: \p{L}+)?))?[,.! ]*(?:please|ever)?[.!]*$/u.test(
-    text,
-  ) ||
-  /^(?:please )?(?:stay|keep) (?:out of|off|away from) ‹medium›[.!]*$/u.test(text) ||
-  /‹medium› (?:is|are) (?:strictly |absolutely )?(?:off[- ]limits|forbidden|not allowed|prohibited|verboten|tabu)/u.test(
-    text,
-  )
-
 /** The rule is about what stands in messages, and not about the way that they take. */
 const keptOut = (rule: RuleStatement): boolean =>
   secretNouns.test(rule.plain) || personNouns.test(rule.plain) || isToken(rule)
 
 /** A token is a secret where it is shown, sent or kept, and nothing is counted. */
 const isToken = ({ plain }: RuleStatement): boolean =>
-  shownTokens.test(plain) && !/\d/.test(plain) && !limiting.test(plain)
+  any("tokens?").test(plain) &&
+  (shownTokens.test(plain) || isPlainRule(plain, "secrets")) &&
+  !/\d/.test(plain) &&
+  !limiting.test(plain) &&
+  !countedTokens.test(plain)
 
 const shownTokens = lazyPattern(
   "(?<![\\p{L}])(?:print|log|echo|output|display|show|send|share|post|forward|mail|reveal|disclose|expose|paste|put|write|leak|commit|hard-?code)(?:ing)?(?:,? (?:or|and|nor|print|log|share|commit|any|the|our|my|your|auth|api|bare|raw))* tokens(?![\\p{L}])|(?<![\\p{L}])tokens (?:must |may |should |are |can )*(?:never|not|cannot)(?: ever)? (?:be )?(?:print|log|echo|shown|display|sent|shar|post|forward|reveal|disclos|expos|past|leak|commit|hard-?cod)\\p{L}*(?![\\p{L}])",
   "u",
+)
+
+const countedTokens = any(
+  "per token|design tokens?|tokens? (?:counts?|limits?|windows?|budgets?|usage)|counts?|counted|counting|number of tokens|context|twice|generat(?:e|es|ed|ing)|waste|save|css|parser|lexer|syntax",
 )
 
 /** What it is that belongs in a channel, where that is not messages as such: "outage notices belong in …". */
@@ -214,7 +221,7 @@ export function language(rule: RuleStatement): FamilyReading {
   if (values.languages.length === 0) return undefined
   if (
     any(
-      "translat(?:e|es|ed|ing|ion|ions)|speakers?|speaking customers?|market|localiz\\p{L}*|übersetz\\p{L}*|strings?|docs|documentation|docstrings?|readme|changelog|code|ui|user-visible|user-facing|labels?|identifiers?|tests?|copy|(?:error|log|status) messages?|(?:of|in) the (?:app|page|ui|site|game|tool|website|program)|variables?|commit\\p{L}*|kept waiting",
+      "translat(?:e|es|ed|ing|ion|ions)|speakers?|speaking customers?|market|localiz\\p{L}*|übersetz\\p{L}*|strings?|docs|documentation|docstrings?|readme|changelog|code|ui|user-visible|user-facing|labels?|identifiers?|tests?|copy|(?:error|log|status) messages?|(?:of|in) the (?:app|page|ui|site|game|tool|website|program)|variables?|commit\\p{L}*|(?:code|the) comments?|kept waiting",
     ).test(text)
   )
     return undefined
@@ -226,36 +233,44 @@ export function language(rule: RuleStatement): FamilyReading {
   // Whoever has every answer in one language means what goes to others as well; it is read between the lines.
   const general = !outgoing.test(text) && !audience.test(text)
   if (general && !writing.test(text)) return undefined
+  const isPlain = isPlainRule(text, "language")
   if (
+    !isPlain &&
     !/(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|: ‹language›|‹language› (?:only|is|in|for)|\bno ‹language›/u.test(
       text,
     )
   )
     return undefined
   if (isAdjective.test(text) || inPlaceOf.test(text)) return undefined
-  const alone = onlyValues(rule, "languages")
+  if (values.languages.some((code) => unknownLanguages.has(code)))
+    return { why: "the guard does not tell that language from others" }
+  const alone =
+    onlyValues(rule, "languages") ??
+    (any("always|must|have to|has to|all|every").test(text) ? ratherValues(rule, "languages") : undefined)
   const languages = alone ?? values.languages
   const polarity = alone === undefined ? polarityOf(text, marks.languages) : "only"
   if (polarity === "mixed") return twoThings
   if (
     polarity === "plain" &&
     !any(
-      "all|always|every|everything|must|has to|have to|immer|alle|toujours|siempre|sempre|from now on|without exception|regardless|whatever|anything|(?<!(?:this|that) \\p{L}+ )are|(?:communication|correspondence|language|tongue) (?:\\S+ ){0,4}is",
+      "all|always|every|everything|mandatory|obligatory|compulsory|required|whoever|must|has to|have to|immer|alle|toujours|siempre|sempre|from now on|without exception|regardless|whatever|anything|(?<!(?:this|that) \\p{L}+ )are|(?:communication|correspondence|language|tongue) (?:\\S+ ){0,4}is",
     ).test(text) &&
     !(audience.test(text) && any("use|write").test(text))
   )
     return undefined
   if (polarity === "plain" && oneText.test(rule.plain)) return { why: "it is meant for once" }
-  if (polarity === "never" && !forbidsLanguage.test(text)) return undefined
+  if (polarity === "never" && !isPlain && !forbidsLanguage.test(text)) return undefined
   const confidence = general ? guessed : audience.test(text) ? broad : likely
   if (polarity === "never")
     return { policy: { template: "blocked-languages", languages, ...decided(rule) }, confidence }
   return { policy: { template: "language-policy", languages, ...decided(rule) }, confidence }
 }
 
+const unknownLanguages: ReadonlySet<string> = new Set(["no", "ca", "uk", "other"])
+
 /** "Every German text": the language says which texts are meant, and not in what to write. */
 const isAdjective = lazyPattern(
-  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
+  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|(?<=(?:send|no|write) ‹language› )(?:texts|messages|mails|emails|letters|replies|answers|‹medium›)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
   "u",
 )
 
@@ -279,19 +294,19 @@ const secretActs: readonly (readonly [SecretAct, LazyPattern])[] = [
   [
     "send",
     any(
-      "send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|mail(?:ed|ing)?|e-?mail(?:ed|ing)?|disclos(?:e|ed|ing)|reveal(?:ed|ing)?|giv(?:e|ing) (?:out|away|\\S+ )|past(?:e|ed|ing)|upload(?:ed|ing)?|leak(?:ed|ing)?|transmit(?:ted)?|messages?|tickets?|e-?mails?|third part(?:y|ies)|expos(?:e|ed|ing)|leave (?:our|this|the)|hand(?:s|ed|ing)?(?: \\S+)? to|pass(?:es|ed|ing)? (?:\\S+ )?on|slack|chat|outside|weiter|weitergeben|verschick\\p{L}*|send\\p{L}*|envoy\\p{L}*|enviar|compart\\p{L}*",
+      "divulg(?:e|ed|ing)|tell|told|let slip|get out|gets out|go(?:es)? out|text(?:ed|ing)?|confidential|to yourself|under wraps|circulat(?:e|ed|ing)|distribut(?:e|ed|ing)|publish(?:ed|ing)?|hand(?:s|ed|ing)? (?:\\S+ ){0,2}(?:out|over)|get (?:\\S+ ){0,3}from you|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|mail(?:ed|ing)?|e-?mail(?:ed|ing)?|disclos(?:e|ed|ing)|reveal(?:ed|ing)?|giv(?:e|ing) (?:out|away|\\S+ )|past(?:e|ed|ing)|upload(?:ed|ing)?|leak(?:ed|ing)?|transmit(?:ted)?|messages?|tickets?|e-?mails?|third part(?:y|ies)|expos(?:e|ed|ing)|leave (?:our|this|the)|hand(?:s|ed|ing)?(?: \\S+)? to|pass(?:es|ed|ing)? (?:\\S+ )?on|slack|chat|outside|weiter|weitergeben|verschick\\p{L}*|send\\p{L}*|envoy\\p{L}*|enviar|compart\\p{L}*",
     ),
   ],
   [
     "read",
     any(
-      "read(?:s|ing)?|open(?:s|ed|ing)?|look(?:s|ing)? (?:at|into|up)|access(?:ed|ing)?|view(?:ed|ing)?|(?:stay|keep) out of (?:the )?(?= |$)|retriev(?:e|ing)|lies|lesen|öffne\\p{L}*|lire|leer|cat",
+      "peek(?:ed|ing)?|your eyes|inspect(?:ed|ing)?|snoop(?:ing)?|brows(?:e|ing)|read(?:s|ing)?|open(?:s|ed|ing)?|look(?:s|ing)? (?:at|into|up)|access(?:ed|ing)?|view(?:ed|ing)?|(?:stay|keep) out of (?:the )?(?= |$)|retriev(?:e|ing)|lies|lesen|öffne\\p{L}*|lire|leer|cat",
     ),
   ],
   [
     "print",
     any(
-      "print(?:s|ed|ing)?|log(?:s|ged|ging)?|echo(?:ed|ing)?|output(?:s|ting)?|display(?:ed|ing)?|show(?:n|ing)?|console|terminal|stdout|transcript|ausgeben|affiche\\p{L}*|muestr\\p{L}*|imprim\\p{L}*",
+      "visible|dump(?:ed|ing)?|screen|show up|print(?:s|ed|ing)?|log(?:s|ged|ging)?|echo(?:ed|ing)?|output(?:s|ting)?|display(?:ed|ing)?|show(?:n|ing)?|console|terminal|stdout|transcript|ausgeben|affiche\\p{L}*|muestr\\p{L}*|imprim\\p{L}*",
     ),
   ],
 ]
@@ -300,14 +315,14 @@ const secretActs: readonly (readonly [SecretAct, LazyPattern])[] = [
 const withoutFiles = ({ plain, marked }: RuleStatement): string =>
   marked.values.paths.reduce((text, path) => (path.includes(".env") ? text : text.replaceAll(path, "‹path›")), plain)
 
-const pointsTo = any("them|it|those|these|sie|les|los|las")
+const pointsTo = any("them|they|they're|it|those|these|sie|les|los|las")
 
 const instead =
   /[;.:](?= |$)|, (?=(?:but |and )?(?:always|use|read|load|take|get|fetch|put|keep|store|pull|they|these|it|that|instead|rather)(?![\p{L}]))| instead(?![\p{L}])/u
 
 export function secrets(rule: RuleStatement): FamilyReading {
   const plain = withoutFiles(rule)
-  if (!(secretNouns.test(plain) || isToken(rule)) || !rule.forbids) return undefined
+  if (!(secretNouns.test(plain) || isToken(rule)) || !(rule.forbids || keptPrivate.test(plain))) return undefined
   if (/\b(?:you|agents?) (?:may|can) (?:read|open|look|see|use)\b.*\bbut\b/u.test(plain)) return twoThings
   if (
     any(
@@ -317,7 +332,7 @@ export function secrets(rule: RuleStatement): FamilyReading {
     return undefined
   if (
     any(
-      "characters|length|digits|rotate[ds]?|hash(?:ed)?|expire|strong|reuse|guess|reset|plain ?text|at least|primary keys?|foreign keys?",
+      "characters|caractères|caracteres|zeichen|length|digits|rotate[ds]?|hash(?:ed)?|expire|strong|reuse|guess|reset|plain ?text|at least|primary keys?|foreign keys?",
     ).test(plain)
   )
     return undefined
@@ -325,7 +340,7 @@ export function secrets(rule: RuleStatement): FamilyReading {
   const parts = plain.split(instead)
   const forbidden = parts
     .flatMap((part) => clausesIn(part))
-    .filter(({ forbids, text }) => forbids && !/(?:isn't|aren't) in(?![\p{L}])/u.test(text))
+    .filter(({ forbids, text }) => (forbids || keptPrivate.test(text)) && !/(?:isn't|aren't) in(?![\p{L}])/u.test(text))
     .map(({ text }) => text.replace(/going forward/g, " "))
   const isNamed = (part: string): boolean => secretNouns.test(part) || isToken({ ...rule, plain: part })
   if (!forbidden.some((part) => isNamed(part) || pointsTo.test(part))) return undefined
@@ -339,20 +354,27 @@ export function secrets(rule: RuleStatement): FamilyReading {
 
 const personKinds: readonly (readonly [PersonalKind, LazyPattern])[] = [
   ["card", any("credit ?cards?(?: numbers?| data| details)?|card (?:numbers?|data|details)")],
-  ["ssn", any("ssns?|social security numbers?")],
+  ["ssn", any("ssns?|ssn's|social security (?:numbers?|details)")],
   ["email", any("(?:customers'? )?e-?mail addresses")],
-  ["phone", any("phone numbers?|telefonnummern?|handynummern?|números? de teléfono|numéros? de téléphone")],
+  [
+    "phone",
+    any(
+      "(?:phone|mobile|cell|cellphone|telephone)(?: phone)? numbers?|telefonnummern?|handynummern?|números? de teléfono|numéros? de téléphone",
+    ),
+  ],
   ["iban", any("ibans?")],
   ["passport", any("passport(?: numbers?)?s?")],
   ["health", health],
   ["address", homeAddress],
   ["birth-date", any("dates? of birth|birth ?dates?|birthdays?|geburtsdat\\p{L}*")],
   ["account", any("(?:bank )?account numbers?")],
-  ["national-id", any("cpf|national ids?|tax ids?|national identity numbers?")],
+  ["national-id", any("cpf|(?:id|identity) (?:card )?numbers?|national ids?|tax ids?|national identity numbers?")],
 ]
 
+const dataOfPeople = any("(?:customer|client|user|member|guest|employee|people's)s?'? (?:data|information|info)")
+
 const givingOut = any(
-  "hand(?:s|ed|ing)? (?:out|over)|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|disclos(?:e|es|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|includ(?:e|es|ed|ing)|put|mention(?:ed|ing)?|messages?|tickets?|e-?mails?|mails?|leave our|leave the|leave out|leak(?:ed|ing)?|expos(?:e|ed|ing)|pass(?:ed)? on|out of (?:every|all|any|the|your|our)?\\s?(?:messages?|e-?mails?|mails?|tickets?|posts?|chats?)|third part(?:y|ies)|outsiders|weiter|weitergeben|gib|partag\\p{L}*|compart\\p{L}*|envoy\\p{L}*|enviar|posts?|transmit(?:ted)?|publish(?:ed)?|leave|leaves|tell|told|export(?:ed)?|strip|redact|disclosed|go(?:es)? (?:out|into?)|(?:in|into|on|from|of|off|to)(?: \\S+){0,3} (?:lists?|letters?|chats?|reports?|lines|anything|everything|output|answers)|auftauch\\p{L}*|verschick\\p{L}*|erwähn\\p{L}*|figur\\p{L}*|divulg\\p{L}*|partilh\\p{L}*|envi\\p{L}*|courrier|correo|confidential|appear(?:s)?|contain(?:s|ed)?|outputs?|mail|coloque|envíes|envie|sortir",
+  "divulg(?:e|ed|ing)|let slip|circulat(?:e|ed|ing)|distribut(?:e|ed|ing)|text(?:ed|ing)?|fax(?:ed|ing)?|upload(?:ed|ing)?|past(?:e|ed|ing)|discuss(?:ed|ing)?|pass(?:ing)? (?:\\S+ ){0,4}(?:on|along)|hand(?:ed|ing)?|sell|trade|hand(?:s|ed|ing)? (?:out|over)|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|disclos(?:e|es|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|includ(?:e|es|ed|ing)|put|mention(?:ed|ing)?|messages?|tickets?|e-?mails?|mails?|leave our|leave the|leave out|leak(?:ed|ing)?|expos(?:e|ed|ing)|pass(?:ed)? on|out of (?:every|all|any|the|your|our)?\\s?(?:messages?|e-?mails?|mails?|tickets?|posts?|chats?)|third part(?:y|ies)|outsiders|weiter|weitergeben|gib|partag\\p{L}*|compart\\p{L}*|envoy\\p{L}*|enviar|posts?|transmit(?:ted)?|publish(?:ed)?|leave|leaves|tell|told|export(?:ed)?|strip|redact|disclosed|go(?:es)? (?:out|into?)|(?:in|into|on|from|of|off|to)(?: \\S+){0,3} (?:lists?|letters?|chats?|reports?|lines|anything|everything|output|answers)|auftauch\\p{L}*|verschick\\p{L}*|erwähn\\p{L}*|figur\\p{L}*|divulg\\p{L}*|partilh\\p{L}*|envi\\p{L}*|courrier|correo|confidential|appear(?:s)?|contain(?:s|ed)?|outputs?|mail|coloque|envíes|envie|sortir",
 )
 
 const keepsOut =
@@ -361,12 +383,20 @@ const keepsOut =
 export function personalData(rule: RuleStatement): FamilyReading {
   // What is not to get out is named where something is forbidden, and not only somewhere before.
   const parts = clausesIn(rule.plain)
-  const bound = parts.filter((part) => part.forbids || keepsOut.test(part.text)).map((part) => part.text)
+  const bound = parts
+    .filter((part) => part.forbids || keepsOut.test(part.text) || keptPrivate.test(part.text))
+    .map((part) => part.text)
   const isNamed = bound.some((part) => personNouns.test(part))
   if (!isNamed && !bound.some((part) => pointsTo.test(part))) return undefined
   const plain = isNamed ? bound.join("; ") : rule.plain
-  if (!personNouns.test(plain) || !givingOut.test(rule.plain) || rule.marked.values.regions.length > 0) return undefined
-  if (!rule.forbids && !keepsOut.test(plain)) return undefined
+  if (
+    !personNouns.test(plain) ||
+    !(givingOut.test(rule.plain) || keptPrivate.test(plain) || isPlainRule(rule.plain, "personal-data")) ||
+    rule.marked.values.regions.length > 0
+  )
+    return undefined
+  if (!rule.forbids && !keepsOut.test(plain) && !keptPrivate.test(plain)) return undefined
+  if (any("ask(?:s|ing)? (?:\\S+ ){0,3}for|request(?:s|ing)?|collect(?:s|ing)?").test(plain)) return undefined
   const sendsToo = any(
     "send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|disclos(?:e|ed|ing)|forward(?:ed|ing)?|messages?|e-?mails?",
   ).test(plain)
@@ -379,7 +409,7 @@ export function personalData(rule: RuleStatement): FamilyReading {
   // The guard knows no name from another word: half of the rule would be lost.
   if (kinds.length > 0 && /(?<![\p{L}])names(?:,| and | or | nor )|(?:and|or|nor) names(?![\p{L}])/u.test(plain))
     return twoThings
-  if (kinds.length === 0 && !general)
+  if (kinds.length === 0 && !general && !dataOfPeople.test(plain))
     return { why: "the guard does not recognize that kind of personal data in a text" }
   const policy: TemplateUse = {
     template: "no-personal-data",
@@ -393,10 +423,14 @@ export function hosts(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
   if (values.recipients.length > 0) return undefined
   if (values.domains.length === 0) return noNetwork(rule)
-  const fetches = values.commands.length > 0 && values.commands.every((command) => /^(?:curl|wget)$/.test(command))
+  const reaches = values.commands.length > 0 && values.commands.every((command) => networkPrograms.test(command))
+  if (values.commands.length > 0 && !reaches) return undefined
+  const isPlain =
+    isPlainRule(text, "hosts") &&
+    (reaches || speaksOf(text, "hosts") || any("(?:stay|keep) (?:away|off|out)").test(text))
   if (
-    !(surfing.test(text) || fetches) ||
-    any("hard-?code[ds]?|mention|link|links|link to|accepts?|returns?|documented").test(text)
+    !isPlain &&
+    (!surfing.test(text) || any("hard-?code[ds]?|mention|link|links|accepts?|returns?|documented").test(text))
   )
     return undefined
   if (any("addresses|recipients?|messages?|that domain").test(text) || values.media.includes("email")) return undefined
@@ -407,8 +441,11 @@ export function hosts(rule: RuleStatement): FamilyReading {
     polarity === "only"
       ? { template: "allowed-hosts", hosts: values.domains, ...decided(rule) }
       : { template: "blocked-hosts", hosts: values.domains, ...decided(rule) }
-  return { policy, confidence: sure }
+  // Who may only log in there may well fetch from elsewhere.
+  return { policy, confidence: reaches && polarity === "only" ? broad : sure }
 }
+
+const networkPrograms = /^(?:curl|wget|ssh|scp|rsync|nc|netcat|ncat)$/
 
 /** "The hosts you may reach are …" names all of them. */
 function hostPolarity(text: string): Polarity {
@@ -419,8 +456,14 @@ function hostPolarity(text: string): Polarity {
     : polarity
 }
 
-const noNetworkWords =
-  /^(?:please |you |agents? |always )*(?:never|no|don't|do not|must not|must never|may not|are not allowed to|are not to|you're not to|cannot|avoid|keine?n?|ne|nunca)(?: (?:you|ever|use|using|access|accessing|make|making|go|connect|connecting|to|on|the|any|an?|open|have|touch|reach|send))* (?:internet|network|online|network (?:access|requests?|calls?|connections?|traffic)|internet access|netzwerk|netz|internetzugriff|outbound (?:connections?|traffic|requests?))(?:,? (?:access|at all|whatsoever|ever|requests?|connections?|allowed|please|of any kind|for the whole project|in this project|whatever the task|no matter what))*[.!]*$|^(?:please )?(?:always )?(?:work|stay|remain)(?: strictly| completely| fully)? offline(?: only| at all times| always)?[.!]*$|^(?:please )?(?:always )?(?:work|stay|remain|operate|run|do (?:it|this|everything)) without (?:any |the |an? )?(?:internet|network)(?: access| calls?| connections?| requests?| traffic)?[.!]*$|^(?:please )?(?:no|never|avoid) (?:\p{L}+ )?(?:connections?|requests?|access|traffic|calls?) to (?:the )?(?:internet|network|outside world)[.!]*$|^leave the (?:internet|network) alone[.!]*$|^(?:all |any )?(?:the )?(?:(?:outbound|network|internet) (?:connections?|access|traffic|requests?|use)|internet|network) (?:is|are) (?:off[- ]limits|forbidden|not allowed|prohibited)(?: altogether| at all)?[.!]*$/u
+const network = any("internet|network|online|offline|the web|outside world|outbound (?:connections?|traffic|requests?)")
 
-const noNetwork = (rule: RuleStatement): FamilyReading =>
-  noNetworkWords.test(rule.marked.text) ? { policy: { template: "no-network" }, confidence: sure } : undefined
+/** Nothing is reached at all. */
+function noNetwork({ marked: { text, values }, forbids }: RuleStatement): FamilyReading {
+  if (Object.values(values).some((some) => some.length > 0) || !network.test(text)) return undefined
+  if (/^(?:it|this|he|she|that) (?:has|is)(?!\p{L})/u.test(text)) return undefined
+  const isOffline = any("offline|without (?:any |the |an? )?(?:internet|network)").test(text)
+  if (isOffline === forbids || !isPlainRule(text.replace(/(?<!\p{L})without(?!\p{L})/u, " "), "network"))
+    return undefined
+  return { policy: { template: "no-network" }, confidence: sure }
+}
