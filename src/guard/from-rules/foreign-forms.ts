@@ -13,7 +13,7 @@ export const foreignPhrases: readonly (readonly [english: string, forms: string]
   ],
   [
     "ask me",
-    "mich (?:vorher |erst |zuerst )?(?:zu )?fragen|mich (?:vorher |erst )?fragst|fragst du mich|frag(?:e|t)? (?:bitte )?(?:erst |vorher |immer |zuerst )?mich|me (?:demander|consulter)|m'(?:en )?(?:avoir demandé|demander|informer|consulter)|preguntarme|consultarme|me preguntes|me consultes|me perguntar|me perguntes?|perguntar-me|consultar-me|me consultar|chieder(?:me|mi)lo|chiedermi|chiederlo|(?:het )?(?:aan )?mij te vragen|me te vragen|overleg (?:eerst )?met mij|rücksprache mit mir|pídeme(?: permiso)?|peça-me(?: permissão| autorização)?|pergunta-me|parlarne con me",
+    "me l[oa]s? consult(?:as|a|es)(?: antes)?|mich (?:vorher |erst |zuerst )?(?:zu )?fragen|mich (?:vorher |erst )?fragst|fragst du mich|frag(?:e|t)? (?:bitte )?(?:erst |vorher |immer |zuerst )?mich|me (?:demander|consulter)|m'(?:en )?(?:avoir demandé|demander|informer|consulter)|preguntarme|consultarme|me preguntes|me consultes|me perguntar|me perguntes?|perguntar-me|consultar-me|me consultar|chieder(?:me|mi)lo|chiedermi|chiederlo|(?:het )?(?:aan )?mij te vragen|me te vragen|overleg (?:eerst )?met mij|rücksprache mit mir|pídeme(?: permiso)?|peça-me(?: permissão| autorização)?|pergunta-me|parlarne con me",
   ],
   [
     "my approval",
@@ -60,7 +60,7 @@ export const foreignPhrases: readonly (readonly [english: string, forms: string]
     "nobody other than",
     "nadie que no sea|ninguém (?:além|mais) (?:de|do que)|niemande[mn]? (?:anderem? )?(?:als|außer)|personne d'autre que|nessun altro che|niemand anders dan",
   ],
-  ["hands off", "finger weg|hände weg|manos fuera|giù le mani|handen af"],
+  ["hands off", "lasse? (?:die|deine) finger (?:von|vom)|finger weg|hände weg|manos fuera|giù le mani|handen af"],
   ["private keys", "privaten? schlüssel|clés? privées?|claves? privadas?|chaves? privadas?|chiavi private"],
   [
     "production database",
@@ -80,6 +80,38 @@ export const foreignPhrases: readonly (readonly [english: string, forms: string]
 
 /** Words of the other languages in the forms that sentences have them in: helping verbs, participles, nouns with their plurals. */
 export const foreignForms: readonly (readonly [english: string, forms: string])[] = [
+  [
+    "disabled",
+    "abgeschaltet|ausgeschaltet|abgestellt|deaktiviert|umgangen|désactivée?s?|desactivad[oa]s?|desativad[oa]s?|desligad[oa]s?|disattivat[oaie]|uitgeschakeld",
+  ],
+  ["allowed", "erlaubt|gestattet|zulässig|autorisée?s?|permitid[oa]s?|consentit[oaie]|toegestaan"],
+  ["go", "gehen|geht|kommen|kommt|gaan|gaat"],
+  ["people", "gente"],
+  ["out", "raus|hinaus|heraus"],
+  ["resources", "recurso|risorsa"],
+  ["under", "unter"],
+  ["at once", "auf einmal|en une fois|de una vez|de uma vez"],
+  ["external", "externe[nrms]?|externos?|externas?|extern[oi]|extérieure?s?"],
+  ["stored", "gespeichert|stockée?s?|almacenad[oa]s?|armazenad[oa]s?|guardad[oa]s?|opgeslagen"],
+  ["within", "innerhalb(?: von)?|à l'intérieur d[eu]|dentro d[eoa]l?|binnen"],
+  ["machines", "máquinas|maschinen|macchine"],
+  ["whoever", "wer|quiconque|quem|celui qui"],
+  ["gets", "bekommt|bekommen|erhält|erhalten|reçoit|reçoivent|recibe|reciben|recebe|recebem|riceve|krijgt"],
+  ["works", "arbeitet|travaillent|trabajan|trabalham"],
+  ["stand", "stehen|steht"],
+  ["domain", "domínio|dominio|domaine"],
+  ["at", "chez"],
+  ["team", "équipe|equipo|equipe"],
+  ["informants", "informanten"],
+  ["employees", "empleado|employée?|funcionário|dipendente|mitarbeiterin"],
+  ["company", "empresa|entreprise|firma|azienda|bedrijf"],
+  ["your", "(?<=^|[,.] |all |toutes |tous )(?:tes|ton)(?= )"],
+  ["answer", "contesta(?:r|s)?|conteste[s]?"],
+  ["show", "montre[rsz]?"],
+  ["never", "interdiction(?: de)?"],
+  ["you must", "tu dois"],
+  ["use", "usa(?= (?:solo|sólo|únicamente|only|solamente|siempre) )"],
+  ["restart", "neu ?starten|neustart|redémarre[rsz]?|reinici(?:ar|es|a|e)|riavvi(?:a|are)|herstart(?:en)?"],
   ["from", "ab(?= \\d)"],
   ["phone", "telefons?|anrufe?|téléphones?|teléfonos?|telefones?|telefonate"],
   ["more than", "über(?= \\d)|oltre|plus d'|más que|mais que|supérieure?s? à|superior(?:es)? a|boven(?= \\d)"],
@@ -100,7 +132,7 @@ export const foreignForms: readonly (readonly [english: string, forms: string])[
   ["our", "unser(?:e[mnrs]?)?|notre|nos|nuestr[oa]s?|noss[oa]s?|nostr[oaie]|onze"],
   ["my", "mein(?:e[mnrs]?)?|meu|minha|meus|minhas|mijn"],
   ["your", "dein(?:e[mnrs]?)?|votre|teus|jouw"],
-  ["a", "ein(?:e[mnrs]?)?|une|unos?|unas?|uma|umas|een"],
+  ["one", "ein(?:e[mnrs]?)?|une|unos?|unas?|uma|umas|een"],
   ["all", "alle[mnrs]?|tous|toutes?|todos|todas?|tutt[oaie]"],
   ["ever", "jemals|alguna vez|alguma vez|ooit"],
   ["at all", "überhaupt|du tout|en absoluto|affatto|helemaal"],
@@ -224,7 +256,7 @@ export const foreignForms: readonly (readonly [english: string, forms: string])[
   ],
   [
     "disable",
-    "abgeschaltet|ausgeschaltet|abgestellt|désactivée?s?|desactivad[oa]s?|desativad[oa]s?|disattivat[oaie]|disattivi|disabilit(?:a|are|ato|ata|i)|desligues?|desligar|desligad[oa]s?|désactives|éteign(?:s|ez)|éteindre|spegn(?:ere|i|a)|schakel|uitschakelen|uitgeschakeld|uitzetten|contourne[rsz]?|umgeh(?:e|en|st)|umgangen|eludas|eludir|contornar|aggir(?:a|are)|omzeil(?:en)?|saltarse|deaktivierst|desconectes|desconectar",
+    "disattivi|disabilit(?:a|are|ato|ata|i)|desligues?|desligar|désactives|éteign(?:s|ez)|éteindre|spegn(?:ere|i|a)|schakel|uitschakelen|uitzetten|contourne[rsz]?|umgeh(?:e|en|st)|eludas|eludir|contornar|aggir(?:a|are)|omzeil(?:en)?|saltarse|deaktivierst|desconectes|desconectar",
   ],
   [
     "enabled",
@@ -276,6 +308,6 @@ export const foreignForms: readonly (readonly [english: string, forms: string])[
   ["clients", "klient(?:en)?|cliente"],
   ["patients", "patienten|pacientes|pazienti|patiënten"],
   ["suppliers", "lieferanten|fournisseurs|proveedores|fornecedores|fornitori|leveranciers"],
-  ["of a", "d'une?"],
+  ["of one", "d'une?"],
   ["the", "l'(?=\\p{L})|het"],
 ]

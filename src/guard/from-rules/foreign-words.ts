@@ -189,7 +189,7 @@ export const small: readonly (readonly [english: string, forms: string])[] = [
   ["only", "solo"],
   ["except", "salvo"],
   ["the", "der|die|das|den|dem|des|le|la|les|el|los|las|il|lo|os|as|o"],
-  ["to", "ins|an|zu|zum|zur|nach|à|au|aux|al|allo|alla|ai|agli|para|ao|aos|às|pour|naar|aan|a"],
+  ["to", "ins|an|zu|zum|zur|nach|à|au|aux|al|allo|alla|ai|agli|para|ao|aos|às|pour|naar|aan|om|a"],
   ["in", "im|en|dans|em|na|nas|nos|nel|nella|nelle|nei|negli|beim|bei"],
   ["you", "(?<=(?:must|may|should|need|can|when|before|that|\\p{L}+st) )du"],
   ["of", "von|vom|de|du|del|della|dei|delle|degli|dello|dal|dalla|do|da|dos|das|di|van|aus|uit"],
@@ -205,7 +205,7 @@ export const small: readonly (readonly [english: string, forms: string])[] = [
   ["for", "für|voor"],
   ["over", "über"],
   ["from", "depuis|desde"],
-  ["a", "un|mon"],
+  ["a", "un|mon|um"],
   ["that", "dass|que|qui|che|dat"],
 ]
 /** Two parts of one German verb, at the head and at the end of its clause. */
@@ -214,6 +214,8 @@ export const separable: readonly (readonly [first: string, last: string, english
   ["gib|gebe", "aus", "print"],
   ["geef|geeft", "uit", "spend"],
   ["ruf|rufe", "auf", "call"],
+  ["stelle?", "bereit", "provision"],
+  ["lege?", "an", "create"],
   ["schalte?|schakel", "uit", "disable"],
   ["schalte?|stelle?", "ab|aus", "disable"],
   ["greife?", "zu", "access"],

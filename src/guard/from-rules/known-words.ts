@@ -28,7 +28,11 @@ type Topic = (typeof topics)[number]
  */
 export const isExplained = (text: string, topic: Topic): boolean =>
   wordsIn(text).every(
-    (word) => common().has(word) || words[topic]().has(word) || (topic === "spend" && isFigure.test(word)),
+    (word) =>
+      common().has(word) ||
+      words[topic]().has(word) ||
+      (topic === "spend" && isFigure.test(word)) ||
+      (topic === "hosts" && /^\d{2,5}$/.test(word)),
   )
 
 /** Has it a word that belongs to what it is about? */
@@ -45,7 +49,7 @@ const isReason =
 
 /** What is said where a person is to be asked, and means no more than that. */
 const askingWords =
-  /(?<![\p{L}-])(?:ask(?:s|ed|ing)?|check(?:ed|ing)?|confirm(?:s|ed|ing|ation)?|approv(?:e|es|ed|al|ing)|consent|say-so|go-ahead|sign-?off|signed|cleared?|run|past|first|before|without|unless|until|once|after|explicit(?:ly)?|prior|agree[ds]?|nod|blessing|yes|consult(?:ed|ing)?|okayed|decide|decision|say|said|beforehand|word)(?![\p{L}-])/gu
+  /(?<![\p{L}-])(?:ask(?:s|ed|ing)?|check(?:ed|ing)?|confirm(?:s|ed|ing|ation)?|approv(?:e|es|ed|al|als|ing)|consent|say-so|go-ahead|sign-?off|signed|cleared?|run|past|first|before|without|unless|until|once|after|explicit(?:ly)?|prior|agree[ds]?|nod|blessing|yes|consult(?:ed|ing)?|okayed|wait|decide|decision|say|said|beforehand|word)(?![\p{L}-])/gu
 
 const conditionWords = /(?<!\p{L})(?:when(?:ever)?|if)(?!\p{L})/gu
 
@@ -68,11 +72,16 @@ export function isPlainRule(marked: string, topic: Topic): boolean {
 }
 
 const isFigure =
-  /^(?:\p{Sc}?\d+(?:k|m)?|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|ten|hundred|thousand|grand)|euros?|eur|dollars?|bucks?|usd|pounds?|quid|gbp|yen|jpy|chf|francs?|franken|sek|nok|dkk|pln|cad|aud|reais|brl|rupees|inr|yuan)$/u
+  /^(?:\p{Sc}?\d[\d']*(?:k|m)?|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|ten|hundred|thousand|grand)|euros?|eur|dollars?|dólares|bucks?|usd|r\$|pounds?|quid|gbp|yen|jpy|chf|francs?|franken|sek|nok|dkk|pln|cad|aud|reais|brl|rupees|inr|yuan)$/u
+
+/** "The Lyon office", "our night crew": which of them it is makes no other rule of what is sent there. */
+const whichTeam =
+  /(?<=(?<!\p{L})(?:the|our|my|all|any|every) )[\p{L}-]+ (?=(?:team|office|branch|crew|department|staff|customers?|clients?|suppliers?|partners?)(?!\p{L}))/gu
 
 const wordsIn = (text: string): readonly string[] =>
   text
-    .replace(/‹[a-z]+›(?:'s)?/g, " ")
+    .replace(whichTeam, "")
+    .replace(/‹[a-z]+›(?: ?'s)?/g, " ")
     .split(/[^\p{L}\p{N}'$-]+/u)
     .map((word) => word.replace(/^['-]+|['-]+$/g, ""))
     .filter((word) => word !== "")
@@ -97,11 +106,11 @@ function formsOf(word: string): readonly string[] {
 
 const common = lazy(() =>
   listed(
-    `thing way kind sort person reason rule exception condition circumstance case
+    `thing way kind person reason rule exception condition circumstance case
     want use keep leave stay stick avoid refrain stop restrict limit confine allow permit forbid prohibit ban block need get let happen
     | a an the any all every each either neither both no none nobody nothing nowhere zero never not nor or and but so also too then
     is are be been being am isn't aren't do does don't doesn't done doing can can't cannot may must mustn't shall shan't should shouldn't
-    have has having got will won't i i'm i'd i'll i've me my mine myself we we're us our ours you you're you've you'd your yours yourself
+    have has having got kept make makes making made come comes coming go goes going whole exactly insist new whose will won't i i'm i'd i'll i've me my mine myself we we're us our ours you you're you've you'd your yours yourself
     it its it's itself that that's there there's here here's they they're them their theirs this these those what what's whatever which
     who whoever whom where wherever anyone anybody anything anywhere someone somebody something everyone everybody everything everywhere
     anyone's nobody's one ones stuff other others another else elsewhere otherwise only sole solely exclusively just simply purely
@@ -111,8 +120,8 @@ const common = lazy(() =>
     table no-go unacceptable acceptable supposed authorized free welcome sure ensure remember note reminder important period full stop
     again more longer further two three four single concern job role task part hands fingers alone away clear well right even
     permission authority mandate agent agents assistant ai bot subagents bots possible way ways choice choices option options
-    as far remain remains far hereby kindly thank permanently directly circumstances whichever mandatory required
-    must've people folks folk human humans sonst good idea ever exist existing own purpose purposes point time times
+    as far remain remains far hereby kindly thank permanently directly circumstances whichever mandatory require requires required
+    must've people folks folk human humans sonst good idea ever exist existing own behalf
     untouched unchanged hold hands-off rest tell told fyi heads reminder`,
   ),
 )
@@ -130,8 +139,8 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       `connect talk call hit request fetch download upload reach contact access visit browse open load pull push send go log sign query
       ping look check read scrape crawl surf touch post communicate stream sync exchange transfer copy retrieve resolve point
       site website page server host api endpoint domain url address network connection file package image dependency registry mirror box
-      machine service source destination library artifact module model document clone
-      | up sent internet web online traffic data outbound outgoing egress ingress external internal login logins info information
+      machine service source destination library artifact module model document clone scan run conduct
+      | up against scope port make sent internet web online traffic data outbound outgoing egress ingress external internal login logins info information
       documentation docs ssh scp curl wget rsync sftp ftp http https gone went offline network's disconnected anonymous`,
     ),
   ),
@@ -142,24 +151,24 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       instance vm server cluster bucket database volume workload resource region zone location deployment service account project stack
       function container backup machine node environment network queue snapshot replica cloud datacenter snapshot table disk customer user
       client company
-      | ran built data infrastructure infra storage up soil leave leaves leaving residency hosting staging production compute db dbs vpc`,
+      | ran built data infrastructure infra storage up soil leave leaves leaving residency hosting staging production compute gcp aws azure google amazon microsoft microsoft's european american swiss german land lands costs new virtual pick picks choose select db dbs vpc`,
     ),
   ),
   language: lazy(() =>
     listed(
       `write answer reply respond send message mail email e-mail correspond communicate post text speak talk say use contact address compose
       draft phrase word reach inform notify
-      letter response language chat note conversation announcement newsletter notification comment invitation reminder
+      letter response language chat channel room group note conversation announcement newsletter notification comment invitation reminder
       customer client supplier vendor partner guest parent patient tenant member subscriber student visitor user employee colleague driver
       donor volunteer landlord applicant candidate contractor neighbour neighbor family resident office branch shop reader team agency
       | wrote written sent correspondence communication communications outgoing staff mandatory replies public outside outsiders abroad
-      fluent default go goes going leave leaves mandatory obligatory compulsory whoever`,
+      fluent default publish published conduct conducted go goes going leave leaves mandatory obligatory compulsory whoever`,
     ),
   ),
   channels: lazy(() =>
     listed(
       `contact message reach post send communicate notify inform write talk tell ping dm text call ring phone use answer reply respond
-      announce chat speak open create file raise publish share update go belong alert dial
+      announce chat speak run open create file raise publish share update go belong alert dial
       channel notification route medium place contact conversation post account word app platform service room group
       customer client supplier vendor partner guest parent patient tenant member subscriber student visitor user employee colleague driver
       donor volunteer landlord applicant candidate contractor neighbour neighbor family resident office informant source journalist team
@@ -173,7 +182,7 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       `mail email e-mail write send message contact address cc bcc forward copy include put receive get hear land reach reply answer go end
       drop deliver bother
       inbox mailbox domain account recipient list correspondence letter message employee colleague user organisation organization company
-      | sent wrote written addresses internal external staff replies outside outsiders outgoing do-not-mail mailing beyond team anyone's
+      | sent wrote written addresses internal external staff replies outside outsiders outgoing do-not-mail mailing beyond team anyone's whoever works work gets outsider world outbound policy follow landing check mailings
       contacts in-house received getting notified`,
     ),
   ),
@@ -199,7 +208,7 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       amount sum total expenditure card wallet purse spending allowance money outlay acquire
       | spent bought paid max maximum most ceiling cent penny dime more less least above below over under past within up beyond than
       greater higher pricier dearer costlier expensive cheaper overall altogether anything go going goes climb rise exceed exceeding
-      tops worth hard upper absolute equal lay out`,
+      tops worth hard upper absolute equal lay out each day daily session sign long app tip tips room dólares kr much dearer come leave shop once`,
     ),
   ),
   secrets: lazy(() =>
@@ -256,7 +265,7 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       | before first without until unless once after prior beforehand approval consent blessing nod green light go-ahead say-so sign-off
       signed bought paid sent about when whenever if each every new yes word explicit expressly explicitly written branch branches code
       anything given gave seen stop wait decide decides permission ahead thumbs up version versions advance commits pull requests request
-      repository repo remote outgoing public external decision mine personally`,
+      repository repo remote require requires pr prs make behalf customer customers clients suppliers however small table tables all time outgoing public external decision mine personally`,
     ),
   ),
 }

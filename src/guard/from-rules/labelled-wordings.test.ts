@@ -93,7 +93,7 @@ function isAsLabelled(family: string, values: Values, { template, ...policy }: T
   }
 }
 
-describe.each(["third", "fourth", "fifth", "sixth"])("the %s set of wordings", (name) => {
+describe.each(["third", "fourth", "fifth", "sixth", "seventh"])("the %s set of wordings", (name) => {
   const all = readSet(name)
   const families = [...new Set(all.flatMap(({ family }) => family ?? []))]
 

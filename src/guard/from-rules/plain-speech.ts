@@ -21,7 +21,7 @@ export function plainSpeech(text: string): string {
 const start = "(?<=^(?:please |and |but |also |so |then )*|[,;:.] (?:please |and |but |so |also )*)"
 
 const notPermitted =
-  "(?:banned|not (?:permitted|allowed|acceptable|ok|okay|an option)|prohibited|out of bounds|off[- ]limits|an? (?:absolute |strict )?no-go(?: area| zone)?|taboo|a no|(?:blocked|barred|disabled|closed|out)(?= (?:for|to) you)|verboten|unacceptable|none of your (?:business|concern)|no (?:business|concern) of yours|not (?:part of )?your (?:job|business|concern|department)|not for you|not your(?:s| place)|never the answer|not the (?:solution|answer)|not fine|not cool|not on|out of the question|off the table|untouchable|sacrosanct|a red line)"
+  "(?:banned|not (?:permitted|allowed|acceptable|ok|okay|an option)|prohibited|out of bounds|off[- ]limits|an? (?:absolute |strict )?no-(?:go|touch|fly)(?: area| zone)?|taboo|a no|(?:blocked|barred|disabled|closed|out)(?= (?:for|to) you)|verboten|unacceptable|none of your (?:business|concern)|no (?:business|concern) of yours|not (?:part of )?your (?:job|business|concern|department)|not for you|not your(?:s| place)|never the answer|not the (?:solution|answer)|not fine|not cool|not on|out of the question|off the table|untouchable|sacrosanct|a red line)"
 
 type Way = readonly [said: RegExp, plain: string]
 
@@ -29,7 +29,7 @@ type Way = readonly [said: RegExp, plain: string]
 const leads = lazy((): readonly Way[] => [
   [
     new RegExp(
-      `${start}(?:i'd like you to|i would like you to|i want you to|i need you to|i expect you to|i'm asking you to|make sure (?:that )?you|make sure to|be sure to|remember to|see to it that you|it's important (?:that you|to)|it is important (?:that you|to)|your job is to|whatever (?:you do|happens|the (?:reason|problem|cause) is),?|no matter what(?: happens)?,?|a (?:friendly )?reminder:|(?:note|nb|fyi|heads up|reminder|rule|important|remember):|(?:just )?so you know,?|by the way,?|one (?:more )?thing:|from now on,?|going forward,?|in general,?|as a rule,?|just|simply) (?=\\p{L}|#|‹)`,
+      `${start}(?:i'd like you to|i would like you to|i want you to|i need you to|i expect you to|i'm asking you to|make sure (?:that )?you|make sure to|be sure to|remember to|see to it that you|it's important (?:that you|to)|it is important (?:that you|to)|your job is to|whatever (?:you do|happens|the (?:reason|problem|cause) is),?|no matter what(?: happens)?,?|a (?:friendly )?reminder:|(?:note|nb|fyi|heads up|reminder|rule|important|remember):|(?:just )?so you know,?|by the way,?|one (?:more )?thing:|in general,?|as a rule,?|just|simply) (?=\\p{L}|#|‹)`,
       "gu",
     ),
     "",
@@ -42,6 +42,10 @@ const leads = lazy((): readonly Way[] => [
     /(?<!\p{L})(is|are) on (?:the|my|our|a) (?:do-not-\p{L}+|block|black|deny|banned|no-go|forbidden)(?: |-)?list(?!\p{L})/gu,
     "$1 off-limits",
   ],
+  [/,? (?:at any (?:time|point)|i\.e\.|without exceptions?|no exceptions?)(?=[.!,; ]|$)/gu, ""],
+  [/(?<!\p{L})(?:at all times|from now on|going forward|henceforth),?(?!\p{L})/gu, "always"],
+  [/,? until further notice(?=[.!,;]|$)/gu, ""],
+  [/,? (?:and|that) (?:that )?includes you(?: too)?(?=[.!,;]|$)/gu, ""],
   [/,? (?:now or (?:later|ever)|now and forever|today or tomorrow)(?=[.!,;]|$)/gu, ""],
   [/(?<!\p{L})(?:get|be|stay) in touch with(?!\p{L})/gu, "contact"],
   [
@@ -65,6 +69,13 @@ const othersOnly =
 const turnsOfSpeech = lazy((): readonly Way[] => [
   [
     new RegExp(
+      `(?<!\\p{L})(?:no one|nobody) (?:but|except|other than|besides) ${othersOnly}(?: (?:may|can|should))?(?!\\p{L})`,
+      "gu",
+    ),
+    "you never",
+  ],
+  [
+    new RegExp(
       `(?<!\\p{L})only ${othersOnly} (?:may|can|should|shall|do|does|get to|gets to|am allowed to|are allowed to|is allowed to)(?!\\p{L})`,
       "gu",
     ),
@@ -79,14 +90,22 @@ const turnsOfSpeech = lazy((): readonly Way[] => [
   ],
   [
     new RegExp(
-      `${start}i(?:'d| would) (?:much )?(?:rather|prefer)(?: it)?(?: that| if)? you (?:didn't|did not|don't|never)(?: ever)? `,
+      `${start}(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer)(?: it)?(?: that| if)? you (?:didn't|did not|don't|never)(?: ever)? `,
       "gu",
     ),
     "never ",
   ],
+  [
+    new RegExp(`${start}(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer) not (?:to )?(?:see|find|have) `, "gu"),
+    "never have ",
+  ],
+  [new RegExp(`${start}(?:i|we) only (?:allow|permit|want|accept) `, "gu"), "only "],
   [new RegExp(`${start}don't you (?:dare|ever)(?: to)? `, "gu"), "never "],
   [new RegExp(`${start}i (?:never|don't(?: ever)?) want to (?:see|find|hear of|catch) (?:you )?`, "gu"), "never have "],
-  [new RegExp(`${start}i (?:never|don't(?: ever)?) want (?:any |a |a single )?(?!you )(?=\\p{L}|‹)`, "gu"), "no "],
+  [
+    new RegExp(`${start}(?:i|we) (?:never|don't(?: ever)?) want (?:any |a |a single )?(?!you )(?=\\p{L}|‹)`, "gu"),
+    "no ",
+  ],
   [new RegExp(`${start}i won't (?:approve|accept|tolerate|allow|have) `, "gu"), "no "],
   [
     new RegExp(
@@ -97,7 +116,7 @@ const turnsOfSpeech = lazy((): readonly Way[] => [
   ],
   [/(?<!\p{L})(?:you've|you have|you) (?:got )?no (?:access|right of access) to /gu, "stay away from "],
   [/(?<!\p{L})(?:you've got|you have got) no business /gu, "you have no business "],
-  [/(?<!\p{L})you have no business (?=\p{L}+ing )/gu, "never "],
+  [/(?<!\p{L})you have no business (?=[\p{L}-]+ing )/gu, "never "],
   [
     /(?<!\p{L})(?:keep|take|get) (?:your )?(?:hands|fingers|nose|paws|mitts) (?:off|out of|away from)(?: of)?(?!\p{L})/gu,
     "stay away from",
@@ -121,7 +140,10 @@ const turnsOfSpeech = lazy((): readonly Way[] => [
 const waysToForbid = lazy((): readonly Way[] => [
   // Who speaks forbids it.
   [new RegExp(`${start}i(?: hereby| strictly)? forbid you (?:to|from) `, "gu"), "never "],
-  [new RegExp(`${start}i (?:don't|do not|never)(?: ever)? want (?:to see )?you (?:to )?(?=\\p{L})`, "gu"), "never "],
+  [
+    new RegExp(`${start}(?:i|we) (?:don't|do not|never)(?: ever)? want (?:to see )?you (?:to )?(?=\\p{L})`, "gu"),
+    "never ",
+  ],
   [new RegExp(`${start}i (?:won't|will not|can't|don't) (?:have|see|let) you (?=\\p{L}+)`, "gu"), "never "],
   [new RegExp(`${start}i want (?:zero|no) `, "gu"), "no "],
   [new RegExp(`${start}i (?:insist on|want) (‹?\\p{L}+›?) for all `, "gu"), "always use $1 for all "],

@@ -149,7 +149,10 @@ const portuguese = lazyPattern(`${before}(?:você|não|uma|um|em|pelo|pela|ao|do
 const negationFirst = (text: string): string =>
   text
     .replace(/^((?:please )?)(?:don't|no|not) (?:you )?(\p{L}+(?: on)?) (?:never|not)(?![\p{L}])/u, "$1never $2")
-    .replace(/^((?:please )?)(?!never|don't|no |not )(\p{L}+(?: on)?) (?:never|not)(?![\p{L}])/u, "$1never $2")
+    .replace(
+      /^((?:please )?)(?!never|don't|no |not |whoever |who )(\p{L}+(?: on)?) (?:never|not)(?![\p{L}])/u,
+      "$1never $2",
+    )
     .replace(
       /^((?:please )?)no (?=(?:you )?(?:write|answer|send|share|pass on|reveal|print|read|open|change|touch|delete|deploy|run|use|install|access|connect|download|upload|disable|buy|spend|order|contact|push|commit|publish)(?![\p{L}]))/u,
       "$1don't ",

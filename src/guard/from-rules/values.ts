@@ -160,7 +160,7 @@ const programs: Readonly<Record<string, string>> = {
 const command = new RegExp(
   `(?<![\\w./@-])(${Object.keys(programs)
     .sort((one, other) => other.length - one.length)
-    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|(?!and |or |nor )[a-z][a-z-]*|\\d{3,4}))*)(?![\\w@/-])`,
+    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|(?!and |or |nor )[a-z][a-z-]*|\\d{3,4}))*)(?![\\w@/-]|\\.\\w)`,
   "g",
 )
 const toolName =

@@ -15,13 +15,9 @@ import {
   sure,
   twoThings,
 } from "./family.ts"
-import { isExplained, isPlainRule, speaksOf } from "./known-words.ts"
+import { isExplained, isPlainRule } from "./known-words.ts"
 import type { RuleStatement } from "./statement.ts"
 import { marks } from "./values.ts"
-
-const spending = any(
-  "spend(?:s|ing)?|spent|budget|buy(?:ing)?|purchas(?:e|es|ing)|orders?|ordering|pay(?:s|ing)?|payments?|costs?|book(?:s|ing|ings)?|charges?|expenses?|transactions?|subscriptions?|transfers?|refunds?|in total|overall|expensive|ausgeben|gib|ausgaben|kauf\\p{L}*|bestell\\p{L}*|dépense\\p{L}*|achat|achats|gast\\p{L}*|compr\\p{L}*|command(?:e|es|er)|pagamento|pago|pagar|tips?|cap|anything|total|not (?:a|one) (?:cent|penny|dollar|buck|euro|pound) more",
-)
 
 const perUnit = any(
   "per (?:night|person|head|seat|user|unit|item|hour|piece|kg|km|gb|call|token|request|head)|a night|a person|apiece|an hour|each item|per-seat|pro (?:nacht|person|stück)",
@@ -41,7 +37,7 @@ const inAll = any(
 
 /** Each purchase by itself. */
 const isEach = any(
-  "each|single|for an? \\p{L}+|(?:per|a|every|any|one) (?:order|purchase|payment|booking|transaction|expense|refund|transfer)",
+  "each|single|for an? \\p{L}+|(?:per|a|every|any|one) (?:orders?|purchases?|payments?|bookings?|transactions?|expenses?|refunds?|transfers?)",
 )
 
 /** Words that make a sum a limit. */
@@ -54,8 +50,7 @@ export function spend(rule: RuleStatement): FamilyReading {
   const sums = amountsIn(plain)
   if (sums.length === 0) return spendNothing(rule)
   const isPlain = isPlainRule(plain, "spend")
-  const isLimit = limiting.test(plain) || (isPlain && bounding.test(plain))
-  if (!(spending.test(plain) || isPlain) || !isLimit) return undefined
+  if (!isPlain || !(limiting.test(plain) || bounding.test(plain))) return undefined
   if (!rule.forbids && !rule.asks && !bounding.test(plain)) return undefined
   if (any("minimum|at least|mindestens|earn|revenue|discount|price of the|invoice total").test(plain)) return undefined
   if (new Set(sums.map(({ minor, currency }) => `${minor} ${currency}`)).size > 1)
@@ -86,14 +81,13 @@ function spendNothing(rule: RuleStatement): FamilyReading {
 }
 
 const placing = any(
-  "forbidden|stacks?|touch(?:ed|ing)?|deploy(?:s|ed|ing|ment|ments)?|resources?|infrastructure|regions?|runs?|running|host(?:s|ed|ing)?|data|provision(?:ed|ing)?|create[ds]?|creating|stor(?:e|ed|age|ing)|cloud|buckets?|servers?|workloads?|launch(?:ed)?|spin up|live|lives|nothing|everything|anything|leave|stay(?:s)?|keep|use|avoid|ressourcen|daten|instances?|vms?|clusters?|databases?|backups?|off[- ]limits|out of bounds|leg|lege|données|datos|dados|allowed",
+  "machines?|pick|choose|select|belongs?|volumes?|nodes?|replicas?|containers?|operat(?:e|ing)|forbidden|stacks?|touch(?:ed|ing)?|deploy(?:s|ed|ing|ment|ments)?|resources?|infrastructure|regions?|runs?|running|host(?:s|ed|ing)?|data|provision(?:ed|ing)?|create[ds]?|creating|stor(?:e|ed|age|ing)|cloud|buckets?|servers?|workloads?|launch(?:ed)?|spin up|live|lives|nothing|everything|anything|leave|stay(?:s)?|keep|use|avoid|ressourcen|daten|instances?|vms?|clusters?|databases?|backups?|off[- ]limits|out of bounds|leg|lege|données|datos|dados|allowed",
 )
 
 export function regions(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
   const named = values.regions
-  if (named.length === 0 || !(placing.test(rule.plain) || (isPlainRule(text, "regions") && speaksOf(text, "regions"))))
-    return undefined
+  if (named.length === 0 || !(isPlainRule(text, "regions") && placing.test(rule.plain))) return undefined
   if (values.languages.length + values.domains.length > 0) return undefined
   if (
     any(
@@ -133,7 +127,7 @@ const nearProduction = lazyPattern(
 )
 
 const readOnly = any(
-  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
+  "(?:may|can) (?:only )?(?:read|look|query)(?:[^.;]{0,60}?)(?:nothing (?:more|else)|no more|that's (?:all|it))|read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
 )
 
 /** Production as a kind of build, or as what something is measured by. */
@@ -212,7 +206,7 @@ const allControls = any(
 )
 
 const off = any(
-  "(?:take|tak(?:en|ing)|bring|shut|put|set|switch|turn)(?:s|ing)?(?: \\S+){0,4} (?:down|off|out|offline)|mess(?:ing)? with|touch(?:es|ed|ing)?|open(?:ing)? up|(?:get|go|work)(?:ing)? (?:a)?round|tinker|fiddle|interfere|unplug|shut down|evade|sidestep|dodge|ignor(?:e|ed|ing)|drop(?:ped|ping)?|silenc(?:e|ed|ing)|disarm|reduc(?:e|ed|ing)|exempt|undermine|degrade|(?:is|are|be|go|goes|gets?) (?:\\S+ )?off|--no-verify|no-verify|disabl(?:e|es|ed|ing)|(?:turn|switch)(?:ed|ing)?(?: \\S+){0,4} off|(?:turn|switch)(?:ed|ing)? off|bypass(?:ed|ing)?|weaken(?:ed|ing)?|deactivat(?:e|ed|ing)|circumvent(?:ed|ing)?|tamper(?:ed|ing)?|stop(?:ped|ping)?|skip(?:ped|ping)?|remov(?:e|ed|ing)|paus(?:e|ed|ing)|mut(?:e|ed|ing)|suspend(?:ed|ing)?|kill|work around|override|deaktivier\\p{L}*|abschalten|ausschalten|schalt\\p{L}*(?: \\S+){0,4} (?:aus|ab)|désactiv\\p{L}*|desactiv\\p{L}*|desabilit\\p{L}*|lift(?:ed|ing)?|desativ\\p{L}*|lower|relax|loosen",
+  "interrupt(?:ed|ing|s)?|(?:take|tak(?:en|ing)|bring|shut|put|set|switch|turn)(?:s|ing)?(?: \\S+){0,4} (?:down|off|out|offline)|mess(?:ing)? with|touch(?:es|ed|ing)?|open(?:ing)? up|(?:get|go|work)(?:ing)? (?:a)?round|tinker|fiddle|interfere|unplug|shut down|evade|sidestep|dodge|ignor(?:e|ed|ing)|drop(?:ped|ping)?|silenc(?:e|ed|ing)|disarm|reduc(?:e|ed|ing)|exempt|undermine|degrade|(?:is|are|be|go|goes|gets?) (?:\\S+ )?off|--no-verify|no-verify|disabl(?:e|es|ed|ing)|(?:turn|switch)(?:ed|ing)?(?: \\S+){0,4} off|(?:turn|switch)(?:ed|ing)? off|bypass(?:ed|ing)?|weaken(?:ed|ing)?|deactivat(?:e|ed|ing)|circumvent(?:ed|ing)?|tamper(?:ed|ing)?|stop(?:ped|ping)?|skip(?:ped|ping)?|remov(?:e|ed|ing)|paus(?:e|ed|ing)|mut(?:e|ed|ing)|suspend(?:ed|ing)?|kill|work around|override|deaktivier\\p{L}*|abschalten|ausschalten|schalt\\p{L}*(?: \\S+){0,4} (?:aus|ab)|désactiv\\p{L}*|desactiv\\p{L}*|desabilit\\p{L}*|lift(?:ed|ing)?|desativ\\p{L}*|lower|relax|loosen",
 )
 
 const on = any(
@@ -386,7 +380,10 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
 
 /** Who is asked is the user, and not somebody the agent talks to. */
 const asksOthers =
-  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:him|her|them|customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
+  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:him|her|them|customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for(?! (?:my|permission|approval|an? ok|the ok))|about|questions?|whether|which|what|how|why)\b/u
+
+/** Somebody is asked by name. */
+const asksSomebody = /(?<!\p{L})[Aa]sk \p{Lu}\p{Ll}+(?!\p{L})/u
 
 /** What is changed, run or deleted is some place's. */
 const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
@@ -414,7 +411,7 @@ function askedIn(said: string): string {
 
 export function askBefore(rule: RuleStatement): FamilyReading {
   const { plain } = rule
-  if (!rule.asks || asksOthers.test(plain)) return undefined
+  if (!rule.asks || asksOthers.test(plain) || asksSomebody.test(rule.text)) return undefined
   if (rule.marked.values.commands.length + rule.marked.values.tools.length > 0)
     return { why: "it is about some of such calls only" }
   const ordered = any(
