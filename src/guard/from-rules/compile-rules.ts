@@ -5,7 +5,7 @@ import type { TemplateUse } from "../policy/templates.ts"
 import { isExclusion } from "./clauses.ts"
 import type { FamilyReading, PolicyFamily } from "./family.ts"
 import { isAct, isExplained, topics } from "./known-words.ts"
-import { type RuleStatement, readStatement } from "./statement.ts"
+import { isHopeless, type RuleStatement, readStatement } from "./statement.ts"
 import { markValues } from "./values.ts"
 import { askBefore, paths, productionData, regions, securityControls, spend, tools } from "./what-is-done.ts"
 import { channels, hosts, language, personalData, recipients, secrets } from "./what-leaves.ts"
@@ -49,7 +49,16 @@ const notJudged = "it is about nothing that the guard can judge"
  */
 export function compileRule(rule: string): RulePolicy | UncompiledRule {
   const found = compileSentence(rule)
-  return "policy" in found ? found : (compileSentences(rule) ?? found)
+  return "policy" in found ? found : (compileSentences(rule) ?? compileConclusion(rule, found.why) ?? found)
+}
+
+/** What follows from a reason is the rule, if it is one by itself: "it cost us a week, so never run …". */
+function compileConclusion(rule: string, why: string): RulePolicy | undefined {
+  const [, conclusion] =
+    /[,;.] (?:and )?(?:so|therefore|hence|thus|which is why|that's why) (?=\S+ \S)(.+)$/su.exec(rule) ?? []
+  if (conclusion === undefined || isHopeless(why)) return undefined
+  const found = compileSentence(conclusion)
+  return "policy" in found ? { ...found, rule, policy: { ...found.policy, name: nameOf(rule), rule } } : undefined
 }
 
 /** Whoever says a thing twice says it once: the policy that each of several sentences means. */

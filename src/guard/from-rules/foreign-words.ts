@@ -215,6 +215,8 @@ export const separable: readonly (readonly [first: string, last: string, english
   ["geef|geeft", "uit", "spend"],
   ["ruf|rufe", "auf", "call"],
   ["stelle?", "bereit", "provision"],
+  ["rufe?", "an", "phone"],
+  ["zeige?", "an", "show"],
   ["lege?", "an", "create"],
   ["schalte?|schakel", "uit", "disable"],
   ["schalte?|stelle?", "ab|aus", "disable"],

@@ -44,6 +44,10 @@ export const isAct = (marked: string, topic: Topic): boolean =>
     marked,
   ) && isExplained(marked.replace(conditionWords, " "), topic)
 
+/** What is named does or does not do something itself: "‹medium› never sends me anything", "only ‹domain› has it". */
+const isFact =
+  /^(?:only|just) ‹\p{L}+› (?:have|had|(?!gets |goes |stays |remains |is |receives |belongs |was )\p{L}+s)(?!\p{L})|^(?:the |our |my )?(?:‹\p{L}+›|\p{L}+ (?:of|at|in|on|to) ‹\p{L}+›) (?:(?:never|always|only|still|hardly|rarely) (?!gets |goes |stays |remains |leaves |is |receives )\p{L}+s(?!\p{L})|(?:doesn't|does not|won't|can't|cannot) (?!get |receive |hear |be |need |leave |go |belong |appear |end )\p{L}+)/u
+
 const isReason =
   /^(?:and |but |so )?(?:because|since|that's|that|this|it's|it is|i've|i'm|i have|i am|he|she|they|we|people|everyone|everybody|which|as)(?![\p{L}'])/u
 
@@ -68,6 +72,7 @@ export function isPlainRule(marked: string, topic: Topic): boolean {
   const isGrounded = (clause: string): boolean =>
     speaksOf(clause, topic) ||
     (clause.includes("‹") && (topic !== "channels" || clauses.length <= 2 || text.split("‹").length > 2))
+  if (isFact.test(text)) return false
   return binding.every(isKnown) && (binding.some(isGrounded) || isKnown(text))
 }
 
@@ -126,11 +131,21 @@ const common = lazy(() =>
   ),
 )
 
+/** Those to whom something is written or said: a rule for some of them is made one for all, and is less sure for that. */
+const people = `customer client supplier vendor partner guest parent patient tenant member subscriber student visitor user employee colleague
+  driver donor volunteer landlord applicant candidate contractor neighbour neighbor family resident office branch shop reader team agency
+  caller crew courier lawyer teacher player follower fan friend informant source journalist board investor shareholder buyer seller owner
+  manager boss director accountant bookkeeper doctor nurse trainer coach child kid relative sponsor author editor reviewer attendee
+  participant traveller traveler passenger farmer dealer distributor manufacturer wholesaler retailer freelancer consultant intern trainee
+  worker technician engineer developer tutor pupil citizen authority council court bank insurer school university club church clinic
+  hospital practice lab warehouse factory restaurant hotel kitchen studio gallery museum library farm lead prospect stranger crowd`
+
 const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
   tools: lazy(() =>
     listed(
       `run execute use call invoke type issue employ touch trigger fire launch start try resort reach enter perform go see command tool
-      function utility program script repository project machine computer laptop system session
+      function utility program script repository project machine computer laptop system session do pick grab binary executable operation action
+      endpoint method flag option invocation
       | ran cli shell terminal console usage disabled unused solution answer toolbox hear codebase`,
     ),
   ),
@@ -139,7 +154,8 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       `connect talk call hit request fetch download upload reach contact access visit browse open load pull push send go log sign query
       ping look check read scrape crawl surf touch post communicate stream sync exchange transfer copy retrieve resolve point
       site website page server host api endpoint domain url address network connection file package image dependency registry mirror box
-      machine service source destination library artifact module model document clone scan run conduct
+      machine service source destination library artifact module model document clone feed repository wiki portal platform search engine shop
+      forum archive report result scan run conduct
       | up against scope port make sent internet web online traffic data outbound outgoing egress ingress external internal login logins info information
       documentation docs ssh scp curl wget rsync sftp ftp http https gone went offline network's disconnected anonymous`,
     ),
@@ -149,8 +165,8 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       `deploy provision create launch start boot move migrate replicate copy put place store host spin set build open run live use touch up
       operate work allocate locate sit reside ship push roll scale spread add stand back keep
       instance vm server cluster bucket database volume workload resource region zone location deployment service account project stack
-      function container backup machine node environment network queue snapshot replica cloud datacenter snapshot table disk customer user
-      client company
+      function container backup machine node environment network queue snapshot replica cloud datacenter table disk customer need take archive record copy image key secret app
+      application site system
       | ran built data infrastructure infra storage up soil leave leaves leaving residency hosting staging production compute gcp aws azure google amazon microsoft microsoft's european american swiss german land lands costs new virtual pick picks choose select db dbs vpc`,
     ),
   ),
@@ -159,8 +175,7 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       `write answer reply respond send message mail email e-mail correspond communicate post text speak talk say use contact address compose
       draft phrase word reach inform notify
       letter response language chat channel room group note conversation announcement newsletter notification comment invitation reminder
-      customer client supplier vendor partner guest parent patient tenant member subscriber student visitor user employee colleague driver
-      donor volunteer landlord applicant candidate contractor neighbour neighbor family resident office branch shop reader team agency
+      ${people}
       | wrote written sent correspondence communication communications outgoing staff mandatory replies public outside outsiders abroad
       fluent default publish published conduct conducted go goes going leave leaves mandatory obligatory compulsory whoever`,
     ),
@@ -170,9 +185,7 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       `contact message reach post send communicate notify inform write talk tell ping dm text call ring phone use answer reply respond
       announce chat speak run open create file raise publish share update go belong alert dial
       channel notification route medium place contact conversation post account word app platform service room group
-      customer client supplier vendor partner guest parent patient tenant member subscriber student visitor user employee colleague driver
-      donor volunteer landlord applicant candidate contractor neighbour neighbor family resident office informant source journalist team
-      caller crew courier lawyer teacher player follower fan friend
+      ${people}
       | sent wrote written means communication communications direct hear press staff outside outsiders profile media public internal
       external private postings`,
     ),
@@ -183,7 +196,7 @@ const words: Readonly<Record<Topic, () => ReadonlySet<string>>> = {
       drop deliver bother
       inbox mailbox domain account recipient list correspondence letter message employee colleague user organisation organization company
       | sent wrote written addresses internal external staff replies outside outsiders outgoing do-not-mail mailing beyond team anyone's whoever works work gets outsider world outbound policy follow landing check mailings
-      contacts in-house received getting notified`,
+      contacts in-house received getting notified strangers third party parties newsletter newsletters`,
     ),
   ),
   paths: lazy(() =>

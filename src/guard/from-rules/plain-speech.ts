@@ -9,6 +9,7 @@ export function plainSpeech(text: string): string {
   for (const [pattern, plain] of [
     ...leads(),
     ...turnsOfSpeech(),
+    ...turnsAway(),
     ...waysToForbid(),
     ...waysToAsk(),
     ...waysToConfine(),
@@ -29,7 +30,7 @@ type Way = readonly [said: RegExp, plain: string]
 const leads = lazy((): readonly Way[] => [
   [
     new RegExp(
-      `${start}(?:i'd like you to|i would like you to|i want you to|i need you to|i expect you to|i'm asking you to|make sure (?:that )?you|make sure to|be sure to|remember to|see to it that you|it's important (?:that you|to)|it is important (?:that you|to)|your job is to|whatever (?:you do|happens|the (?:reason|problem|cause) is),?|no matter what(?: happens)?,?|a (?:friendly )?reminder:|(?:note|nb|fyi|heads up|reminder|rule|important|remember):|(?:just )?so you know,?|by the way,?|one (?:more )?thing:|in general,?|as a rule,?|just|simply) (?=\\p{L}|#|‹)`,
+      `${start}(?:i'd like you to|i would like you to|i want you to|i need you to|i expect you to|i'm asking you to|make sure (?:that )?you|make sure to|be sure to|remember to|see to it that you|it's important (?:that you|to)|it is important (?:that you|to)|your job is to|whatever (?:you do|happens|the (?:reason|problem|cause) is),?|no matter what(?: happens)?,?|a (?:friendly )?reminder:|(?:note|nb|fyi|heads up|reminder|rule|important|remember):|(?:just )?so you know,?|by the way,?|one (?:more )?thing:|in general,?|for (?:security|legal|privacy|compliance|cost|safety|good|obvious) reasons,?|as a rule,?|just|simply) (?=\\p{L}|#|‹)`,
       "gu",
     ),
     "",
@@ -114,6 +115,10 @@ const turnsOfSpeech = lazy((): readonly Way[] => [
     ),
     "never use ",
   ],
+])
+
+/** Turns of speech that keep somebody away from something. */
+const turnsAway = lazy((): readonly Way[] => [
   [/(?<!\p{L})(?:you've|you have|you) (?:got )?no (?:access|right of access) to /gu, "stay away from "],
   [/(?<!\p{L})(?:you've got|you have got) no business /gu, "you have no business "],
   [/(?<!\p{L})you have no business (?=[\p{L}-]+ing )/gu, "never "],
@@ -133,6 +138,10 @@ const turnsOfSpeech = lazy((): readonly Way[] => [
       "gu",
     ),
     "no ",
+  ],
+  [
+    new RegExp(`${start}leave (?:all |any |the )?([^,;:]{2,60}?) to (?:me|us|people|humans)(?=[.!,;]|$)`, "gu"),
+    "never use $1",
   ],
   [new RegExp(`${start}no word (?=on |about )`, "gu"), "never post "],
 ])

@@ -1,5 +1,5 @@
 import { present } from "../../message/present.ts"
-import { forbidding, restricting } from "./clauses.ts"
+import { forbidding, isExclusion, restricting } from "./clauses.ts"
 import { any, twoThings } from "./family.ts"
 import { wordsOfRule } from "./rule-words.ts"
 import { type Marked, markValues } from "./values.ts"
@@ -25,7 +25,7 @@ const maxWords = 28
 
 /** A person is asked, or has to agree. */
 export const asking = any(
-  "okayed|i (?:need|have|want|must|get) (?:to )?(?:okay|ok|approve|confirm|sign|decide)|show me (?:\\S+ ){1,4}before|(?:get|given|give|gave|with|without|need|needs|await|wait for) (?:me )?(?:my|an?|the) (?:explicit |clear |express )?(?:nod|thumbs up|go|yes|word|green light|permission|consent|okay|ok|blessing)|run (?:\\S+ ){1,4}(?:past|by) me|(?:past|by) me first|to be asked|i decide (?:about|on|whether)|i say (?:yes|so|go)|i (?:give|gave|have given) (?:my|the|you the|a) |i've (?:given|agreed|okayed|signed|said)|my (?:go|nod|word|yes|decision|permission|approval)|up to me|ask|asks|asking|asked|check(?:ing)? (?:it |this |that |them )?(?:in )?with|check first|(?:go|goes|pass|comes?|run) (?:past|by|through) me|confirm(?:s|ed|ing)?|confirmation|(?:my|our|your|explicit|prior|written|human|user|maintainer|owner|an?|the|without|need|needs|require|requires|get|with|for|must) approval|approvals|(?:people|i|we|someone|me|us|managers?|person) (?:have to |has to |must |need to |want to |needs to )?approve|approval (?:from|of|by|first|before)|approved|i approve|we approve|permission|sign[- ]?off|signed off|go[- ]ahead|say-so|(?:my|our|a|an|the) (?:explicit |prior |written )?(?:ok|okay|consent|blessing|green light)|consult(?:ing)?|clear(?:ing)? (?:it|this|that) with|run (?:it|this|that|them) (?:by|past)|unless i (?:say|tell|ask|approve|confirm|agree|explicitly|have)|until i (?:say|approve|confirm|agree|have)|wait for (?:me|my)|only (?:if|when|after|once) i (?:say|approve|confirm|agree|have|tell)|cleared? with|cleared? by me|(?:i|i've|i have) (?:said|say) (?:yes|so)|(?:i|i've|i have) seen it|i've (?:confirmed|approved|agreed|seen)|let me (?:know|see|decide|review|approve)|tell me (?:first|before)|review(?:ed)? by me|frag|frage|fragt|fragst|fragen|absprache|einverständnis|rückfrage|rücksprache|zustimmung|freigabe|genehmigung|erlaubnis|bestätigung|demande|demande-moi|demandez|demander|confirme-moi|accord|autorisation|pregunta|pregúntame|preguntar|preguntarme|consulta|consultas|consúltame|aprobación|permiso|autorización|pergunte|pergunte-me|aprovação|permissão|autorização|vraag|toestemming",
+  "okayed|i (?:haven't|have not|didn't) (?:approved?|okayed|agreed|confirmed)|(?:want|have|get) a say|i (?:need|have|want|must|get) (?:to )?(?:okay|ok|approve|confirm|sign|decide)|show me (?:\\S+ ){1,4}before|(?:get|given|give|gave|with|without|need|needs|await|wait for) (?:me )?(?:my|an?|the) (?:explicit |clear |express )?(?:nod|thumbs up|go|yes|word|green light|permission|consent|okay|ok|blessing)|run (?:\\S+ ){1,4}(?:past|by) me|(?:past|by) me first|to be asked|i decide(?= (?:about|on|whether)|[.!]*$)|i'd like to (?:approve|confirm|see|check|review)|i say (?:yes|so|go)|i (?:give|gave|have given) (?:my|the|you the|a) |i've (?:given|agreed|okayed|signed|said)|my (?:go|nod|word|yes|decision|permission|approval)|up to me|ask|asks|asking|asked|check(?:ing)? (?:it |this |that |them )?(?:in )?with|check first|(?:go|goes|pass|comes?|run) (?:past|by|through) me|confirm(?:s|ed|ing)?|confirmation|(?:my|our|your|explicit|prior|written|human|user|maintainer|owner|an?|the|without|need|needs|require|requires|get|with|for|must) approval|approvals|(?:people|i|we|someone|me|us|managers?|person) (?:have to |has to |must |need to |want to |needs to )?approve|approval (?:from|of|by|first|before)|approved|i approve|we approve|permission|sign[- ]?off|signed off|go[- ]ahead|say-so|(?:my|our|a|an|the) (?:explicit |prior |written )?(?:ok|okay|consent|blessing|green light)|consult(?:ing)?|clear(?:ing)? (?:it|this|that) with|run (?:it|this|that|them) (?:by|past)|unless i (?:say|tell|ask|approve|confirm|agree|explicitly|have)|until i (?:say|approve|confirm|agree|have)|wait for (?:me|my)|only (?:if|when|after|once) i (?:say|approve|confirm|agree|have|tell)|cleared? with|cleared? by me|(?:i|i've|i have) (?:said|say) (?:yes|so)|(?:i|i've|i have) seen it|i've (?:confirmed|approved|agreed|seen)|let me (?:know|see|decide|review|approve)|tell me (?:first|before)|review(?:ed)? by me|frag|frage|fragt|fragst|fragen|absprache|einverständnis|rückfrage|rücksprache|zustimmung|freigabe|genehmigung|erlaubnis|bestätigung|demande|demande-moi|demandez|demander|confirme-moi|accord|autorisation|pregunta|pregúntame|preguntar|preguntarme|consulta|consultas|consúltame|aprobación|permiso|autorización|pergunte|pergunte-me|aprovação|permissão|autorização|vraag|toestemming",
 )
 
 /** It gives leave, or lifts a duty: nothing that a policy could be made of. */
@@ -34,7 +34,7 @@ const allowing =
 
 /** Somebody else says it, it was, or it is asked. */
 const telling =
-  /(?<![\p{L}])(?:(?:we|i)(?:'re|'m| are| am) building|wants|went|rose|left a|i won't|i will not|i'd (?:prefer|rather) not|as an? \p{L}+,? i|acceptance criteria|user story|story:|(?:module|product|functional|feature|page|system) requirements?:|quer que|quiere que|veut que|dice que|dit que|diz que|sagt|meint|dijo|disse|said|says|told|wrote|claims?|claimed|thinks?|according to|apparently|supposedly|i heard|(?:we|i|it|they) used to|we (?:never|didn't|did not|don't|only|always|once)|i (?:never|didn't|did not|don't(?! want)|only|always|once)|they(?!'re| are| must| may| should| shall| stay| have to)|he|she|came|yesterday|ago|last (?:week|month|year|night|time)|was|were|had|did|would|could|might|if only|i wish|as an example|for example|e\.g\.)(?![\p{L}])/u
+  /(?<![\p{L}])(?:(?:has|have)(?: never| not| always)? (?:changed|happened|arrived|answered|worked|failed|broken|finished|moved)|(?:nobody|no one|they|you) asked|(?:we|i)(?:'re|'m| are| am) building|wants|went|rose|left a|i won't|i will not|i'd (?:prefer|rather) not|as an? \p{L}+,? i|acceptance criteria|user story|story:|(?:module|product|functional|feature|page|system) requirements?:|quer que|quiere que|veut que|dice que|dit que|diz que|sagt|meint|dijo|disse|said|says|told|wrote|claims?|claimed|thinks?|according to|apparently|supposedly|i heard|(?:we|i|it|they) used to|we (?:never|didn't|did not|don't|only|always|once)|i (?:never|didn't|did not|don't(?! want)|only|always|once)|they(?!'re| are| must| may| should| shall| stay| have to)|he|she|came|yesterday|ago|last (?:week|month|year|night|time)|was|were|had|did|would|could|might|if only|i wish|as an example|for example|e\.g\.)(?![\p{L}])/u
 
 /** It binds something that is built, and not whoever builds it. */
 const product =
@@ -101,6 +101,13 @@ const noAsking =
 const unasked =
   /(?<![\p{L}])(?:without|ohne|sans|sin|sem)(?: (?:any|further|first|my|your|a|prior|explicit|meine|vorherige|mi|mon|minha|me|mich|zu))* [\p{L}-]+/u
 
+const forOnce = "it is meant for once"
+
+const tooLong = "it is too long to be read as one rule"
+
+/** Was a rule left out for what no part of it can make up for: that it does not hold for good, or says too much? */
+export const isHopeless = (why: string): boolean => why === forOnce || why === tooLong
+
 const allowed = "it allows something, and a rule found in words never loosens anything"
 
 /** Whatever else may be the case: it holds all the same. */
@@ -110,14 +117,18 @@ const concession =
 /** What keeps a rule from becoming a policy, in words for whoever stated it; or the statement. */
 export function readStatement(text: string): RuleStatement | { readonly why: string } {
   const trimmed = text.trim()
-  if (trimmed.length > maxLength || trimmed.split(/\s+/).length > maxWords)
-    return { why: "it is too long to be read as one rule" }
+  if (trimmed.length > maxLength || trimmed.split(/\s+/).length > maxWords) return { why: tooLong }
   const plain = wordsOfRule(trimmed).replace(concession, "")
   if (quotesRule(trimmed)) return { why: "it quotes words, and whose rule they are cannot be told" }
   if (/(?:^|\s)\(?1[.)] .*\s\(?2[.)] /.test(plain)) return twoThings
   if (/\([^)]*,[^)]*\)/.test(plain)) return { why: "it lists cases, and what it says of each cannot be told" }
   if (/\?\s*$|^(?:does|did|was|were) /.test(plain)) return { why: "it is a question" }
-  if (allowing.test(plain) && !restricting.test(plain) && !/(?<!\p{L})not (?:a|one) \p{L}+ more/u.test(plain))
+  if (
+    allowing.test(plain) &&
+    !restricting.test(plain) &&
+    !forbidsOthers(plain) &&
+    !/(?<!\p{L})not (?:a|one) \p{L}+ more/u.test(plain)
+  )
     return { why: allowed }
   if (work.test(plain)) return { why: "it asks for a piece of work" }
   if (/["']\s*:\s*["'{[\d]/.test(trimmed)) return { why: "it is data" }
@@ -129,7 +140,7 @@ export function readStatement(text: string): RuleStatement | { readonly why: str
   )
     return { why: "it binds what is built or someone else, not the agent" }
   if (telling.test(plain.replace(askingClause, " "))) return { why: "it reports something" }
-  if (once.test(plain)) return { why: "it is meant for once" }
+  if (once.test(plain)) return { why: forOnce }
   const forbids = forbidding.test(plain)
   const asks = asking.test(plain.replace(noAsking, " "))
   // "Merge it without asking" spares a question.
@@ -149,6 +160,13 @@ export function readStatement(text: string): RuleStatement | { readonly why: str
     ...present({ condition: condition?.input.slice(condition.index).split(/[,;:.](?= |$)/, 1)[0] }),
   }
 }
+
+/** Does a later part forbid what an earlier one does not allow: "… is fine, but nobody else"? */
+const forbidsOthers = (plain: string): boolean =>
+  plain
+    .split(/[,;.] /)
+    .slice(1)
+    .some((part) => isExclusion(part) && forbidding.test(part))
 
 /** Do the words that bind stand in quotation marks, and others do not? */
 const quotesRule = (text: string): boolean =>

@@ -1,7 +1,7 @@
 /** The values that a rule names, by kind, and the rule with a mark in the place of each. */
 
 const fileEndings =
-  "prisma|graphql|bak|tmp|dat|xls|doc|ppt|pptx|odt|rtf|jpeg|gif|mp4|wav|tar|tgz|rar|jar|war|exe|dll|bin|iso|plist|properties|kts|lua|scala|groovy|bat|ps1|parquet|pkl|npy|snap|ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz|mod|sum"
+  "prisma|graphql|bak|tmp|dat|xls|doc|ppt|pptx|odt|rtf|jpeg|gif|mp4|wav|tar|tgz|rar|jar|war|exe|dll|bin|iso|plist|properties|kts|lua|scala|groovy|bat|ps1|parquet|pkl|npy|snap|kdbx|p12|pfx|jks|keystore|gpg|ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz|mod|sum"
 
 const address = /(?<![\w.@:-])[\w.+-]+@(?:[a-z\d-]+\.)+[a-z]{2,24}(?![\w-])/g
 const domain = new RegExp(

@@ -42,7 +42,7 @@ const isEach = any(
 
 /** Words that make a sum a limit. */
 const bounding = any(
-  "at most|max|maximum|limit(?:ed)?|cap(?:ped)?|keep|stay|must|has to|have to|needs? to|up to|only|ceiling|the most|tops|in all|end of it",
+  "at most|max|maximum|limit(?:ed)?|cap(?:ped)?|keep|stay|must|has to|have to|needs? to|up to|only|ceiling|the most|tops|in all|end of it|that's (?:all|it)|all (?:that )?you (?:may|can)",
 )
 
 export function spend(rule: RuleStatement): FamilyReading {
@@ -89,21 +89,13 @@ export function regions(rule: RuleStatement): FamilyReading {
   const named = values.regions
   if (named.length === 0 || !(isPlainRule(text, "regions") && placing.test(rule.plain))) return undefined
   if (values.languages.length + values.domains.length > 0) return undefined
-  if (
-    any(
-      "latency|customers? (?:in|from)|people (?:in|from)|users? (?:in|from)|tax|vat|law|gdpr|ship(?:s|ped|ping)?|flights?|hotels?|travel|suppliers?|prices?|lieferanten|firmen|fournisseurs?|proveedores|fornecedores|fornitori|leveranciers|francs?|franken|currency|shown",
-    ).test(text)
-  )
-    return undefined
+  if (any("people (?:in|from)|users? (?:in|from)|customers? (?:in|from)").test(text)) return undefined
   const polarity = polarityOf(text, marks.regions)
   if (polarity === "mixed") return twoThings
   if (polarity === "never")
     return { policy: { template: "blocked-regions", regions: named, ...decided(rule) }, confidence: sure }
-  const bound =
-    polarity === "only" ||
-    any("everything|all|always|every|any|must|has to|have to|allowed|immer|toujours|siempre|sempre|doivent|doit").test(
-      text,
-    )
+  const isAll = any("everything|all|always|every|any|must|has to|have to|allowed").test(text)
+  const bound = polarity === "only" || (isAll && !any("may|can|as well|also|too").test(text))
   if (!bound) return undefined
   return { policy: { template: "region-standard", regions: named, ...decided(rule) }, confidence: sure }
 }
@@ -132,7 +124,7 @@ const readOnly = any(
 
 /** Production as a kind of build, or as what something is measured by. */
 const otherProduction = any(
-  "production (?:build|builds|code|bundle|quality|grade|ready|mode|dependencies|release|shapes?)|production-ready|production-grade|data shapes|depend(?:s|ing)?|mock\\p{L}*|log(?:s|ging)?|secrets?|credentials?|passwords?|keys?",
+  "production (?:build|builds|code|bundle|quality|grade|ready|mode|dependencies|release|shapes?)|production-ready|production-grade|data shapes|depend(?:s|ing)?|mock\\p{L}*|log(?:s|ging)?(?! ?in)|secrets?|credentials?|passwords?|keys?",
 )
 
 export function productionData(rule: RuleStatement): FamilyReading {

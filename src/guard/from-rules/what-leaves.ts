@@ -27,7 +27,7 @@ import type { RuleStatement } from "./statement.ts"
 import { marks } from "./values.ts"
 
 const mailing = any(
-  "‹medium›|receive(?:s|d)?|send(?:s|ing)?|sent|mail(?:s|ed|ing)?|e-?mail(?:s|ed|ing)?|writ(?:e|es|ing|ten) to|recipients?|addresses|address|schick\\p{L}*|send\\p{L}*|envoie|envoyer|envía|enviar|correos?|adressen|adresses|écris|écrire|schreib\\p{L}*|gesendet|messages?|go(?:es)? out|hit send|scriv\\p{L}*|escrib\\p{L}*|escrev\\p{L}*",
+  "written|writ(?:e|ing) (?:only |exclusively |never )*to|‹medium›|receive(?:s|d)?|send(?:s|ing)?|sent|mail(?:s|ed|ing)?|e-?mail(?:s|ed|ing)?|writ(?:e|es|ing|ten) to|recipients?|addresses|address|schick\\p{L}*|send\\p{L}*|envoie|envoyer|envía|enviar|correos?|adressen|adresses|écris|écrire|schreib\\p{L}*|gesendet|messages?|go(?:es)? out|hit send|scriv\\p{L}*|escrib\\p{L}*|escrev\\p{L}*",
 )
 
 export function recipients(rule: RuleStatement): FamilyReading {
@@ -45,7 +45,7 @@ export function recipients(rule: RuleStatement): FamilyReading {
   const byMail =
     /‹medium›|\be-?mail|\bmail/.test(text) ||
     any(
-      "writ(?:e|ing) to|letters?|cc|bcc|inbox(?:es)?|messages?|that domain|whatever you send|goes? out to|go(?:es)? out|gesendet|écris|écrire|schreib\\p{L}*|schick\\p{L}*|scriv\\p{L}*|escrib\\p{L}*",
+      "written to|writ(?:e|ing) (?:only |exclusively |never )*to|letters?|cc|bcc|inbox(?:es)?|messages?|that domain|whatever you send|goes? out to|go(?:es)? out|gesendet|écris|écrire|schreib\\p{L}*|schick\\p{L}*|scriv\\p{L}*|escrib\\p{L}*",
     ).test(text)
   if (addresses.length === 0 && !toAddress && !byMail) return undefined
   if (
@@ -138,7 +138,7 @@ export function channels(rule: RuleStatement): FamilyReading {
 
 /** Something that was spoken of before is sent, and nothing is said of other messages. */
 const sendsThose = any(
-  "(?:send|sending|sent|forward|share|post|mail|deliver|tell)(?:ed|ing|s)? (?:them|it|that|this|those|these)",
+  "(?:send|sending|sent|forward|share|post|mail|deliver)(?:ed|ing|s)? (?:them|it|that|this|those|these)",
 )
 
 /** The channel is what is used, and not just something that is spoken of. */
@@ -218,7 +218,9 @@ export function language(rule: RuleStatement): FamilyReading {
     return { why: "the guard does not tell that language from others" }
   const alone =
     onlyValues(rule, "languages") ??
-    (any("always|must|have to|has to|all|every").test(text) ? ratherValues(rule, "languages") : undefined)
+    (any("always|must|have to|has to|all|every").test(text) || notThat.test(text)
+      ? ratherValues(rule, "languages")
+      : undefined)
   const languages = alone ?? values.languages
   const polarity = alone === undefined ? polarityOf(text, marks.languages) : "only"
   if (polarity === "mixed") return twoThings
@@ -236,6 +238,9 @@ export function language(rule: RuleStatement): FamilyReading {
     return { policy: { template: "blocked-languages", languages, ...decided(rule) }, confidence }
   return { policy: { template: "language-policy", languages, ...decided(rule) }, confidence }
 }
+
+/** "In ‹language›, never in ‹language›": the first is the one. */
+const notThat = /‹language›,? (?:and |but )?(?:never|not)(?: in| on| to)? ‹language›[.!]*$/u
 
 const unknownLanguages: ReadonlySet<string> = new Set(["no", "ca", "uk", "other"])
 
@@ -259,7 +264,7 @@ const secretActs: readonly (readonly [SecretAct, LazyPattern])[] = [
   [
     "send",
     any(
-      "divulg(?:e|ed|ing)|tell|told|let slip|get out|gets out|go(?:es)? out|text(?:ed|ing)?|confidential|to yourself|under wraps|circulat(?:e|ed|ing)|distribut(?:e|ed|ing)|publish(?:ed|ing)?|hand(?:s|ed|ing)? (?:\\S+ ){0,2}(?:out|over)|get (?:\\S+ ){0,3}from you|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|mail(?:ed|ing)?|e-?mail(?:ed|ing)?|disclos(?:e|ed|ing)|reveal(?:ed|ing)?|giv(?:e|ing) (?:out|away|\\S+ )|past(?:e|ed|ing)|upload(?:ed|ing)?|leak(?:ed|ing)?|transmit(?:ted)?|messages?|tickets?|e-?mails?|third part(?:y|ies)|expos(?:e|ed|ing)|leave (?:our|this|the)|hand(?:s|ed|ing)?(?: \\S+)? to|pass(?:es|ed|ing)? (?:\\S+ )?on|slack|chat|outside|weiter|weitergeben|verschick\\p{L}*|send\\p{L}*|envoy\\p{L}*|enviar|compart\\p{L}*",
+      "divulg(?:e|ed|ing)|tell|told|let slip|get out|gets out|go(?:es)? out|text(?:ed|ing)?|confidential|to yourself|under wraps|circulat(?:e|ed|ing)|distribut(?:e|ed|ing)|publish(?:ed|ing)?|hand(?:s|ed|ing)? (?:\\S+ ){0,2}(?:out|over)|get (?:\\S+ ){0,3}from you|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|mail(?:ed|ing)?|e-?mail(?:ed|ing)?|disclos(?:e|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|past(?:e|ed|ing)|upload(?:ed|ing)?|leak(?:ed|ing)?|transmit(?:ted)?|messages?|tickets?|e-?mails?|third part(?:y|ies)|expos(?:e|ed|ing)|leave (?:our|this|the)|hand(?:s|ed|ing)?(?: \\S+)? to|pass(?:es|ed|ing)? (?:\\S+ )?on|slack|chat|outside|weiter|weitergeben|verschick\\p{L}*|send\\p{L}*|envoy\\p{L}*|enviar|compart\\p{L}*",
     ),
   ],
   [
@@ -343,7 +348,13 @@ const personKinds: readonly (readonly [PersonalKind, LazyPattern])[] = [
 const dataOfPeople = any("(?:customer|client|user|member|guest|employee|people's)s?'? (?:data|information|info)")
 
 const givingOut = any(
-  "divulg(?:e|ed|ing)|let slip|circulat(?:e|ed|ing)|distribut(?:e|ed|ing)|text(?:ed|ing)?|fax(?:ed|ing)?|upload(?:ed|ing)?|past(?:e|ed|ing)|discuss(?:ed|ing)?|pass(?:ing)? (?:\\S+ ){0,4}(?:on|along)|hand(?:ed|ing)?|sell|trade|hand(?:s|ed|ing)? (?:out|over)|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|disclos(?:e|es|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|includ(?:e|es|ed|ing)|put|mention(?:ed|ing)?|messages?|tickets?|e-?mails?|mails?|leave our|leave the|leave out|leak(?:ed|ing)?|expos(?:e|ed|ing)|pass(?:ed)? on|out of (?:every|all|any|the|your|our)?\\s?(?:messages?|e-?mails?|mails?|tickets?|posts?|chats?)|third part(?:y|ies)|outsiders|weiter|weitergeben|gib|partag\\p{L}*|compart\\p{L}*|envoy\\p{L}*|enviar|posts?|transmit(?:ted)?|publish(?:ed)?|leave|leaves|tell|told|export(?:ed)?|strip|redact|disclosed|go(?:es)? (?:out|into?)|(?:in|into|on|from|of|off|to)(?: \\S+){0,3} (?:lists?|letters?|chats?|reports?|lines|anything|everything|output|answers)|auftauch\\p{L}*|verschick\\p{L}*|erwähn\\p{L}*|figur\\p{L}*|divulg\\p{L}*|partilh\\p{L}*|envi\\p{L}*|courrier|correo|confidential|appear(?:s)?|contain(?:s|ed)?|outputs?|mail|coloque|envíes|envie|sortir",
+  "divulg(?:e|ed|ing)|let slip|circulat(?:e|ed|ing)|distribut(?:e|ed|ing)|text(?:ed|ing)?|fax(?:ed|ing)?|upload(?:ed|ing)?|past(?:e|ed|ing)|discuss(?:ed|ing)?|pass(?:ing)? (?:\\S+ ){0,4}(?:on|along)|hand(?:ed|ing)?|sell|trade|hand(?:s|ed|ing)? (?:out|over)|send(?:s|ing)?|sent|shar(?:e|es|ed|ing)|post(?:s|ed|ing)?|forward(?:s|ed|ing)?|disclos(?:e|es|ed|ing)|reveal(?:ed|ing)?|giv(?:e|en|ing)|put|mention(?:ed|ing)?|messages?|tickets?|e-?mails?|mails?|leave our|leave the|leave out|leak(?:ed|ing)?|expos(?:e|ed|ing)|pass(?:ed)? on|out of (?:every|all|any|the|your|our)?\\s?(?:messages?|e-?mails?|mails?|tickets?|posts?|chats?)|third part(?:y|ies)|outsiders|weiter|weitergeben|gib|partag\\p{L}*|compart\\p{L}*|envoy\\p{L}*|enviar|posts?|transmit(?:ted)?|publish(?:ed)?|leave|leaves|tell|told|export(?:ed)?|strip|redact|disclosed|go(?:es)? (?:out|into?)|(?:in|into|on|from|of|off|to)(?: \\S+){0,3} (?:lists?|letters?|chats?|reports?|lines|anything|everything|output|answers)|auftauch\\p{L}*|verschick\\p{L}*|erwähn\\p{L}*|figur\\p{L}*|divulg\\p{L}*|partilh\\p{L}*|envi\\p{L}*|courrier|correo|confidential|appear(?:s)?|outputs?|mail|coloque|envíes|envie|sortir",
+)
+
+/** They are in it; what is in them is how they are written. */
+const containing = lazyPattern(
+  `(?<![\\p{L}])(?:includ|contain)\\p{L}*(?![\\p{L}]).*(?:${personNouns.source})|(?:${personNouns.source}).*(?<![\\p{L}])(?:included|contained|include (?:them|it|any|those))(?![\\p{L}])`,
+  "u",
 )
 
 const keepsOut =
@@ -360,7 +371,12 @@ export function personalData(rule: RuleStatement): FamilyReading {
   const plain = isNamed ? bound.join("; ") : rule.plain
   if (
     !personNouns.test(plain) ||
-    !(givingOut.test(rule.plain) || keptPrivate.test(plain) || isPlainRule(rule.plain, "personal-data")) ||
+    !(
+      givingOut.test(rule.plain) ||
+      containing.test(plain) ||
+      keptPrivate.test(plain) ||
+      isPlainRule(rule.plain, "personal-data")
+    ) ||
     rule.marked.values.regions.length > 0
   )
     return undefined
@@ -414,6 +430,9 @@ const networkPrograms = /^(?:curl|wget|ssh|scp|rsync|nc|netcat|ncat)$/
 /** "The hosts you may reach are …" names all of them. */
 function hostPolarity(text: string): Polarity {
   const polarity = polarityOf(text, marks.domains)
+  const isAll =
+    /^(?:please )?(?:all|every|any|each)(?: [\p{L}-]+){1,5} (?:must|has to|have to|needs? to|(?:are|is) to) (?:go|be sent|be made|come)(?![\p{L}]).*‹domain›[.!]*$/u
+  if (polarity === "plain" && isAll.test(text)) return "only"
   return polarity === "plain" &&
     /\bhosts? (?:that )?(?:you're|you are|you may|you can|are|is|allowed)\b.*\b(?:is|are)\b/u.test(text)
     ? "only"
