@@ -35,18 +35,22 @@ export function asidesIn(text: string): readonly Span[] {
   for (const { 0: tag, 1: name = "", index } of text.matchAll(asideOpening)) {
     if (++read > maxTags) break
     if (index < end) continue
-    const isNamed = isAside(name.toLowerCase())
-    if (!isNamed && own.test(name.toLowerCase())) continue
+    const low = name.toLowerCase()
+    if (!isAside(low) && (own.test(low) || !opensRecord(text, index + tag.length))) continue
     const close = closingOf(text, name, index + tag.length)
-    if (close < 0 || !(isNamed || fields.test(text.slice(index + tag.length, close)))) continue
+    if (close < 0) continue
     end = close
     spans.push({ start: index, end })
   }
   return spans
 }
 
-/** Elements with nothing but text in them, side by side: the fields of a record. */
-const fields = /^\s{0,20}<([a-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>[^<>]{0,2000}<\/\1>\s{0,20}(?:<[a-z]|$)/i
+/** Does an element with nothing but text in it stand here, with another one or the end behind it? Then it is a field of a record. */
+function opensRecord(text: string, at: number): boolean {
+  field.lastIndex = at
+  return field.test(text)
+}
+const field = /\s{0,20}<([a-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>[^<>]{0,2000}<\/\1>\s{0,20}<[/a-z]/iy
 
 /** Where a tag is closed. Text that closes its own tag early is still between the tags: the last of too many closes it. */
 function closingOf(text: string, name: string, from: number): number {
