@@ -189,19 +189,7 @@ const thirdPolicies = read("third-policy-families.jsonl", policyShape)
 /** Written after the compiler had been read, each before any of its errors was looked at. */
 const fourthPolicies = read("fourth-policy-families.jsonl", policyShape)
 const fifthPolicies = read("fifth-policy-families.jsonl", policyShape)
-/** Written before the reading of all words of a rule, by people of all sorts; the compiler had been looked at. */
-const sixthPolicies = read("sixth-policy-families.jsonl", policyShape)
-/** Written after that reading, before any of its errors was looked at. */
-const seventhPolicies = read("seventh-policy-families.jsonl", policyShape)
-const allPolicies = [
-  policies,
-  secondPolicies,
-  thirdPolicies,
-  fourthPolicies,
-  fifthPolicies,
-  sixthPolicies,
-  seventhPolicies,
-].flat()
+const allPolicies = [policies, secondPolicies, thirdPolicies, fourthPolicies, fifthPolicies].flat()
 
 const repeated = (values: readonly string[]): readonly string[] =>
   values.filter((value, index) => values.indexOf(value) !== index)
@@ -436,14 +424,12 @@ test("second policy families: the values in the terms of the family, 20 wordings
 })
 
 test.each([
-  ["fourth", fourthPolicies, 10],
-  ["fifth", fifthPolicies, 10],
-  ["sixth", sixthPolicies, 30],
-  ["seventh", seventhPolicies, 10],
-] as const)("%s policy families: as many wordings for each of the 13, their values in its terms", (_, all, count) => {
+  ["fourth", fourthPolicies],
+  ["fifth", fifthPolicies],
+])("%s policy families: 10 wordings for each of the 13, their values in its terms", (_, all) => {
   const named = all.filter((item) => item.family !== null)
   expect(Object.values(Object.groupBy(named, ({ family }) => family)).map((items) => items.length)).toEqual(
-    families.map(() => count),
+    families.map(() => 10),
   )
   for (const item of named)
     for (const values of [item.values, ...(item.or ?? [])])
@@ -504,8 +490,6 @@ test("README.md has the counts of the files", () => {
     policyRow("third-policy-families.jsonl", thirdPolicies),
     policyRow("fourth-policy-families.jsonl", fourthPolicies),
     policyRow("fifth-policy-families.jsonl", fifthPolicies),
-    policyRow("sixth-policy-families.jsonl", sixthPolicies),
-    policyRow("seventh-policy-families.jsonl", seventhPolicies),
   ]
   const page = readFileSync(new URL("README.md", import.meta.url), "utf8")
   expect(page.split("\n")).toEqual(expect.arrayContaining(rows.map((row) => `| ${row} |`)))

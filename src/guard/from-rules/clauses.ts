@@ -2,27 +2,20 @@ import { any } from "./family.ts"
 import { type marks, markValues } from "./values.ts"
 
 export const forbidding = any(
-  "never|neither|blocked|closed|unacceptable|no-go|don't|do not|isn't|aren't|does not|doesn't|must not|mustn't|may not|should not|shouldn't|shall not|cannot|can't|can not|won't|not allowed|not permitted|not to|forbidden|prohibited|banned|off[- ]limits|taboo|off the table|out of bounds|i (?:don't|do not) want (?:you )?to|unused|untouched|unchanged|avoid|refrain|stay away|stay out|stay off|keep away|keep out|keep off|keep (?:your )?hands off|hands off|leave (?:\\S+ ){1,4}(?:alone|out|off|untouched|as (?:it|they|is))|keep (?:\\S+ ){1,4}(?:off|out of|away from)|kept (?:off|out of|away from)|frozen|zero|no|none|nothing|nobody|no one|not|under no circumstances|nie|niemals|nichts|nicht|niemand|nirgends|nirgendwo|kein|keine|keinen|keinem|keiner|verboten|untersagt|tabu|ne|n'\\p{L}+|jamais|pas|aucun|aucune|interdit|interdite|interdits|interdiction|rien|personne|nunca|jamás|prohibido|prohibida|ningún|ninguna|nada|nadie|mai|não|nenhum|nenhuma|proibido|vietato|non|niente|nooit|niet|geen",
+  "never|neither|don't|do not|isn't|aren't|does not|doesn't|must not|mustn't|may not|should not|shouldn't|shall not|cannot|can't|can not|won't|not allowed|not permitted|not to|forbidden|prohibited|banned|off[- ]limits|taboo|off the table|out of bounds|i (?:don't|do not) want (?:you )?to|unused|untouched|avoid|refrain|stay away|stay out|stay off|keep away|keep out|keep off|keep (?:your )?hands off|hands off|leave (?:\\S+ ){1,4}(?:alone|out|off|untouched|as (?:it|they|is))|keep (?:\\S+ ){1,4}(?:off|out of|away from)|frozen|zero|no|none|nothing|nobody|no one|not|under no circumstances|nie|niemals|nichts|nicht|niemand|nirgends|nirgendwo|kein|keine|keinen|keinem|keiner|verboten|untersagt|tabu|ne|n'\\p{L}+|jamais|pas|aucun|aucune|interdit|interdite|interdits|interdiction|rien|personne|nunca|jamás|prohibido|prohibida|ningún|ninguna|nada|nadie|mai|não|nenhum|nenhuma|proibido|vietato|non|niente|nooit|niet|geen",
 )
 /** Only what is named: in so many words. */
 export const restricting = any(
-  "or (?:not at all|nothing|nowhere|none|(?:it|they) (?:doesn't|don't|does not|do not|isn't|aren't))|(?:all |any |every )?other (?:regions?|hosts?|domains?|channels?|languages?|folders?|sites?|recipients?|places?) (?:is|are) (?:forbidden|off-limits)|only|solely|exclusively|nothing but|nobody but|no one but|nowhere else|nothing else|nirgendwo sonst|nirgends sonst|niemand sonst|sonst niemand|rien d'autre|nada más|nadie más|no one else|nobody else|no other|none other|no third|no others|restrict(?:ed)?|confine[ds]?|limit(?:ed)? (?:\\S+ ){0,3}to|stick to|nur|ausschließlich|ausschliesslich|lediglich|uniquement|seulement|exclusivement|solo|sólo|solamente|únicamente|exclusivamente|apenas|somente|alleen|uitsluitend",
+  "(?:all |any |every )?other (?:regions?|hosts?|domains?|channels?|languages?|folders?|sites?|recipients?|places?) (?:is|are) (?:forbidden|off-limits)|only|solely|exclusively|nothing but|nobody but|no one but|nowhere else|nothing else|nirgendwo sonst|nirgends sonst|niemand sonst|sonst niemand|rien d'autre|nada más|nadie más|no one else|nobody else|no other|none other|restrict(?:ed)?|confine[ds]?|limit(?:ed)? (?:\\S+ ){0,3}to|stick to|nur|ausschließlich|ausschliesslich|lediglich|uniquement|seulement|exclusivement|solo|sólo|solamente|únicamente|exclusivamente|apenas|somente|alleen|uitsluitend",
 )
 /** Within what is named, where nothing is forbidden by it. */
 const keeping = any(
-  "(?:is|are) where (?:\\S+ ){1,4}(?:stays?|lives?|remains?|belongs?)|stays? (?:with)?in(?:side)?|stays? (?=‹)|bleib\\p{L}* in|rester? en|restent? en|keep (?:\\S+ ){1,4}(?:inside|within|in)|remains? (?:with)?in(?:side)?",
+  "stays? (?:with)?in(?:side)?|stays? (?=‹)|bleib\\p{L}* in|rester? en|restent? en|keep (?:\\S+ ){1,4}(?:inside|within|in)|remains? (?:with)?in(?:side)?",
 )
 /** Forbidden is what is not named. */
 const excluding = any(
-  "outside|other than(?! that)|(?:any|all|every|each) others?|others|(?:mov(?:e|ed|ing)|tak(?:e|en|ing)|get|gets|transfer(?:red|ring)?|cop(?:y|ied|ying)|go(?:es)?|ship(?:ped)?|brought)(?: \\S+)? out of(?: the)? (?=‹)|other (?:domains?|addresses|people|hosts?|sites?|servers?|regions?|channels?|languages?|folders?|places?|recipients?|means|ways|apis?|websites?)|the rest is (?:off[- ]limits|forbidden)|(?:any|every)(?:thing|where|one|body|place) else|all else|elsewhere|(?:doesn't|don't|does not|do not) (?:end (?:in|with|on)|belong to|come from|sit in|live in|lie in|have an?) (?=@?‹)|not (?:written |sent |hosted |located )(?:in|to|by) (?=‹)|(?:isn't|aren't|is not|are not) (?:written |sent |hosted |located |for )(?:in |to |by )?(?=‹)|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|(?:any|no) \\p{L}+ but|(?:anything|anyone|anybody|anywhere|nothing|nobody|nowhere|none) but|not (?:at|in|under|on|from|within)|(?:aren't|isn't|are not|is not) (?:at|in|under|on|from)|(?:aren't|isn't|are not|is not)(?: an?| one of)? (?=‹)|leaves?(?: the)? (?=‹region›)|leaves? the|außerhalb|ausserhalb|außer|anders als|andere[nrs]? als|jenseits|hors|en dehors|autres? que|ailleurs|fuera|fora|fuori|distint[oa]s?|diferentes?|que no sean?|otr[oa]s?|outr[oa]s?|altr[oaie]|excepto|exceto|eccetto|salvo|sauf|buiten",
+  "outside|other than|any other|anything else|anywhere else|anyone else|elsewhere|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|(?:any|no) \\p{L}+ but|(?:anything|anyone|anybody|anywhere|nothing|nobody|nowhere|none) but|not (?:at|in|under|on|from|within)|(?:aren't|isn't|are not|is not) (?:at|in|under|on|from)|(?:aren't|isn't|are not|is not)(?: an?| one of)? (?=‹)|leaves?(?: the)? (?=‹region›)|leaves? the|außerhalb|ausserhalb|außer|anders als|andere[nrs]? als|jenseits|hors|en dehors|autres? que|ailleurs|fuera|fora|fuori|distint[oa]s?|diferentes?|que no sean?|otr[oa]s?|outr[oa]s?|altr[oaie]|excepto|exceto|eccetto|salvo|sauf|buiten",
 )
-
-/** Does a clause say how it stands to something: that it is forbidden, alone allowed, or left out? */
-export const bindsSomething = (clause: string): boolean =>
-  forbidding.test(clause) || restricting.test(clause) || excluding.test(clause) || keeping.test(clause)
-
-/** Does it name what is not meant: "does not end in …"? */
-export const isExclusion = (marked: string): boolean => excluding.test(marked)
 
 /** A statement as it was said and as it is read. */
 type Said = { readonly text: string; readonly plain: string }
@@ -31,7 +24,7 @@ type Said = { readonly text: string; readonly plain: string }
 export type Polarity = "only" | "never" | "plain" | "mixed"
 
 const clauseEnd =
-  /[;.:](?= |$)| [-–—→] | and (?=not )| (?=because )|, (?=(?:my|our|the|i|we|they|people|callers|he|she|that|this|it|which) \p{L}|(?:that's|it's|i've|i'm) )|, (?=(?:you )?(?:write|use|put|read|store|save|copy|take|go|add|edit|change|post|send)(?![\p{L}]))|, (?=(?:and |but |so )?(?:never|not|no|nothing|nobody|none|don't|only|nie|nicht|keine?|jamais|nunca)\b)|(?<!(?:any|no) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything) but | and (?=never )/u
+  /[;.:](?= |$)| [-–—→] | and (?=not )|, (?=(?:my|our|the|i|we|they|people|callers) \p{L})|, (?=(?:you )?(?:write|use|put|read|store|save|copy|take|go|add|edit|change|post|send)(?![\p{L}]))|, (?=(?:and |but |so )?(?:never|not|no|don't|only|nie|nicht|keine?|jamais|nunca)\b)|(?<!(?:any|no) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything) but | and (?=never )/u
 
 /** The clauses of a marked statement, each with what it says about itself. */
 export const clausesIn = (marked: string): readonly { readonly text: string; readonly forbids: boolean }[] =>
@@ -56,10 +49,7 @@ export function polarityOf(marked: string, mark: string): Polarity {
   const whole = clausePolarity(marked)
   if (whole !== "never") return whole === "only" ? "only" : "plain"
   // What another clause forbids is only about the values if it says nothing else, or points back to them.
-  const first = clauses.findIndex((clause) => clause.includes(mark))
-  return clauses.slice(first).some((clause) => !clause.includes(mark) && pointsBack.test(clause.trim()))
-    ? "never"
-    : "plain"
+  return clauses.some((clause) => !clause.includes(mark) && pointsBack.test(clause.trim())) ? "never" : "plain"
 }
 
 /**
@@ -102,17 +92,12 @@ const isList = (clause: string, mark: string): boolean =>
     )
 
 const pointsBack =
-  /^(?:never|no|no way|not allowed|forbidden|off limits|verboten|tabu|taboo|jamais|nunca|nie|niemals|don't|hands off|leave (?:it|them) alone)(?:,? (?:ever|please|at all))*[.! ]*$|(?<![\p{L}])(?:never|not|don't|nothing|no)(?![\p{L}]).*(?<![\p{L}])(?:that (?:domain|host|folder|region|channel|address|file|command|tool)|there|to them|it|them|those|dort|dorthin)(?![\p{L}])/u
-
-/** "Anywhere except …", where it is allowed: what is named is not. */
-const allButThese =
-  /(?<!\p{L})(?:any|all|every)(?:where|one|body|thing)?(?: \p{L}+)? (?:except|but|apart from|besides|other than)(?: for| to| in| the)* ‹/u
+  /^(?:never|no|no way|not allowed|forbidden|off limits|verboten|tabu|taboo|jamais|nunca|nie|niemals)(?:,? ever)?[.! ]*$|(?<![\p{L}])(?:never|not|don't|nothing|no)(?![\p{L}]).*(?<![\p{L}])(?:that (?:domain|host|folder|region|channel|address)|there|to them|dort|dorthin)(?![\p{L}])/u
 
 function clausePolarity(whole: string): Polarity {
-  const clause = whole.replace(/read[- ]only/g, "read").replace(/› (?:that|which|who|where) [^,;.‹]*(?=[,;.]|$)/u, "›")
+  const clause = whole.replace(/read[- ]only/g, "read").replace(/› (?:that|which|who|where) (?!‹)[^,;.]*/u, "›")
   const forbids = forbidding.test(clause)
-  if (excluding.test(clause))
-    return forbids || restricting.test(clause) ? "only" : allButThese.test(clause) ? "never" : "mixed"
+  if (excluding.test(clause)) return forbids || restricting.test(clause) ? "only" : "mixed"
   if (restricting.test(clause)) return "only"
   if (forbids) return "never"
   return keeping.test(clause) ? "only" : "plain"

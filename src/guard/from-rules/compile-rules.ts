@@ -2,11 +2,8 @@ import { sentencesIn } from "../../language/sentences.ts"
 import { hashText } from "../../message/sha256.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { TemplateUse } from "../policy/templates.ts"
-import { isExclusion } from "./clauses.ts"
 import type { FamilyReading, PolicyFamily } from "./family.ts"
-import { isAct, isExplained, topics } from "./known-words.ts"
-import { isHopeless, type RuleStatement, readStatement } from "./statement.ts"
-import { markValues } from "./values.ts"
+import { type RuleStatement, readStatement } from "./statement.ts"
 import { askBefore, paths, productionData, regions, securityControls, spend, tools } from "./what-is-done.ts"
 import { channels, hosts, language, personalData, recipients, secrets } from "./what-leaves.ts"
 
@@ -49,16 +46,7 @@ const notJudged = "it is about nothing that the guard can judge"
  */
 export function compileRule(rule: string): RulePolicy | UncompiledRule {
   const found = compileSentence(rule)
-  return "policy" in found ? found : (compileSentences(rule) ?? compileConclusion(rule, found.why) ?? found)
-}
-
-/** What follows from a reason is the rule, if it is one by itself: "it cost us a week, so never run …". */
-function compileConclusion(rule: string, why: string): RulePolicy | undefined {
-  const [, conclusion] =
-    /[,;.] (?:and )?(?:so|therefore|hence|thus|which is why|that's why) (?=\S+ \S)(.+)$/su.exec(rule) ?? []
-  if (conclusion === undefined || isHopeless(why)) return undefined
-  const found = compileSentence(conclusion)
-  return "policy" in found ? { ...found, rule, policy: { ...found.policy, name: nameOf(rule), rule } } : undefined
+  return "policy" in found ? found : (compileSentences(rule) ?? found)
 }
 
 /** Whoever says a thing twice says it once: the policy that each of several sentences means. */
@@ -83,7 +71,7 @@ function compileSentence(rule: string): RulePolicy | UncompiledRule {
     const found = read(statement)
     if (found === undefined) continue
     if ("policy" in found) {
-      if (statement.condition !== undefined && !isOwnCondition(statement.condition, statement.text, family))
+      if (statement.condition !== undefined && !(family === "spend" && amountsIn(statement.condition).length > 0))
         return { rule, family, why: `it holds under a condition that a call does not show: "${statement.condition}"` }
       const policy = { ...found.policy, name: nameOf(rule), rule }
       return { rule, family, policy, confidence: found.confidence }
@@ -91,15 +79,6 @@ function compileSentence(rule: string): RulePolicy | UncompiledRule {
     near ??= { rule, family, why: found.why }
   }
   return near ?? { rule, why: notJudged }
-}
-
-/** A condition that the policy itself tells: a sum, the act that it is about, or that a value is another than those named. */
-function isOwnCondition(condition: string, text: string, family: PolicyFamily): boolean {
-  if (family === "spend" && amountsIn(condition).length > 0) return true
-  const topic = topics.find((name) => name === family)
-  if (topic === undefined) return false
-  const marked = markValues(condition, text).text
-  return isAct(marked, topic) || (marked.includes("‹") && isExclusion(marked) && isExplained(marked.slice(3), topic))
 }
 
 /** What becomes of policies that were made from rules: nothing, told only, a person is asked, or they are given effect. */

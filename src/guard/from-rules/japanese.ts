@@ -43,19 +43,6 @@ const nouns: readonly (readonly [english: string, forms: string])[] = [
   ["in chinese", "中国語で?"],
   ["in korean", "韓国語で?"],
   ["externally", "(?:社外|外部)"],
-  ["by phone", "電話で"],
-  ["resources", "リソース"],
-  ["payments", "支払い?|決済"],
-  ["purchases", "購入(?=は|の)|買い物"],
-  ["orders", "注文"],
-  ["anyone", "誰(?:に)?も|だれにも"],
-  ["server", "サーバー?"],
-  ["instances", "インスタンス"],
-  ["database", "データベース"],
-  ["dates of birth", "生年月日|誕生日"],
-  ["repository", "リポジトリ"],
-  ["logs", "ログ"],
-  ["branch protection", "ブランチ保護"],
   ["per order", "(?:1|一)(?:回|件)(?:の(?:購入|注文|支払い?))?(?:につき|あたり)?"],
   ["in total", "合計(?:で)?|全部で"],
 ]
@@ -63,9 +50,8 @@ const nouns: readonly (readonly [english: string, forms: string])[] = [
 const verbs: readonly (readonly [english: string, forms: string])[] = [
   [
     "ask me",
-    "(?:私に|私の|わたしに|僕に)?(?:必ず)?(?:確認(?:し|を取)|聞い|尋ね|相談し|許可を(?:取|求め|得)|承認を(?:取|求め|得)|承認が必要|許可が必要|確認が必要|了承を得)",
+    "(?:私に|わたしに|僕に)?(?:必ず)?(?:確認(?:し|を取)|聞い|尋ね|相談し|許可を(?:取|求め|得)|承認を(?:取|求め|得))",
   ],
-  ["create", "作成(?:し|す)?|作(?:ら|り|る)"],
   ["delete", "削除(?:し|す|を)?|消(?:さ|し|す|去し)"],
   ["change", "変更(?:し|す|を)?|編集(?:し|す|を)?|修正(?:し|す)|書き換え|上書き(?:し|す)?|いじら|更新(?:し|す)?"],
   ["write to", "書き込(?:ま|み|む)"],
@@ -98,7 +84,7 @@ const verbs: readonly (readonly [english: string, forms: string])[] = [
 const joints: readonly (readonly [english: string, forms: string])[] = [
   ["other than", "以外(?:に|の|へ)?(?:は)?"],
   ["only", "だけ|のみ|に限(?:り|る|って)"],
-  ["always", "今後は?|これからは?|必ず|常に|いつも"],
+  ["always", "必ず|常に|いつも"],
   ["never", "絶対に|決して"],
   ["more than", "(?:を)?超え|以上"],
   ["at most", "以内|以下|まで(?=に|で|と|。|$)"],
@@ -142,10 +128,7 @@ const firstOf = (list: readonly (readonly [string, string])[], english: string):
 
 /** The words of a sentence without its particles, the last verb of it at its head. */
 function verbFirst(text: string): string {
-  let read = text
-    .replace(/(\d+)万(?=\s?円)/gu, "$10000")
-    .replace(/(\d[\d,.]*)\s?円/gu, " $1 yen ")
-    .replace(/(\d[\d,.]*)\s?ドル/gu, " $1 dollars ")
+  let read = text.replace(/(\d[\d,.]*)\s?円/gu, " $1 yen ").replace(/(\d[\d,.]*)\s?ドル/gu, " $1 dollars ")
   for (const [english, forms] of nouns) read = read.replace(new RegExp(forms, "gu"), ` ${english} `)
   for (const [english, forms] of verbs) read = read.replace(new RegExp(forms, "gu"), ` ‹${english}› `)
   for (const [english, forms] of joints) read = read.replace(new RegExp(forms, "gu"), ` ${english} `)

@@ -1,5 +1,5 @@
 import { present } from "../../message/present.ts"
-import { forbidding, isExclusion, restricting } from "./clauses.ts"
+import { forbidding, restricting } from "./clauses.ts"
 import { any, twoThings } from "./family.ts"
 import { wordsOfRule } from "./rule-words.ts"
 import { type Marked, markValues } from "./values.ts"
@@ -24,21 +24,21 @@ const maxLength = 240
 const maxWords = 28
 
 /** A person is asked, or has to agree. */
-export const asking = any(
-  "okayed|i (?:haven't|have not|didn't) (?:approved?|okayed|agreed|confirmed)|(?:want|have|get) a say|i (?:need|have|want|must|get) (?:to )?(?:okay|ok|approve|confirm|sign|decide)|show me (?:\\S+ ){1,4}before|(?:get|given|give|gave|with|without|need|needs|await|wait for) (?:me )?(?:my|an?|the) (?:explicit |clear |express )?(?:nod|thumbs up|go|yes|word|green light|permission|consent|okay|ok|blessing)|run (?:\\S+ ){1,4}(?:past|by) me|(?:past|by) me first|to be asked|i decide(?= (?:about|on|whether)|[.!]*$)|i'd like to (?:approve|confirm|see|check|review)|i say (?:yes|so|go)|i (?:give|gave|have given) (?:my|the|you the|a) |i've (?:given|agreed|okayed|signed|said)|my (?:go|nod|word|yes|decision|permission|approval)|up to me|ask|asks|asking|asked|check(?:ing)? (?:it |this |that |them )?(?:in )?with|check first|(?:go|goes|pass|comes?|run) (?:past|by|through) me|confirm(?:s|ed|ing)?|confirmation|(?:my|our|your|explicit|prior|written|human|user|maintainer|owner|an?|the|without|need|needs|require|requires|get|with|for|must) approval|approvals|(?:people|i|we|someone|me|us|managers?|person) (?:have to |has to |must |need to |want to |needs to )?approve|approval (?:from|of|by|first|before)|approved|i approve|we approve|permission|sign[- ]?off|signed off|go[- ]ahead|say-so|(?:my|our|a|an|the) (?:explicit |prior |written )?(?:ok|okay|consent|blessing|green light)|consult(?:ing)?|clear(?:ing)? (?:it|this|that) with|run (?:it|this|that|them) (?:by|past)|unless i (?:say|tell|ask|approve|confirm|agree|explicitly|have)|until i (?:say|approve|confirm|agree|have)|wait for (?:me|my)|only (?:if|when|after|once) i (?:say|approve|confirm|agree|have|tell)|cleared? with|cleared? by me|(?:i|i've|i have) (?:said|say) (?:yes|so)|(?:i|i've|i have) seen it|i've (?:confirmed|approved|agreed|seen)|let me (?:know|see|decide|review|approve)|tell me (?:first|before)|review(?:ed)? by me|frag|frage|fragt|fragst|fragen|absprache|einverständnis|rückfrage|rücksprache|zustimmung|freigabe|genehmigung|erlaubnis|bestätigung|demande|demande-moi|demandez|demander|confirme-moi|accord|autorisation|pregunta|pregúntame|preguntar|preguntarme|consulta|consultas|consúltame|aprobación|permiso|autorización|pergunte|pergunte-me|aprovação|permissão|autorização|vraag|toestemming",
+const asking = any(
+  "ask|asks|asking|asked|check(?:ing)? (?:it |this |that |them )?(?:in )?with|check first|(?:go|goes|pass|comes?|run) (?:past|by|through) me|confirm(?:s|ed|ing)?|confirmation|(?:my|our|your|explicit|prior|written|human|user|maintainer|owner|an?|the|without|need|needs|require|requires|get|with|for) approval|approvals|(?:people|i|we|someone|me|us|managers?|person) (?:have to |has to |must |need to |want to |needs to )?approve|approval (?:from|of|by|first|before)|approved|i approve|we approve|permission|sign[- ]?off|signed off|go[- ]ahead|say-so|(?:my|our|a|an|the) (?:explicit |prior |written )?(?:ok|okay|consent|blessing|green light)|consult(?:ing)?|clear(?:ing)? (?:it|this|that) with|run (?:it|this|that|them) (?:by|past)|unless i (?:say|tell|ask|approve|confirm|agree|explicitly|have)|until i (?:say|approve|confirm|agree|have)|wait for (?:me|my)|only (?:if|when|after|once) i (?:say|approve|confirm|agree|have|tell)|cleared? with|(?:i|i've|i have) (?:said|say) (?:yes|so)|(?:i|i've|i have) seen it|i've (?:confirmed|approved|agreed|seen)|let me (?:know|see|decide|review|approve)|tell me (?:first|before)|review(?:ed)? by me|frag|frage|fragt|fragst|fragen|absprache|einverständnis|rückfrage|rücksprache|zustimmung|freigabe|genehmigung|erlaubnis|bestätigung|demande|demande-moi|demandez|demander|confirme-moi|accord|autorisation|pregunta|pregúntame|preguntar|preguntarme|consulta|consultas|consúltame|aprobación|permiso|autorización|pergunte|pergunte-me|aprovação|permissão|autorização|vraag|toestemming",
 )
 
 /** It gives leave, or lifts a duty: nothing that a policy could be made of. */
 const allowing =
-  /(?<![\p{L}])(?:feel free|it(?:'s| is) (?:fine|ok|okay|all right|alright|allowed)|you(?:'re| are) (?:free|allowed|welcome) to|no need to|no longer (?:have|need) to|never (?:need|have) to|(?:scrap|lift|drop|forget|ignore|raise|cancel|increase) (?:the|that|my|our) (?:\S+ ){0,4}(?:limit|rule|cap|budget|restriction|ban|policy)|needn't|need not|(?:don't|do not|doesn't|does not) (?:have|need) (?:to|my|any)|(?:isn't|aren't|is not|are not|don't|do not)(?: \S+){1,5} any ?more|no longer (?:off[- ]limits|forbidden|banned|needed|required|taboo|necessary)|(?:don't|do not) (?:worry|bother|hesitate|mind|care|forget|be afraid)|never (?:mind|hesitate|forget|ignore|miss|fail|let|keep|wait)|never leave (?!the |our |‹)|you can always|you may also|go ahead|is optional|doesn't matter|not necessary|unnecessary|kein problem)(?![\p{L}])/u
+  /(?<![\p{L}])(?:feel free|it(?:'s| is) (?:fine|ok|okay|all right|alright|allowed)|you(?:'re| are) (?:free|allowed|welcome) to|no need to|no longer (?:have|need) to|never (?:need|have) to|(?:scrap|lift|drop|forget|ignore|raise|cancel|increase) (?:the|that|my|our) (?:\S+ ){0,4}(?:limit|rule|cap|budget|restriction|ban|policy)|needn't|need not|(?:don't|do not|doesn't|does not) (?:have|need) to|(?:don't|do not) (?:worry|bother|hesitate|mind|care|forget|be afraid)|never (?:mind|hesitate|forget|ignore|miss|fail|let|keep|wait)|never leave (?!the |our |‹)|you can always|you may also|go ahead|is optional|doesn't matter|not necessary|unnecessary|kein problem)(?![\p{L}])/u
 
 /** Somebody else says it, it was, or it is asked. */
 const telling =
-  /(?<![\p{L}])(?:(?:has|have)(?: never| not| always)? (?:changed|happened|arrived|answered|worked|failed|broken|finished|moved)|(?:nobody|no one|they|you) asked|(?:we|i)(?:'re|'m| are| am) building|wants|went|rose|left a|i won't|i will not|i'd (?:prefer|rather) not|as an? \p{L}+,? i|acceptance criteria|user story|story:|(?:module|product|functional|feature|page|system) requirements?:|quer que|quiere que|veut que|dice que|dit que|diz que|sagt|meint|dijo|disse|said|says|told|wrote|claims?|claimed|thinks?|according to|apparently|supposedly|i heard|(?:we|i|it|they) used to|we (?:never|didn't|did not|don't|only|always|once)|i (?:never|didn't|did not|don't(?! want)|only|always|once)|they(?!'re| are| must| may| should| shall| stay| have to)|he|she|came|yesterday|ago|last (?:week|month|year|night|time)|was|were|had|did|would|could|might|if only|i wish|as an example|for example|e\.g\.)(?![\p{L}])/u
+  /(?<![\p{L}])(?:wants|went|rose|left a|i won't|i will not|i'd (?:prefer|rather) not|as an? \p{L}+,? i|acceptance criteria|user story|story:|(?:module|product|functional|feature|page|system) requirements?:|quer que|quiere que|veut que|dice que|dit que|diz que|sagt|meint|dijo|disse|said|says|told|wrote|claims?|claimed|thinks?|according to|apparently|supposedly|i heard|(?:we|i|it|they) used to|we (?:never|didn't|did not|don't|only|always|once)|i (?:never|didn't|did not|don't(?! want)|only|always|once)|they|he|she|was|were|had|did|would|could|might|if only|i wish|as an example|for example|e\.g\.)(?![\p{L}])/u
 
 /** It binds something that is built, and not whoever builds it. */
 const product =
-  /^\W*(?:(?:the|our|this|your|every|each|all|a|an|my)\s+)?(?:(?!to |for |with |from |of |by |in |answer |write |contact |message |tell |send |give |call |use |only |never |don't |no |stay |keep |connect |share |talk )[\p{L}-]+ ){0,2}(?:app|apps|application|applications|lists?|form|forms|page|pages|component|components|button|dialog|modal|menu|function|functions|method|methods|endpoint|endpoints|handler|handlers|class|classes|module|library|website|site|frontend|backend|ui|login|parser|job|cronjob|daemon|plugin|extension|widget|chatbot|program|product|prices?|users?|visitors?|customers?|employees?|interns?|readers?|build|builds|test|tests|pipeline|api|service|services|server|servers|feature|policy|contract|office|workflow|workflows|script|scripts|hook|hooks|adapter|adapters|host|manifest|package|packages|prs?|pull requests?|columns?|tables?|fields?|types?|state|handlers?|clients?|system|people|contributors?|developers?|engineers?|maintainers?|staff|everyone|everybody|teammates?)(?: (?:at|on|in|of|for|from|behind|under) [\p{L}\p{N}./-]+)? (?:must|should|shall|may|can|cannot|can't|has to|have to|needs? to|is|are|will|won't|only|never|always|does|do|doesn't|don't|accepts?|rejects?|refuses?|live|lives|was|were)(?! (?:only |never |not |always )*(?:to )?(?:be )?(?:contacted|written|mailed|e-?mailed|messaged|called|notified|informed|answered|reached|texted|downloaded|fetched|deployed|stored|sent|posted|bypassed|skipped|stay|remain|hosted|placed|launched|kept|created)(?![\p{L}]))(?!.*(?<![\p{L}])(?:contacted|notified|reached|informed|mailed|texted)[.!]*$)(?![\p{L}])/u
+  /^\W*(?:the|our|this|your|every|each|all|a|an|my)?\s*(?:(?!to |for |with |from |of |by |in )[\p{L}-]+ ){0,2}(?:app|apps|application|applications|form|forms|page|pages|component|components|button|dialog|modal|menu|function|functions|method|methods|endpoint|endpoints|handler|handlers|class|classes|module|library|website|site|frontend|backend|ui|login|parser|job|cronjob|daemon|plugin|extension|widget|chatbot|program|product|prices?|users?|visitors?|customers?|employees?|interns?|readers?|build|builds|test|tests|pipeline|api|service|services|server|servers|feature|policy|contract|office|workflow|workflows|script|scripts|hook|hooks|adapter|adapters|host|manifest|package|packages|prs?|pull requests?|columns?|tables?|fields?|types?|state|handlers?|clients?|system|people|contributors?|developers?|engineers?|maintainers?|staff|everyone|everybody|teammates?)(?: (?:at|on|in|of|for|from|behind|under) [\p{L}\p{N}./-]+)? (?:must|should|shall|may|can|cannot|can't|has to|have to|needs? to|is|are|will|won't|only|never|always|does|do|doesn't|don't|accepts?|live|lives|was|were)(?! (?:only |never |not |always )*(?:to )?(?:be )?(?:contacted|written|mailed|e-?mailed|messaged|called|notified|informed|answered|reached|texted)(?![\p{L}]))(?![\p{L}])/u
 
 /** It orders something to be made, and what follows is how that has to be. */
 const work =
@@ -50,7 +50,7 @@ const partSubject =
 
 /** What a call does to somebody or something, said of what it is done with: it "goes", "stays", "leaves" or "is sent". */
 const ownVerbs =
-  /^(?:\p{L}+ up|disabled|changed|deleted|touched|used|sent|shared|stored|published|opened|contacted|be|been|get|gets|go|goes|stay|stays|remain|remains|keep|keeps|leave|leaves|cost|costs|exceed|exceeds|come|comes|belong|belongs|reach|reaches|happen|happens|end|ends|live|lives|run|runs|contain|contains|include|includes|appear|appears|mention|mentions|need|needs|require|requires|use|uses|work|works|land|lands|you|i|me|sit|sits|nowhere|reside|touch|receive|hear|see|in|to|at|on|by|from)$/u
+  /^(?:\p{L}+ up|be|been|get|gets|go|goes|stay|stays|remain|remains|leave|leaves|cost|costs|exceed|exceeds|come|comes|belong|belongs|reach|reaches|happen|happens|end|ends|live|lives|run|runs|contain|contains|include|includes|appear|appears|mention|mentions|need|needs|require|requires|use|uses|work|works|land|lands|sit|sits|reside|touch|receive|hear|see|in|to|at|on|by|from)$/u
 
 /** What an agent sends, buys, keeps or changes: said of it, a rule binds the agent. */
 const handled =
@@ -76,37 +76,30 @@ function isAboutPart(plain: string): boolean {
 
 /** It is for once. */
 const once =
-  /(?<![\p{L}])(?:this (?:time|once)|for now|for this (?:one|task|request|order|trip|pr|ticket|mail|e-mail|message)|just (?:this )?once|right now|at this point|at the moment|for the moment|today|tonight|tomorrow|this (?:week|month|afternoon|morning|sprint)|until (?!i\b)[\p{L}\d]|on this|for this(?=[.,!]|$)|yet(?=[.,!]|$)|in this (?:pr|task|commit|ticket|change|e?-?mail|message|letter|post|reply|file|document|card|text))(?![\p{L}])/u
+  /(?<![\p{L}])(?:this (?:time|once)|for now|for this (?:one|task|request|order|trip|pr|ticket|mail|e-mail|message)|just (?:this )?once|right now|at the moment|for the moment|today|tonight|tomorrow|this (?:week|month|afternoon|morning|sprint)|until (?!i\b)[\p{L}\d]|on this|for this(?=[.,!]|$)|yet(?=[.,!]|$)|in this (?:pr|task|commit|ticket|change|e?-?mail|message|letter|post|reply|file|document|card|text))(?![\p{L}])/u
 
 /** It holds at some times or in some cases only, which a call does not show. */
 const conditional =
   /(?<![\p{L}])(?:without(?= (?!exceptions?|any|(?:the )?(?:network|internet)|fail|delay|question))|if|unless|while|during|weekends?|weekdays?|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|nights?|after \d|before \d|between \d|holidays?|office hours|business hours|out of hours|in case|as long as|provided|depending|whenever|when|where possible|ideally|preferably|usually|normally|mostly|if possible|try (?:to|not)|generally|wenn|falls|sofern|außer wenn|si|cuando|lorsque|quand|quando)(?![\p{L}])/u
 
 /** Whose condition is the act itself: "when you send mail". */
-export const acting =
+const acting =
   /(?<![\p{L}])(?:when|whenever|if|wenn|cuando|quand) (?:you(?:'re| are)? |we |du |tu |(?=\p{L}+ing\b))(?:ever |need to |have to |want to |must |are |must )*(?:reach|reaching|notify|inform|talk to|send|sending|write|writing|mail|mailing|email|emailing|e-mail|message|messaging|contact|contacting|post|posting|reply|replying|answer|answering|deploy|deploying|create|creating|provision|buy|buying|order|ordering|pay|paying|purchase|book|booking|spend|edit|editing|change|changing|delete|deleting|connect|connecting|fetch|download|query|work|working|use|using|access|call|run|running)(?![\p{L}])[^,;:.]{0,40}?[,:]\s*/u
 
 /** The same behind the rule: "must be at example.com when you send mail". */
-export const actingLast =
+const actingLast =
   / (?:when|whenever) (?:you(?:'re| are)? |(?=\p{L}+ing\b))(?:send|sending|write|writing|mail|mailing|email|emailing|e-mail|message|messaging|post|posting|reply|replying|answer|answering|deploy|deploying|edit|editing|change|changing|create|creating|launch|launching|provision|buy|buying|order|ordering|pay|paying|book|booking)(?: (?:out|it|them|an?|any|the|e?-?mails?|messages?|posts?|repl(?:y|ies)|anything|something|stuff|code|to|anyone|anybody|people|resources?|for|things?))*[.!]*$/u
 
 /** What a person has to say first is the asking, and no condition. */
-const askingClause =
-  /(?<![\p{L}])(?:unless|until|without|only (?:if|when|after|once)|if|ohne|sin|sans|sem) (?:i |i've |you |me |my |our |a |an |the |having |first |explicitly |explicit |prior |written |that |have |has |it |is |was |got |get |getting |asking |checking |confirming |consulting |meine |mein |mich |vorherige |zu )*(?:say|said|tell|told|ask|asked|asking|approve|approved|approval|confirm|confirmed|confirmation|agree|agreed|say-so|word|nod|blessing|permission|checking|consulting|ok|okay|sign-?off|go-ahead|green light|consent|explicitly|rückfrage|rücksprache|zustimmung|freigabe|erlaubnis|genehmigung|fragen|preguntar|permiso|autorización|aprobación|demander|accord|autorisation|aprovação|permissão)[^,;.]{0,30}/u
+export const askingClause =
+  /(?<![\p{L}])(?:unless|until|without|only (?:if|when|after|once)|if|ohne|sin|sans|sem) (?:i |i've |you |me |my |our |a |an |the |having |first |explicitly |explicit |prior |written |that |have |has |it |is |was |got |get |getting |asking |checking |confirming |consulting |meine |mein |mich |vorherige |zu )*(?:say|said|tell|told|ask|asked|asking|approve|approved|approval|confirm|confirmed|confirmation|agree|agreed|permission|checking|consulting|ok|okay|sign-?off|go-ahead|green light|consent|explicitly|rückfrage|rücksprache|zustimmung|freigabe|erlaubnis|genehmigung|fragen|preguntar|permiso|autorización|aprobación|demander|accord|autorisation|aprovação|permissão)[^,;.]{0,30}/u
 
 /** Words of asking that ask for nothing: what was asked before, a polite lead, and what holds unless it is lifted. */
 const noAsking =
-  /(?<![\p{L}])(?:(?:never|don't|do not) ask(?:s|ing)? (?:\S+ ){0,3}for|i(?:'ve| have)? asked|i(?:'d| would| must|'ll| will)? (?:have to )?ask (?:that |of )?you|unless (?:i|we) (?:say|tell you|ask)(?: you)?(?: explicitly)? otherwise)(?![\p{L}])/u
+  /(?<![\p{L}])(?:i(?:'ve| have)? asked|i(?:'d| would| must|'ll| will)? (?:have to )?ask (?:that |of )?you|unless (?:i|we) (?:say|tell you|ask)(?: you)?(?: explicitly)? otherwise)(?![\p{L}])/u
 
 const unasked =
   /(?<![\p{L}])(?:without|ohne|sans|sin|sem)(?: (?:any|further|first|my|your|a|prior|explicit|meine|vorherige|mi|mon|minha|me|mich|zu))* [\p{L}-]+/u
-
-const forOnce = "it is meant for once"
-
-const tooLong = "it is too long to be read as one rule"
-
-/** Was a rule left out for what no part of it can make up for: that it does not hold for good, or says too much? */
-export const isHopeless = (why: string): boolean => why === forOnce || why === tooLong
 
 const allowed = "it allows something, and a rule found in words never loosens anything"
 
@@ -117,19 +110,14 @@ const concession =
 /** What keeps a rule from becoming a policy, in words for whoever stated it; or the statement. */
 export function readStatement(text: string): RuleStatement | { readonly why: string } {
   const trimmed = text.trim()
-  if (trimmed.length > maxLength || trimmed.split(/\s+/).length > maxWords) return { why: tooLong }
+  if (trimmed.length > maxLength || trimmed.split(/\s+/).length > maxWords)
+    return { why: "it is too long to be read as one rule" }
   const plain = wordsOfRule(trimmed).replace(concession, "")
   if (quotesRule(trimmed)) return { why: "it quotes words, and whose rule they are cannot be told" }
   if (/(?:^|\s)\(?1[.)] .*\s\(?2[.)] /.test(plain)) return twoThings
   if (/\([^)]*,[^)]*\)/.test(plain)) return { why: "it lists cases, and what it says of each cannot be told" }
-  if (/\?\s*$|^(?:does|did|was|were) /.test(plain)) return { why: "it is a question" }
-  if (
-    allowing.test(plain) &&
-    !restricting.test(plain) &&
-    !forbidsOthers(plain) &&
-    !/(?<!\p{L})not (?:a|one) \p{L}+ more/u.test(plain)
-  )
-    return { why: allowed }
+  if (/\?\s*$/.test(plain)) return { why: "it is a question" }
+  if (allowing.test(plain) && !restricting.test(plain)) return { why: allowed }
   if (work.test(plain)) return { why: "it asks for a piece of work" }
   if (/["']\s*:\s*["'{[\d]/.test(trimmed)) return { why: "it is data" }
   if (
@@ -140,7 +128,7 @@ export function readStatement(text: string): RuleStatement | { readonly why: str
   )
     return { why: "it binds what is built or someone else, not the agent" }
   if (telling.test(plain.replace(askingClause, " "))) return { why: "it reports something" }
-  if (once.test(plain)) return { why: forOnce }
+  if (once.test(plain)) return { why: "it is meant for once" }
   const forbids = forbidding.test(plain)
   const asks = asking.test(plain.replace(noAsking, " "))
   // "Merge it without asking" spares a question.
@@ -160,13 +148,6 @@ export function readStatement(text: string): RuleStatement | { readonly why: str
     ...present({ condition: condition?.input.slice(condition.index).split(/[,;:.](?= |$)/, 1)[0] }),
   }
 }
-
-/** Does a later part forbid what an earlier one does not allow: "… is fine, but nobody else"? */
-const forbidsOthers = (plain: string): boolean =>
-  plain
-    .split(/[,;.] /)
-    .slice(1)
-    .some((part) => isExclusion(part) && forbidding.test(part))
 
 /** Do the words that bind stand in quotation marks, and others do not? */
 const quotesRule = (text: string): boolean =>

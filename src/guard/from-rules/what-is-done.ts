@@ -2,7 +2,7 @@ import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { AskableAct } from "../policy/rule-templates.ts"
 import type { TemplateUse } from "../policy/templates.ts"
-import { forbidding, polarityOf } from "./clauses.ts"
+import { clausesIn, forbidding, polarityOf } from "./clauses.ts"
 import {
   any,
   broad,
@@ -12,12 +12,16 @@ import {
   likely,
   limiting,
   production,
+  secretNouns,
   sure,
   twoThings,
 } from "./family.ts"
-import { isExplained, isPlainRule } from "./known-words.ts"
-import type { RuleStatement } from "./statement.ts"
+import { askingClause, type RuleStatement } from "./statement.ts"
 import { marks } from "./values.ts"
+
+const spending = any(
+  "spend(?:s|ing)?|spent|budget|buy(?:ing)?|purchas(?:e|es|ing)|orders?|ordering|pay(?:s|ing)?|payments?|costs?|book(?:s|ing|ings)?|charges?|expenses?|transactions?|subscriptions?|transfers?|refunds?|in total|overall|expensive|ausgeben|gib|ausgaben|kauf\\p{L}*|bestell\\p{L}*|dépense\\p{L}*|achat|achats|gast\\p{L}*|compr\\p{L}*|command(?:e|es|er)|pagamento|pago|pagar|tips?|cap|anything|total|not (?:a|one) (?:cent|penny|dollar|buck|euro|pound) more",
+)
 
 const perUnit = any(
   "per (?:night|person|head|seat|user|unit|item|hour|piece|kg|km|gb|call|token|request|head)|a night|a person|apiece|an hour|each item|per-seat|pro (?:nacht|person|stück)",
@@ -37,21 +41,21 @@ const inAll = any(
 
 /** Each purchase by itself. */
 const isEach = any(
-  "each|single|for an? \\p{L}+|(?:per|a|every|any|one) (?:orders?|purchases?|payments?|bookings?|transactions?|expenses?|refunds?|transfers?)",
-)
-
-/** Words that make a sum a limit. */
-const bounding = any(
-  "at most|max|maximum|limit(?:ed)?|cap(?:ped)?|keep|stay|must|has to|have to|needs? to|up to|only|ceiling|the most|tops|in all|end of it|that's (?:all|it)|all (?:that )?you (?:may|can)",
+  "each|single|(?:per|a|every|any|one) (?:order|purchase|payment|booking|transaction|expense|refund|transfer)",
 )
 
 export function spend(rule: RuleStatement): FamilyReading {
   const { plain } = rule
   const sums = amountsIn(plain)
   if (sums.length === 0) return spendNothing(rule)
-  const isPlain = isPlainRule(plain, "spend")
-  if (!isPlain || !(limiting.test(plain) || bounding.test(plain))) return undefined
-  if (!rule.forbids && !rule.asks && !bounding.test(plain)) return undefined
+  if (!spending.test(plain) || !limiting.test(plain)) return undefined
+  const stated =
+    rule.forbids ||
+    rule.asks ||
+    any(
+      "at most|max|maximum|limit(?:ed)?|cap(?:ped)?|keep|stay|must|has to|have to|needs? to|up to|only|ceiling|the most|höchstens|maximal",
+    ).test(plain)
+  if (!stated) return undefined
   if (any("minimum|at least|mindestens|earn|revenue|discount|price of the|invoice total").test(plain)) return undefined
   if (new Set(sums.map(({ minor, currency }) => `${minor} ${currency}`)).size > 1)
     return { why: "it names more than one sum" }
@@ -68,34 +72,42 @@ export function spend(rule: RuleStatement): FamilyReading {
   }
 }
 
-const spendingAtAll = any(
-  "(?:spend|buy|purchase|pay|order|book)(?:ing)?(?: for)? (?:anything|any ?thing|things|any|money|stuff|an? (?:cent|penny|dime|single \\p{L}+))|(?:spend|buy|purchase|pay|order)|purchases?|payments?|orders|spending|buying|purchasing|transactions",
-)
-
 function spendNothing(rule: RuleStatement): FamilyReading {
   const { plain } = rule
-  if (rule.forbids && !rule.asks && spendingAtAll.test(plain) && !/\d/.test(plain) && isExplained(plain, "no-spending"))
+  const all =
+    /(?:never|don't|do not|must not|may not|not allowed to) (?:ever )?(?:spend|buy|purchase|pay|order)(?:,? (?:or|and|nor) (?:buy|pay|order|purchase|spend)(?: for)?)*(?: for)? (?:any money|money|anything|any thing)(?: at all|,? period|,? ever)?[.!]*$|^(?:please )?(?:never|don't|do not) (?:make|place) (?:an?|any) (?:payments?|purchases?|orders?)(?: at all|,? period|,? ever|,? please)*[.!]*$/u
+  const none =
+    /^(?:no|zero) (?:purchases|orders|payments|spending|purchasing|buying)(?: at all|,? ever|,? please)*[.!]*$/u
+  if (all.test(plain) || none.test(plain))
     return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
   const vague = rule.forbids && any("spend|budget").test(plain) && limiting.test(plain) && /\d/.test(plain)
   return vague ? { why: "it names no currency" } : undefined
 }
 
 const placing = any(
-  "machines?|pick|choose|select|belongs?|volumes?|nodes?|replicas?|containers?|operat(?:e|ing)|forbidden|stacks?|touch(?:ed|ing)?|deploy(?:s|ed|ing|ment|ments)?|resources?|infrastructure|regions?|runs?|running|host(?:s|ed|ing)?|data|provision(?:ed|ing)?|create[ds]?|creating|stor(?:e|ed|age|ing)|cloud|buckets?|servers?|workloads?|launch(?:ed)?|spin up|live|lives|nothing|everything|anything|leave|stay(?:s)?|keep|use|avoid|ressourcen|daten|instances?|vms?|clusters?|databases?|backups?|off[- ]limits|out of bounds|leg|lege|données|datos|dados|allowed",
+  "stacks?|touch(?:ed|ing)?|deploy(?:s|ed|ing|ment|ments)?|resources?|infrastructure|regions?|runs?|running|host(?:s|ed|ing)?|data|provision(?:ed|ing)?|create[ds]?|creating|stor(?:e|ed|age|ing)|cloud|buckets?|servers?|workloads?|launch(?:ed)?|spin up|live|lives|nothing|everything|anything|leave|stay(?:s)?|keep|use|avoid|ressourcen|daten|instances?|vms?|clusters?|databases?|backups?|off[- ]limits|out of bounds|leg|lege|données|datos|dados|allowed",
 )
 
 export function regions(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
   const named = values.regions
-  if (named.length === 0 || !(isPlainRule(text, "regions") && placing.test(rule.plain))) return undefined
+  if (named.length === 0 || !placing.test(rule.plain)) return undefined
   if (values.languages.length + values.domains.length > 0) return undefined
-  if (any("people (?:in|from)|users? (?:in|from)|customers? (?:in|from)").test(text)) return undefined
+  if (
+    any(
+      "latency|customers? (?:in|from)|people (?:in|from)|users? (?:in|from)|tax|vat|law|gdpr|ship(?:s|ped|ping)?|flights?|hotels?|travel|suppliers?|prices?|lieferanten|firmen|fournisseurs?|proveedores|fornecedores|fornitori|leveranciers|francs?|franken|currency|shown",
+    ).test(text)
+  )
+    return undefined
   const polarity = polarityOf(text, marks.regions)
   if (polarity === "mixed") return twoThings
   if (polarity === "never")
     return { policy: { template: "blocked-regions", regions: named, ...decided(rule) }, confidence: sure }
-  const isAll = any("everything|all|always|every|any|must|has to|have to|allowed").test(text)
-  const bound = polarity === "only" || (isAll && !any("may|can|as well|also|too").test(text))
+  const bound =
+    polarity === "only" ||
+    any("everything|all|always|every|any|must|has to|have to|allowed|immer|toujours|siempre|sempre|doivent|doit").test(
+      text,
+    )
   if (!bound) return undefined
   return { policy: { template: "region-standard", regions: named, ...decided(rule) }, confidence: sure }
 }
@@ -119,12 +131,12 @@ const nearProduction = lazyPattern(
 )
 
 const readOnly = any(
-  "(?:may|can) (?:only )?(?:read|look|query)(?:[^.;]{0,60}?)(?:nothing (?:more|else)|no more|that's (?:all|it))|read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
+  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
 )
 
 /** Production as a kind of build, or as what something is measured by. */
 const otherProduction = any(
-  "production (?:build|builds|code|bundle|quality|grade|ready|mode|dependencies|release|shapes?)|production-ready|production-grade|data shapes|depend(?:s|ing)?|mock\\p{L}*|log(?:s|ging)?(?! ?in)|secrets?|credentials?|passwords?|keys?",
+  "production (?:build|builds|code|bundle|quality|grade|ready|mode|dependencies|release|shapes?)|production-ready|production-grade|data shapes|depend(?:s|ing)?|mock\\p{L}*|log(?:s|ging)?|secrets?|credentials?|passwords?|keys?",
 )
 
 export function productionData(rule: RuleStatement): FamilyReading {
@@ -137,17 +149,9 @@ export function productionData(rule: RuleStatement): FamilyReading {
   if (rule.marked.values.commands.length > 0) return undefined
   if (any("deploy(?:s|ed|ing|ment|ments)?|releas(?:e|es|ed|ing)|ship|push|merge|promote|roll ?out").test(plain))
     return undefined
-  const isPlain = isPlainRule(plain, "production-data")
-  const mayLook = any(
-    "(?<!(?:not|never|don't|no) )(?:look|read|see|view|reads|selects?)(?: \\S+){0,4},? (?:but |just |and |only )?(?:you |must |may |please )*(?:don't|can't|cannot|mustn't|never|not|no)",
-  ).test(plain)
-  if (changing.test(plain) || (isPlain && (mayLook || any("alone|untouched|unchanged").test(plain))))
-    return { policy: { template: "no-production-writes", ...rest }, confidence: sure }
+  if (changing.test(plain)) return { policy: { template: "no-production-writes", ...rest }, confidence: sure }
   if (destroying.test(plain)) return { policy: { template: "no-production-destruction", ...rest }, confidence: sure }
-  if (
-    (nearProduction.test(plain) || (isPlain && touching.test(plain))) &&
-    !any("copy|export|test data|for tests?|in tests?").test(plain)
-  )
+  if (nearProduction.test(plain) && !any("copy|export|test data|for tests?|in tests?").test(plain))
     return { policy: { template: "no-production-access", ...rest }, confidence: likely }
   return undefined
 }
@@ -158,39 +162,29 @@ const controls: readonly (readonly [control: string, LazyPattern])[] = [
   [
     "authentication",
     any(
-      "mfa|2fa|second factor|passkeys?|two-factor(?: authentication)?|multi-factor(?: authentication)?|double authentification|authentication|sso|zwei-faktor\\p{L}*",
+      "mfa|2fa|two-factor(?: authentication)?|multi-factor(?: authentication)?|double authentification|authentication|sso|zwei-faktor\\p{L}*",
     ),
   ],
   [
     "access",
     any(
-      "rls|row[- ]level security|access controls?|rbac|branch protections?(?: rules?)?|protected branch(?:es)?|required reviews?|selinux|apparmor|permission checks?|authorization(?: checks?)?|sandbox(?:ing)?",
+      "rls|row[- ]level security|access controls?|rbac|branch protection(?: rules?)?|selinux|apparmor|permission checks?|authorization(?: checks?)?|sandbox(?:ing)?",
     ),
   ],
-  [
-    "network",
-    any(
-      "firewalls?(?: rules?)?|waf|security groups?|ip allow-?lists?|rate limit(?:s|ing|er)?|csrf(?: protection)?|network policies",
-    ),
-  ],
+  ["network", any("firewalls?(?: rules?)?|waf|rate limit(?:s|ing|er)?|csrf(?: protection)?|network policies")],
   [
     "detection",
     any(
-      "security scan(?:s|ner|ning)?|vulnerability scan(?:s|ner|ning)?|secret scanning|monitoring|alerting|(?:security )?alerts?|alarms?|anti-?virus|virus (?:scanner|protection|scans?)|anti-malware|malware scann\\p{L}+|endpoint protection|ids|edr|xdr|intrusion detection|defender|guardduty|malware protection|virenscanner",
+      "security scan(?:s|ner|ning)?|vulnerability scan(?:s|ner|ning)?|secret scanning|monitoring|alerting|(?:security )?alerts?|alarms?|antivirus|virus scanner|edr|xdr|intrusion detection|defender|guardduty|malware protection|virenscanner",
     ),
   ],
   [
     "encryption",
     any(
-      "encryption|encrypt(?:ed|ing)? (?:disks?|traffic)|https|tls(?: verification| checks?)?|ssl(?: verification)?|certificate (?:verification|checks?|validation)|verschlüsselung|hsts|verificação de certificados?|chiffrement|cifrado",
+      "encryption|tls(?: verification| checks?)?|ssl(?: verification)?|certificate (?:verification|checks?|validation)|verschlüsselung|hsts|verificação de certificados?|chiffrement|cifrado",
     ),
   ],
-  [
-    "security",
-    any(
-      "signature(?:s| verification| checks?)|(?:commit|code) signing|commit hooks?|pre-commit(?: hooks?| checks?)?|pre-push hooks?|git hooks?",
-    ),
-  ],
+  ["security", any("signature(?:s| verification| checks?)|commit hooks|pre-commit hooks?|git hooks")],
 ]
 
 const allControls = any(
@@ -198,11 +192,11 @@ const allControls = any(
 )
 
 const off = any(
-  "interrupt(?:ed|ing|s)?|(?:take|tak(?:en|ing)|bring|shut|put|set|switch|turn)(?:s|ing)?(?: \\S+){0,4} (?:down|off|out|offline)|mess(?:ing)? with|touch(?:es|ed|ing)?|open(?:ing)? up|(?:get|go|work)(?:ing)? (?:a)?round|tinker|fiddle|interfere|unplug|shut down|evade|sidestep|dodge|ignor(?:e|ed|ing)|drop(?:ped|ping)?|silenc(?:e|ed|ing)|disarm|reduc(?:e|ed|ing)|exempt|undermine|degrade|(?:is|are|be|go|goes|gets?) (?:\\S+ )?off|--no-verify|no-verify|disabl(?:e|es|ed|ing)|(?:turn|switch)(?:ed|ing)?(?: \\S+){0,4} off|(?:turn|switch)(?:ed|ing)? off|bypass(?:ed|ing)?|weaken(?:ed|ing)?|deactivat(?:e|ed|ing)|circumvent(?:ed|ing)?|tamper(?:ed|ing)?|stop(?:ped|ping)?|skip(?:ped|ping)?|remov(?:e|ed|ing)|paus(?:e|ed|ing)|mut(?:e|ed|ing)|suspend(?:ed|ing)?|kill|work around|override|deaktivier\\p{L}*|abschalten|ausschalten|schalt\\p{L}*(?: \\S+){0,4} (?:aus|ab)|désactiv\\p{L}*|desactiv\\p{L}*|desabilit\\p{L}*|lift(?:ed|ing)?|desativ\\p{L}*|lower|relax|loosen",
+  "disabl(?:e|es|ed|ing)|(?:turn|switch)(?:ed|ing)?(?: \\S+){0,4} off|(?:turn|switch)(?:ed|ing)? off|bypass(?:ed|ing)?|weaken(?:ed|ing)?|deactivat(?:e|ed|ing)|circumvent(?:ed|ing)?|tamper(?:ed|ing)?|stop(?:ped|ping)?|skip(?:ped|ping)?|remov(?:e|ed|ing)|paus(?:e|ed|ing)|mut(?:e|ed|ing)|suspend(?:ed|ing)?|kill|work around|override|deaktivier\\p{L}*|abschalten|ausschalten|schalt\\p{L}*(?: \\S+){0,4} (?:aus|ab)|désactiv\\p{L}*|desactiv\\p{L}*|desabilit\\p{L}*|lift(?:ed|ing)?|desativ\\p{L}*|lower|relax|loosen",
 )
 
 const on = any(
-  "(?:has|have) to run|must run|(?:stay|stays|remain|remains|keep|keeps|leave|be|is|are)(?: \\S+){0,4} (?:on|enabled|active|activated|in place|in force|running|alive|armed|intact|untouched|unchanged|alone|switched on|turned on|up|in enforcing mode)|always on|must be on",
+  "(?:stay|stays|remain|remains|keep|keeps|leave|be|is|are)(?: \\S+){0,4} (?:on|enabled|active|activated|in place|running|intact|untouched|switched on|turned on|up|in enforcing mode)|always on|must be on",
 )
 
 export function securityControls(rule: RuleStatement): FamilyReading {
@@ -221,44 +215,72 @@ export function securityControls(rule: RuleStatement): FamilyReading {
   return { policy, confidence: sure }
 }
 
-const changeVerbs = any(
-  "hands off|frozen|alone|untouched|unchanged|intact|read[- ]only|readonly|modif(?:y|ies|ied|ying)|modifications?|edit(?:s|ed|ing)?|chang(?:e|es|ed|ing)|touch(?:ed|ing)?|alter(?:ed|ing)?|writ(?:e|es|ten|ing)|overwrit(?:e|ten|ing)|updat(?:e|ed|ing)|creat(?:e|ed|ing)|add(?:ed|ing)?|rewrit(?:e|ten|ing)|renam(?:e|ed|ing)|mov(?:e|ed|ing)|refactor(?:ed|ing)?|reformat(?:ted|ting)?|sav(?:e|ed|ing)|put|work(?:ing)?|mess|tinker(?:ing)?|fiddle|tamper(?:ed|ing)?|leave (?:\\S+ )?as",
-)
+/** Words that may stand between what is done and the file that it is done to. */
+const between =
+  "when|whenever|you|exclusively|solely|have|has|need|needs|even|no|anything|any|everything|all|files?|the|a|an|in|under|from|to|into|within|inside|of|at|on|directory|folder|it|its|outside|that|which|are|is|not|code|below|contents?|things?|or|and|existing|our|my|your|by|hand|what's|what|be|must|may|should|shall|can|cannot|never|ever|nothing|etwas|nie|nichts|dateien|were|otherwise|else|than|other|except|there|only|nor|changes?|edits|stay|stays|off[- ]limits|wird|werden|im|in|dem|den|der|die|das|ordner|verzeichnis|immer|jamais|le|la|les|dossier|du|de|dans|nada|ninguno|los|las|el|archivos|fichiers|carpeta|pasta|by|generated|ausschließlich|nur|uniquement|solo|stay|always"
 
-const deleteVerbs = any(
-  "delet(?:e|es|ed|ing|ions?)|remov(?:e|es|ed|ing|al)|wip(?:e|ed|ing)|rm|purg(?:e|ed|ing)|eras(?:e|ed|ing)|clean(?:ed|ing)?|los(?:e|t)",
-)
+const changeVerbs =
+  "frozen|alone|untouched|read[- ]only|geändert|bearbeitet|modifiez|modifier|arbeite|arbeiten|travaille|trabaja|modif(?:y|ied|ying)|edit(?:s|ed|ing)?|chang(?:e|es|ed|ing)|touch(?:ed|ing)?|alter(?:ed|ing)?|writ(?:e|ten|ing)|overwrit(?:e|ten|ing)|updat(?:e|ed|ing)|creat(?:e|ed|ing)|add|leave|rewrit(?:e|ten|ing)|ändere?|bearbeite|schreibe?|modifie|modifiques?|toca|rename[ds]?|move[ds]?|refactor|reformat|hands off|work(?:ing)?(?= (?:only|exclusively|solely|in|within|inside|under))"
 
-const readVerbs = any(
-  "enter|go(?:ing)? in(?:to)?|read(?:ing)?|open(?:ed|ing)?|access(?:ed|ing)?|look(?:ed|ing)?|peek(?:ed|ing)?|view(?:ed|ing)?",
-)
+const deleteVerbs =
+  "delet(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|wip(?:e|ed|ing)|rm|purg(?:e|ed|ing)|eras(?:e|ed|ing)|lösche?|gelöscht|supprimez?|borres?|elimines?|apague"
 
-/** It is left alone, whatever one might do with it. */
-const apart = any("off[- ]limits|stay out|stay away|keep out|keep away|stay off|keep off|go near")
+const readVerbs =
+  "enter|go in(?:to)?|read(?:ing)?|open(?:ed|ing)?|access(?:ed|ing)?|look|off[- ]limits|stay out|stay away|keep out|keep away|stay off|go near|go|lies|öffne|view(?:ed)?"
+
+const near = (verbs: string, mark: string): LazyPattern =>
+  lazyPattern(
+    `(?<![\\p{L}-])(?:${verbs})(?:,? (?:${between}|${changeVerbs}|${deleteVerbs}|${readVerbs}))* ${mark}|${mark}(?:,? (?:${between}|${changeVerbs}|${deleteVerbs}|${readVerbs}))*? (?:${verbs})(?![\\p{L}-])`,
+    "u",
+  )
+
+const [nearChange, nearDelete, nearRead] = [
+  near(changeVerbs, marks.paths),
+  near(deleteVerbs, marks.paths),
+  near(readVerbs, marks.paths),
+]
 
 export function paths(rule: RuleStatement): FamilyReading {
+  // "Strings go into ‹path› and are never written inline" names a place to write to.
+  if (/(?<!(?:don't|never|not) )\b(?:go|goes|belongs?) (?:in|into|to) ‹path›/u.test(rule.marked.text) && !rule.asks)
+    return undefined
   const { text, values } = rule.marked
   if (values.paths.length === 0) return undefined
-  // "Strings go into ‹path› and are never written inline" names a place to write to.
-  if (/(?<!(?:don't|never|not) )\b(?:go|goes|belongs?) (?:in|into|to) ‹path›/u.test(text) && !rule.asks)
-    return undefined
   if (values.domains.length + values.commands.length + values.tools.length > 0) return undefined
-  if (!isPlainRule(text, "paths")) return undefined
+  if (secretNouns.test(text) && !nearChange.test(text)) return undefined
+  const [changes, deletes, reads] = [nearChange.test(text), nearDelete.test(text), nearRead.test(text)]
+  if (!changes && !deletes && !reads) return undefined
   if (inPlaceOf.test(text)) return twoThings
-  const polarity = polarityOf(text.replace(/read[- ]only/g, "never changed"), marks.paths)
-  if (polarity === "mixed") return twoThings
-  const said = text.replace(/read[- ]only/g, "unchanged")
-  const [changes, deletes, reads] = [changeVerbs.test(said), deleteVerbs.test(said), readVerbs.test(said)]
-  if (!changes && !deletes && !reads && !apart.test(said)) return undefined
+  // What is forbidden is done to the file in the same clause, or the clause stands alone behind "never".
+  const clauses = clausesIn(text)
+  const said = clauses.filter((clause) => clause.text.includes(marks.paths))
+  const others = clauses.some(
+    ({ text: clause, forbids }) => forbids && (alone.test(clause) || (pointsThere.test(clause) && doing.test(clause))),
+  )
+  const isBound = ({ text: clause, forbids }: (typeof clauses)[number]): boolean =>
+    (forbids ||
+      others ||
+      rule.asks ||
+      any("only|exclusively|solely|stays?|keep|read[- ]only|nur|ausschließlich").test(clause)) &&
+    [nearChange, nearDelete, nearRead].some((verbs) => verbs.test(clause))
+  if (!said.some(isBound) && !others) return undefined
+  const polarity = polarityOf(text, marks.paths)
+  if (polarity === "mixed" || (said.length > 1 && !said.every(isBound))) return twoThings
   const named = values.paths.map((path) => asWritten(path, rule.text))
   if (polarity === "only") {
     if (!changes) return undefined
     return { policy: { template: "allowed-paths", paths: named, ...decided(rule) }, confidence: sure }
   }
-  if (polarity !== "never" && !(rule.asks && (changes || deletes))) return undefined
-  const access = reads ? "any" : changes ? "change" : deletes ? "delete" : "any"
+  if (!rule.forbids && !any("read[- ]only").test(text) && !(rule.asks && (changes || deletes))) return undefined
+  const access = reads && !any("read[- ]only|alone|untouched").test(text) ? "any" : changes ? "change" : "delete"
   return { policy: { template: "protected-paths", paths: named, access, ...decided(rule) }, confidence: sure }
 }
+
+/** A clause that says nothing but no, and one that points back to a place. */
+const alone =
+  /^(?:please )?(?:never|no|no way|not allowed|forbidden|off[- ]limits|not ever|hands off|nie|niemals|jamais|nunca)(?:,? (?:ever|please|at all))*[.! ]*$/u
+const pointsThere = any("there|in there|in it|dort|darin|from there|it|them")
+const doing = any(`${changeVerbs}|${deleteVerbs}|${readVerbs}`)
 
 /** A value in the letters that it was written in. */
 function asWritten(value: string, text: string): string {
@@ -266,37 +288,47 @@ function asWritten(value: string, text: string): string {
   return at < 0 ? value : text.slice(at, at + value.length)
 }
 
-/** What would change something, where it is said of nothing in particular. */
-const anyChange = lazyPattern(
-  "(?<![\\p{L}])(?:change|modify|edit|write|alter|touch|update)(?:,? (?:or|and|nor) \\p{L}+)*(?: to)? (?:anything|any (?:files?|code|thing)|files|a thing)(?![\\p{L}])|(?<![\\p{L}])(?:nothing|no files?)(?: \\p{L}+){0,4} (?:changed|modified|edited|altered|touched)(?![\\p{L}])",
+const calling =
+  "run|runs|running|use|uses|used|using|call|calls|called|calling|execute|executed|executing|invoke|invoked|invoking|with|type|issue|benutze|benutzt|verwende|verwendet|nutze|führe|utilise|uses|ejecutes|hands off|unused|want you to"
+
+const callGlue =
+  "the|a|an|any|tool|tools|command|commands|function|anything|be|ever|to|is|are|must|may|should|not|never|werden|darf|nie|niemals|nicht|cli|script|directly|program|your|off|das|werkzeug|l'outil|outil|le|la|el|herramienta|stays?"
+
+const callEnd =
+  "(?:,? (?:ever|please|at all|under any circumstances?|in any case|anywhere|here|again|whatsoever|tool|command|commands|for any reason|no matter what|aus|werden|directly|by you|whatever happens|now or later|in this (?:project|repo|repository)|en este (?:proyecto|repositorio)|hier|für dich))*[ .!]*$"
+
+const callPattern = lazyPattern(
+  `^(?:please |you |agents? |under no circumstances |always )*(?:never|don't|do not|must not|must never|may not|should never|should not|cannot|can't|no|avoid|not allowed to|are not allowed to|nie|niemals|keine?|nunca|jamais|under no circumstances|i don't want you to|(?:are |you're )?(?:forbidden|not permitted|prohibited|banned) (?:to|from)|mustn't|shouldn't|keep your hands off|hands off|stay away from|verwende niemals|verwende nie|benutze nie|benutze niemals|n'utilise jamais)(?: ever| even)?(?: (?:${calling}|${callGlue}))* (?:‹command›|‹tool›)${callEnd}|^(?:the |a )?(?:tool |command )?(?:‹command›|‹tool›)(?: tool| command)? (?:is|isn't|are|aren't|must|may|should|darf|shall|ist|stays?)(?: (?:strictly|absolutely|hier|${callGlue}))* (?:forbidden|prohibited|banned|off[- ]limits|not allowed|allowed|verboten|tabu|taboo|${calling})${callEnd}`,
   "u",
 )
 
-const looksOnly = any(
-  "read[- ]only(?: mode| access)?|readonly|look,? (?:but|and)|only (?:look|read)|(?:look|read)(?:ing)? only",
+/** Nothing is changed at all. */
+const readOnlyWork = lazyPattern(
+  "^(?:please |always |you |agents? )*(?:must |should |have to |need to )?(?:stay|work|remain|operate|be|run)(?: strictly| always| purely)? (?:in )?(?:an? |the )?(?:strictly )?read[- ]only(?: mode)?(?:,? (?:at all times|always|please))*[.!]*$|^(?:(?:please |you |agents? |this is )*(?:(?:can|may|are|have) (?:only )?(?:to )?(?:read|look|read access)(?: only)?|read[- ]only)[,;:.]? (?:and |but )?)?(?:please |you |agents? )*(?:never|don't|do not|must not|must never|may not|should never|are not allowed to|mustn't)(?: ever)? (?:change|modify|edit|write|alter|touch)(?:,? (?:or|and|nor) (?:create|delete|write|edit|change|modify|remove))* (?:anything|any files?|any code|files|any thing)(?:,? (?:at all|whatsoever|ever|please|anywhere|under any circumstances))*[.!]*$",
+  "u",
 )
 
-/** Nothing is changed at all. */
-function isReadOnlyWork({ marked: { text, values }, plain, forbids }: RuleStatement): boolean {
-  if (Object.values(values).some((some) => some.length > 0) || production.test(plain)) return false
-  return (looksOnly.test(text) || (forbids && anyChange.test(text))) && isExplained(text, "read-only")
-}
+/** The commands are all that may be run, in so many words. */
+const onlyCommands = lazyPattern(
+  "^(?:please |you )*(?:may |can |must )?(?:only (?:ever )?(?:run|use|execute)|(?:run|use|execute) only)(?: the)?(?: commands?)? ‹command›(?:,|;| and| -)? ?(?:and )?(?:no other commands?|no others?|nothing else|no other shell commands?)[.!]*$|^the only (?:shell )?commands? (?:that )?(?:you|agents) (?:may|can|are allowed to|should) (?:run|use|execute) (?:is|are) ‹command›[.!]*$",
+  "u",
+)
 
 export function tools(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
-  if (isReadOnlyWork(rule)) return { policy: { template: "read-only", ...decided(rule) }, confidence: broad }
-  const isNamed = values.commands.length + values.tools.length > 0
-  if (!isNamed || values.paths.length + values.domains.length + values.recipients.length > 0) return undefined
-  if (!isPlainRule(text, "tools"))
-    return { why: "it does not forbid the command as such, and how it is used the guard cannot compare" }
-  const found = new Set(
-    [marks.commands, marks.tools].flatMap((mark) => (text.includes(mark) ? [polarityOf(text, mark)] : [])),
-  )
-  const [polarity] = found
-  if (found.size > 1 || polarity === "mixed" || inPlaceOf.test(text)) return twoThings
-  if (polarity === "only" && values.tools.length === 0 && any("commands?|run|execute").test(text))
+  if (readOnlyWork.test(text)) return { policy: { template: "read-only", ...decided(rule) }, confidence: broad }
+  if (values.tools.length === 0 && onlyCommands.test(text))
     return { policy: { template: "shell-allow-list", commands: values.commands }, confidence: likely }
-  if (polarity !== "never") return undefined
+  if (values.commands.length + values.tools.length === 0 || !rule.forbids) return undefined
+  const clauses = text.split(
+    /[;.:](?= |$)|, (?=(?:and |but )?(?:never|no|don't|always|use|instead|prefer)\b)| but | instead/,
+  )
+  const forbidden = clauses.filter((clause) => callPattern.test(clause.replace(askingClause, " ").trim()))
+  if (forbidden.length === 0)
+    return { why: "it does not forbid the command as such, and how it is used the guard cannot compare" }
+  // "Never yarn, use npm": the values of other clauses are none of the forbidden.
+  const all = clauses.filter((clause) => /‹command›|‹tool›/.test(clause))
+  if (all.length > forbidden.length) return twoThings
   const policy: TemplateUse = {
     template: "blocked-tools",
     ...(values.tools.length > 0 ? { tools: values.tools } : {}),
@@ -321,9 +353,7 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   ["merge", any("merg(?:e|es|ed|ing)")],
   [
     "publish",
-    any(
-      "publish(?:es|ed|ing)?|(?<!branch )releas(?:e|es|ing)(?! notes?)|veröffentlich\\p{L}*|publi(?:er|que|car|quen?)",
-    ),
+    any("publish(?:es|ed|ing)?|releas(?:e|es|ing)(?! notes?)|veröffentlich\\p{L}*|publi(?:er|que|car|quen?)"),
   ],
   ["commit", any("commit(?:s|ted|ting)?")],
   [
@@ -341,7 +371,7 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   [
     "email",
     any(
-      "(?:before|without|never|don't|not) (?:you )?(?:e-?mail|mail|mailing|e-?mailing)|e-?mailing|mailing|send(?:ing)?(?: out)? (?:an? |any )?(?:e-?)?mails?|(?:e-?)?mails? (?:go|goes|are sent|leaves?)|mails? verschick\\p{L}*|outgoing e-?mails?",
+      "(?:before|without|never|don't|not) (?:you )?(?:e-?mail|mail|mailing|e-?mailing)|e-?mailing|mailing|send(?:ing)?(?: out)? (?:an? |any )?e-?mails?|e-?mails? (?:go|goes|are sent|leaves?)|mails? verschick\\p{L}*|outgoing e-?mails?",
     ),
   ],
   [
@@ -372,17 +402,12 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
 
 /** Who is asked is the user, and not somebody the agent talks to. */
 const asksOthers =
-  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:him|her|them|customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for(?! (?:my|permission|approval|an? ok|the ok))|about|questions?|whether|which|what|how|why)\b/u
-
-/** Somebody is asked by name. */
-const asksSomebody = /(?<!\p{L})[Aa]sk \p{Lu}\p{Ll}+(?!\p{L})/u
+  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
 
 /** What is changed, run or deleted is some place's. */
 const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
 
-const unspecific = any(
-  "(?:anything|something|things|files) (?:that|which)|main|master|protected|specific|certain|some|another|twice",
-)
+const unspecific = any("main|master|protected|specific|certain|some|another|twice")
 
 /** The part of a rule that says what is asked about: what stands with "before" or "without", or else what is forbidden. */
 function askedIn(said: string): string {
@@ -403,14 +428,13 @@ function askedIn(said: string): string {
 
 export function askBefore(rule: RuleStatement): FamilyReading {
   const { plain } = rule
-  if (!rule.asks || asksOthers.test(plain) || asksSomebody.test(rule.text)) return undefined
+  if (!rule.asks || asksOthers.test(plain)) return undefined
   if (rule.marked.values.commands.length + rule.marked.values.tools.length > 0)
     return { why: "it is about some of such calls only" }
   const ordered = any(
     "before|then|without|unless|until|first|needs?|requires?|bevor|ohne|antes|sin|avant|sans|vorher|prior|wait|erst|must be|has to be|have to be|only|beforehand|sem|(?:confirm|check|clear|agree) (?:\\S+ ){1,4}with (?:me|us)|through me|past me|by me",
   ).test(plain)
-  const isPlain = isExplained(plain, "ask-before")
-  if (!ordered && !isPlain) return undefined
+  if (!ordered) return undefined
   if (rule.marked.values.domains.length + rule.marked.values.recipients.length + rule.marked.values.paths.length > 0)
     return { why: "it is about some of such calls only" }
   const said = plain.replace(
@@ -418,21 +442,10 @@ export function askBefore(rule: RuleStatement): FamilyReading {
     " ",
   )
   const asked = askedIn(said)
-  const done = isPlain
-    ? asked
-        .replace(/(?<!\p{L})(?:sent|posted)(?!\p{L})/gu, "send")
-        .replace(/(?<!\p{L})(?:paid|spent)(?!\p{L})/gu, "pay")
-    : asked
-  const named = acts.filter(([, act]) => act.test(done)).map(([act]) => act)
+  const named = acts.filter(([, act]) => act.test(asked)).map(([act]) => act)
   const wanted = named.includes("email") ? named.filter((act) => act !== "send") : named
   if (wanted.length === 0) return { why: "what has to be asked about is nothing that the guard can see in a call" }
-  if (
-    limiting.test(plain) &&
-    /\d|(?<!\p{L})(?:euros?|dollars?|pounds?|reais|francs?|hundred|thousand|mil|mille|tausend|hundert)(?!\p{L})/u.test(
-      plain,
-    )
-  )
-    return { why: "it names no sum that can be read" }
+  if (limiting.test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
   if (wanted.some((act) => act === "change" || act === "run" || act === "delete") && inPlace.test(said))
     return { why: "it is about some of such calls only" }
   if (unspecific.test(plain)) return { why: "it is about some of such calls only" }
