@@ -297,15 +297,6 @@ describe("what is known", () => {
     expect(told).not.toMatch(/b89313aa|402625481577/)
     expect(told).toContain("61abdba9a82105d502c21235")
   })
-
-  test("of offers only those that somebody named are told once one was taken", () => {
-    const slots = Array.from({ length: 9 }, (_, n) => ({ slotId: `FS-70${n}`, crew: `HX-${n}` }))
-    const offered = used("list_slots", { account: "BW-22" }, JSON.stringify({ account: "BW-22", slots }))
-    expect(known(offered)).toContain("FS-708")
-    const told = known([...offered, ...used("book_slot", { slotId: "FS-703" }, '{"ref": "V-9"}')])
-    expect(told).toContain("FS-703")
-    expect(told).not.toContain("FS-708")
-  })
 })
 
 describe("what was taken back", () => {

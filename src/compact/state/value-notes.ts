@@ -272,9 +272,8 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
     const isNamed = listed ? id.some((word) => chosen.has(word) && /[\p{N}_@-]/u.test(word)) : isSpoken
     const isLater = (isNamed || !listed) && id.some((word) => (mentioned.get(word) ?? -1) > at)
     const bare = isSpoken ? readOutWorth : listedWorth
-    const told = withoutOffers(record, chosen, mentioned)
     const stale =
-      changedBy === undefined ? told : { ...told, name: `${record.name} (read before ${changesText(changedBy)})` }
+      changedBy === undefined ? record : { ...record, name: `${record.name} (read before ${changesText(changedBy)})` }
     return {
       kind: "record",
       text: recordText(stale),
@@ -286,23 +285,6 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
     }
   })
 }
-
-/** A long list of which something was chosen since was an offer: what nobody named of it is over. */
-const withoutOffers = (
-  record: FactRecord,
-  chosen: ReadonlySet<string>,
-  mentioned: ReadonlyMap<string, number>,
-): FactRecord => ({
-  ...record,
-  fields: record.fields.map(({ key, pieces }) => {
-    const nameOf = (piece: string): string => piece.split(" ", 1)[0] ?? ""
-    const most = pieces.some((piece) => piece.includes(" (")) ? mostOffered : mostNumbers
-    const isOffer = pieces.length > most && pieces.some((piece) => chosen.has(nameOf(piece)))
-    return { key, pieces: isOffer ? pieces.filter((piece) => mentioned.has(nameOf(piece))) : pieces }
-  }),
-})
-/** So many described things, or so many numbers, may all matter. */
-const [mostOffered, mostNumbers] = [4, 8]
 
 const changesText = (tools: readonly string[]): string =>
   tools.length > 1 ? `${tools.length} changes` : oneLine(tools.join(), 60)
