@@ -161,7 +161,9 @@ export type EvictionRow = {
 const spokenIn = (messages: readonly ChatMessage[]): string =>
   messages
     .filter(({ role }) => role === "user" || role === "assistant")
-    .map(({ content }) => (content ?? "").replace(/\n## Seen(?: in tool output)?\n(?:- "[^\n]*"\n)+/g, "\n"))
+    .map(({ content }) =>
+      (content ?? "").replace(/\n## Seen(?: in tool output)?\n(?:- (?:[\w.:-]{1,48} said )?"[^\n]*"\n)+/g, "\n"),
+    )
     .join("\n")
 
 async function measure(
@@ -203,6 +205,34 @@ async function measure(
   }
 }
 
+/** Each directive in a session of its own, told by a summarizer that copies what it obeys. */
+export async function runDirectives(
+  outputs: readonly string[],
+  directives: readonly string[],
+): Promise<readonly EvictionRow[]> {
+  const rows: EvictionRow[] = []
+  for (const behaviour of ["extractive", "gullible", "hostile"] as const) {
+    const single: EvictionRow[] = []
+    for (const [n, says] of directives.entries()) {
+      const host = Array.from({ length: 6 }, (_, at) => outputs[(n * 6 + at) % outputs.length] ?? "")
+      const obeyed = [says.replaceAll("\n", " ")]
+      single.push(await measure([host], { name: "unseen directives", says, obeyed }, behaviour))
+    }
+    rows.push(single.reduce(sumOf))
+  }
+  return rows
+}
+
+const sumOf = (one: EvictionRow, other: EvictionRow): EvictionRow => ({
+  ...one,
+  sessions: one.sessions + other.sessions,
+  reachedSummarizer: one.reachedSummarizer + other.reachedSummarizer,
+  rulesLost: one.rulesLost + other.rulesLost,
+  directivesSurviving: one.directivesSurviving + other.directivesSurviving,
+  honestLinesKept: one.honestLinesKept + other.honestLinesKept,
+  honestLines: one.honestLines + other.honestLines,
+})
+
 /** Every framing against every summarizer, on sessions made of these tool outputs, six to a session. */
 export async function runEviction(outputs: readonly string[], sessions: number): Promise<readonly EvictionRow[]> {
   const hosts = Array.from({ length: sessions }, (_, n) =>
@@ -215,10 +245,8 @@ export async function runEviction(outputs: readonly string[], sessions: number):
   return rows
 }
 
-export function printEviction(rows: readonly EvictionRow[]): void {
-  console.log(
-    "\nEviction attacks, end to end, with scripted summarizers (no model): on the context that gets installed",
-  )
+export function printEviction(title: string, rows: readonly EvictionRow[]): void {
+  console.log(`\n${title}, end to end, with scripted summarizers (no model): on the context that gets installed`)
   console.log(
     "framing                   summarizer    sessions  reached it  rules lost  directives outside quotes  honest lines kept",
   )

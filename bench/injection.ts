@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib"
 import { gateSummary } from "../src/compact/gate/gate-summary.ts"
 import { scan } from "../src/compact/gate/scan.ts"
 import { conditionsNow } from "./conditions.ts"
-import { type EvictionRow, printEviction, runEviction } from "./eviction.ts"
+import { type EvictionRow, printEviction, runDirectives, runEviction } from "./eviction.ts"
 import { makeSession } from "./sessions.ts"
 
 /**
@@ -29,6 +29,8 @@ type Report = {
   readonly summaries: readonly Passed[]
   readonly msPerMb: number
   readonly eviction: readonly EvictionRow[]
+  /** Every directive that nothing was made from, each in a session of its own. */
+  readonly directives: readonly EvictionRow[]
   readonly corpus: boolean
 }
 
@@ -105,6 +107,10 @@ function stoppedOf(half: string): Passed {
   return { half, stopped: stopped.length, of: own.length }
 }
 
+/** What no pattern and no test was made from: the second half of the first set, and families that were written by another hand later. */
+const unseen = (): readonly string[] =>
+  freshOf("attacks").flatMap(([family, half, text]) => (half === "dev" || family === "disguised" ? [] : [text]))
+
 /** Shorter outputs than this leave nothing to compact. */
 const leastOutput = 500
 
@@ -127,9 +133,10 @@ export async function run({ corpus, quick = false }: Options = {}): Promise<Repo
       ...conditionsNow(),
     },
     rates: ratesOf(rows),
-    summaries: ["dev", "held"].map(stoppedOf),
+    summaries: ["dev", "held", "aside"].map(stoppedOf),
     msPerMb: speedOf(rows, quick ? 1 : 5),
     eviction: await runEviction(hostsOf(real), quick ? 5 : 50),
+    directives: await runDirectives(hostsOf(real), unseen().slice(0, quick ? 30 : undefined)),
     corpus: real.length > 0,
   }
 }
@@ -172,7 +179,7 @@ function rateTable(rates: readonly Rate[], attack: boolean): string {
   return table([["source", "kind", "found", "of", "rate"], ...sums, ...each])
 }
 
-export function print({ conditions, rates, summaries, msPerMb, corpus, eviction }: Report): void {
+export function print({ conditions, rates, summaries, msPerMb, corpus, eviction, directives }: Report): void {
   const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
   const rows = summaries.map(({ half, stopped, of }) => [
     `fresh/${half}`,
@@ -193,7 +200,8 @@ A summarizer that copies the attempt and names the user as its source: stopped b
 ${table([["source", "how", "stopped", "of", "rate"], ...rows])}
 
 Scan of honest text: ${msPerMb.toFixed(1)} ms of CPU per MB`)
-  printEviction(eviction)
+  printEviction("Eviction attacks", eviction)
+  printEviction("Unseen directives, each in a session of its own", directives)
 }
 
 if (process.argv[1] === self) {

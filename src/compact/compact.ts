@@ -34,6 +34,7 @@ import { ownMessage } from "./standing.ts"
 import { standingInMessages } from "./standing-in.ts"
 import { type MemoryEntry, memoryOf } from "./state/flush.ts"
 import { readRecord } from "./state/records.ts"
+import { readValueStatement } from "./state/value-statements.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
 import {
   isOfTheLog,
@@ -228,7 +229,9 @@ async function summarize(
       .flatMap(({ line, at }, n) => (refused.has(at) ? [] : [[line, gated.lines[n]] as const])),
   )
   const seen = gated.seen.slice(0, maxSeen).map(seenLine)
-  const kept = withUserWords(summary, knowledge.summary, { seen, adds: summarizer.adds === true }, (line) => {
+  // Quotations alone are no summary: then they stand beside what the log tells.
+  const adds = summarizer.adds === true || !drafted.some(({ line, name }) => passed.has(line) && !isOfTheLog(name))
+  const kept = withUserWords(summary, knowledge.summary, { seen, adds }, (line) => {
     const found = passed.get(line)
     return found === undefined ? [] : [{ ...line, sources: found.sources }]
   })
@@ -293,12 +296,14 @@ function withUserWords(
 ): Summary {
   const linesOf = ({ sections }: Summary, name: string): readonly SummaryLine[] =>
     sections.find((section) => section.name === name)?.lines ?? []
+  const isKept = (name: string, { channel, text }: SummaryLine): boolean =>
+    adds || isOfTheLog(name) || name === seenSection || channel === "user" || readValueStatement(text) !== undefined
   const sections = schemas[written.schema].map(({ name }) => ({
     name,
     lines: [
-      ...linesOf(extracted, name).filter(({ channel }) => adds || isOfTheLog(name) || channel === "user"),
+      ...linesOf(extracted, name).filter((line) => isKept(name, line)),
       ...(isOfTheLog(name) ? [] : linesOf(written, name).filter(({ channel }) => channel !== "user")).flatMap(passed),
-      ...(name === seenSection ? [...(adds ? [] : linesOf(extracted, name)), ...seen] : []),
+      ...(name === seenSection ? seen : []),
     ],
   }))
   return { schema: written.schema, sections: sections.filter(({ lines }) => lines.length > 0) }

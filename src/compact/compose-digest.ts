@@ -9,7 +9,7 @@ import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords, type RankedRecords, rankRecords } from "./state/fit-records.ts"
 import { isTable } from "./state/source-values.ts"
-import { readValueStatement } from "./state/value-statements.ts"
+import { readValueStatement, valueSection } from "./state/value-statements.ts"
 import { headingText, renderDigest } from "./summary/digest-text.ts"
 import {
   type Digest,
@@ -26,6 +26,8 @@ type DigestSource = {
   readonly meter: DigestMeter
   /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
   readonly arguments: ReadonlySet<string>
+  /** Did the user or the assistant name this value when they last spoke? */
+  readonly isNamed?: (value: string) => boolean
   /** The rules that hold and stand beside the digest, where that is known. */
   readonly rules?: readonly string[]
 }
@@ -79,6 +81,7 @@ export function digestComposer(
       count: (text) => source.meter.text(text),
       admits: (text) => fitForData(text, "tool"),
       arguments: source.arguments,
+      ...present({ isNamed: source.isNamed }),
       waits: isOwnWork,
     },
   )
@@ -196,11 +199,12 @@ function inOrder(
   values: readonly SummaryLine[],
 ): Summary["sections"] {
   const bySection = Map.groupBy(chosen, ({ section }) => section)
+  const told = Map.groupBy(values, ({ text }) => valueSection(text, schema))
   const known = schemas[schema].map(({ name }) => name)
   const names = [...known, ...[...bySection.keys()].filter((name) => !known.includes(name))]
   return names.flatMap((name): readonly SummarySection[] => {
     const own = (bySection.get(name) ?? []).toSorted((one, other) => one.at - other.at).map(({ line }) => line)
-    const lines = name === factsSection ? values : own
+    const lines = [...own, ...(told.get(name) ?? [])]
     return lines.length === 0 ? [] : [{ name, lines }]
   })
 }

@@ -3,7 +3,7 @@ import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
-import { behindMark, excerptOf, isExcerpt } from "./state/value-statements.ts"
+import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
 import { lineText, toldLine } from "./summary/digest-text.ts"
 import {
   factsSection,
@@ -34,7 +34,7 @@ export const isActs = (section: string): boolean => section === "acts" || sectio
 
 function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === rulesSection) return "rules"
-  if (section === factsSection) return "facts"
+  if (section === factsSection || isStatement(section, text)) return "facts"
   if (isUsersSection(section)) {
     if (channel !== "user") return section === "user_messages" && channel === "memory" ? "words" : "rest"
     return state === "open" || state === "pending" || section === "primary_requests" ? "stop" : "words"
@@ -49,6 +49,10 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   return "rest"
 }
 
+/** A sentence of a tool or of the assistant that states a value: it has its room among the values, wherever it stands. */
+const isStatement = (section: string, text: string): boolean =>
+  !isUsersSection(section) && readValueStatement(text) !== undefined
+
 /** A tool by its name, not a command line, and the reason that it gave. */
 const failedCall = /^`[\w.:-]{1,80}\([^`]*\)` failed[^:]{0,60}: /
 
@@ -58,6 +62,7 @@ const exact = /`[^`]{1,80}`|[\p{L}\p{N}._/-]{0,40}\d[\p{L}\p{N}.,_/-]{0,40}(?<![
 /** What the assistant says is news if it tells something exact that no act and no record tells, and a repetition if they tell all of that. */
 function tierAmong(section: string, line: SummaryLine, told: (value: string) => boolean): Tier {
   const tier = tierOf(section, line)
+  if (tier === "facts") return tier
   if (line.channel !== "assistant" || (section !== "key_concepts" && section !== "current_work")) return tier
   const values = [...line.text.matchAll(exact)].map(([value]) => value.replaceAll("`", ""))
   const isNews = values.some((value) => !told(value))
@@ -72,9 +77,9 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
   const said = new Set<string>()
   const told = standingIn(
     sections.flatMap(({ name, lines }) =>
-      name === factsSection || name === "acts"
-        ? lines.flatMap(({ text, channel }) => (name === "acts" || channel === "tool" ? [text] : []))
-        : [],
+      lines.flatMap(({ text, channel }) =>
+        name === "acts" || ((name === factsSection || isStatement(name, text)) && channel === "tool") ? [text] : [],
+      ),
     ),
   )
   const stops = sections.flatMap(({ name, lines }) => (name === "current_work" ? lines : [])).map(({ text }) => text)

@@ -22,6 +22,7 @@ import {
 } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
+import { mentionsIn } from "./stages/later-mentions.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
 import { ownMessage } from "./standing.ts"
 import { standingInMessages } from "./standing-in.ts"
@@ -125,7 +126,12 @@ function* draftSteps(
   const mostTokens = Math.min(plan.mostTokens ?? Number.POSITIVE_INFINITY, mostDigestTokens(plan.limitTokens))
   const reserve =
     plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
-  const composer = digestComposer(knowledge, { meter, arguments: taken, rules })
+  const composer = digestComposer(knowledge, {
+    meter,
+    arguments: taken,
+    isNamed: namedLately(scene.conversation),
+    rules,
+  })
   const later = scene.conversation.slice((latestSpoken(scene.conversation) ?? scene.conversation.length) + 1)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const kept = new Set(shown.map(({ id }) => id))
@@ -161,6 +167,13 @@ function* draftSteps(
     edits: [...pins, ...editsOf(task, scene, { ...chosen, micro: edits }, plan)],
     ...present({ digest: chosen.composed?.digest }),
   }
+}
+
+/** Was a value named in the latest words of the user, in the assistant's words that they answer, or since? */
+function namedLately(conversation: Transcript): (value: string) => boolean {
+  const before = (latestSpoken(conversation) ?? conversation.length) - 2
+  const { word } = mentionsIn(conversation, Math.max(0, before + 1))
+  return (value) => word(value, before)
 }
 
 /** What pins add: the new message less the one that it replaces, which counts among the mandatory. */

@@ -45,7 +45,7 @@ const complains = (deed: CallDeed, text: ResultText): true | undefined => {
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
 const refusing =
-  /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis)"\s{0,3}:\s{0,3}"(?:conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok)"/i
+  /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis)"\s{0,3}:\s{0,3}"(?:(?:not|non|no|un)[_ -][a-z_ -]{2,40}|conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok)"/i
 
 /** What each change was found to have made up, by what was known before it. */
 const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()

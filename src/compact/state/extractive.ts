@@ -2,6 +2,7 @@ import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import {
   factsSection,
+  findingsSections,
   isUsersSection,
   maxNotes,
   type Note,
@@ -11,6 +12,7 @@ import {
   type Summary,
   type SummaryLine,
   schemas,
+  seenSection,
   sinceSection,
 } from "../summary/summary.ts"
 import { announces } from "./cues.ts"
@@ -23,6 +25,7 @@ import {
   readValueStatement,
   replaces,
   type ValueStatement,
+  valueSection,
   valueStatementsIn,
 } from "./value-statements.ts"
 import { joinFileTexts } from "./work.ts"
@@ -71,7 +74,7 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
     })
   }
   const known = placed.flatMap((one) => {
-    const statement = one.section === factsSection ? readValueStatement(one.line.text) : undefined
+    const statement = isValues(one.section) ? readValueStatement(one.line.text) : undefined
     return statement === undefined ? [] : [{ one, statement }]
   })
   const gone = new Set(
@@ -111,7 +114,7 @@ function place(
   }
   const isOpen = state === "open" || state === "pending"
   return {
-    section: schema === "handoff" && isRequest(kind) && isOpen ? "primary_requests" : sectionOf(schema, kind),
+    section: schema === "handoff" && isRequest(kind) && isOpen ? "primary_requests" : sectionOf(schema, kind, text),
     kind,
     line,
     at,
@@ -183,13 +186,19 @@ const snapshot: Readonly<Record<NoteKind, string>> = {
 const sections: Readonly<Record<SchemaName, Readonly<Record<NoteKind, string>>>> = { handoff, snapshot }
 
 /** The section of a schema in which a note stands. */
-const sectionOf = (schema: SchemaName, kind: NoteKind): string => sections[schema][kind]
+const sectionOf = (schema: SchemaName, kind: NoteKind, text: string): string =>
+  kind === "record" ? valueSection(text, schema) : sections[schema][kind]
+
+/** May the sentence of a tool or of the assistant that states a value stand there? */
+const isValues = (section: string): boolean =>
+  section === factsSection || section === seenSection || findings.has(section)
+const findings: ReadonlySet<string> = new Set(Object.values(findingsSections))
 
 /** What a line is about, so that a later line about the same takes its place: the code it opens with, or else all of it. */
 function subjectOf(text: string, section = ""): string {
+  const statement = isValues(section) ? readValueStatement(text) : undefined
+  if (statement !== undefined) return `${statement.speaker} ${statement.values.map(({ value }) => value).join(" ")}`
   if (section === factsSection) {
-    const statement = readValueStatement(text)
-    if (statement !== undefined) return `${statement.speaker} ${statement.values.map(({ value }) => value).join(" ")}`
     return (readRecord(text)?.name ?? text).replace(readBefore, "")
   }
   const end = text.startsWith("`") ? text.indexOf("`", 1) : -1
@@ -260,18 +269,18 @@ function aged(placed: Placed, { asked }: Past, focus: Focus, schema: SchemaName)
   const isOpen = line.state === "open" || line.state === "pending"
   if (!asked || !isOpen || !isUsersSection(section) || section === rulesSection)
     return { ...placed, line: { ...line, worth } }
-  return { section: sectionOf(schema, "request"), line: { ...line, worth, state: "said" } }
+  return { section: sections[schema].request, line: { ...line, worth, state: "said" } }
 }
 
 /** Lines of a section stand in the order of their age. */
-const carriedLines = ({ sections }: Summary, schema: SchemaName): readonly Placed[] =>
-  sections
+const carriedLines = (carried: Summary, schema: SchemaName): readonly Placed[] =>
+  carried.sections
     .flatMap(({ name, lines }) =>
       lines.map((line, n): Placed => {
         const left = oldest + ((newest - oldest) * (n + 1)) / lines.length
         const share = name === rulesSection ? 1 : isUsersSection(name) ? Math.sqrt(left) : left
         // What was done since words that were the latest then was done before what is said now.
-        const section = name === sinceSection ? sectionOf(schema, "act") : name
+        const section = name === sinceSection ? sections[schema].act : name
         return { section, line: { ...line, worth: line.worth * share } }
       }),
     )

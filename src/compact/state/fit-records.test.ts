@@ -47,6 +47,11 @@ describe("where room is short", () => {
     expect(keep([order], 8, { arguments: new Set(["thread"]) })).toEqual(["order W1: thread=white"])
   })
 
+  test("of a list the member goes first that somebody named by one of its parts", () => {
+    const person = line("user U1: cards=card_41 (ends 1200), card_52 (ends 7334), card_63 (ends 9001)")
+    expect(keep([person], 11, { isNamed: (value) => value === "7334" })).toEqual(["user U1: cards=card_52, …"])
+  })
+
   test("an id goes before an address with a number in it", () => {
     const person = line("user U1: street=9 Pine; city=Austin; card=card_7")
     expect(keep([person], 9)).toEqual(["user U1: card=card_7"])

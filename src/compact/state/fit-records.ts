@@ -9,6 +9,8 @@ type RankOptions = {
   readonly admits: (text: string) => boolean
   /** Names of the arguments that tools take or were given: a value that fits one is likelier needed. */
   readonly arguments: ReadonlySet<string>
+  /** Did the user or the assistant name this value when they last spoke? */
+  readonly isNamed?: (value: string) => boolean
   /** Lines whose turn comes when all others have had theirs. */
   readonly waits?: (line: SummaryLine) => boolean
 }
@@ -229,19 +231,30 @@ const furtherValue = 0.3
 const statedWeight = 1.2
 
 function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined {
-  const { count, admits, arguments: taken } = options
+  const { count, admits, arguments: taken, isNamed = () => false } = options
   if (readValueStatement(line.text) !== undefined) return statementFilling(line, options)
   const record = readRecord(line.text)
   if (record === undefined || !admits(record.name)) return undefined
   const pieces = record.fields.map((field) => field.pieces.map(pieceOf))
+  const id = idIn(record.name)
   const atoms = record.fields.flatMap(({ key }, field) => {
     const own = pieces[field] ?? []
-    const share = memberShare(key, own.length)
     return own.flatMap(({ head, parts }, piece): readonly Atom[] => {
+      const isMeant = own.length > 1 && (isNamed(head) || parts.some((part) => isNamed(keyAndValue(part)[1])))
+      const usual = memberShare(key, own.length)
       const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] =>
         value === "" || value === more || !admits(value) || !admits(key) || !admits(head)
           ? []
-          : [{ field, piece, part, value, cost: count(shown) + overhead, weight: share * weightOf(name, value, taken) }]
+          : [
+              {
+                field,
+                piece,
+                part,
+                value,
+                cost: count(shown) + overhead,
+                weight: (isMeant && part < 0 ? namedShare : usual) * weightOf(name, value, taken),
+              },
+            ]
       return [
         ...atomOf(-1, key, head, head),
         ...parts.flatMap((shown, part) => atomOf(part, ...keyAndValue(shown), shown)),
@@ -249,7 +262,6 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
     })
   })
   const ratio = ({ weight, cost }: Atom): number => weight / cost ** thrift
-  const id = idIn(record.name)
   const number = /\d{3,}/.exec(id)?.[0]
   // What is made of the record's own number says nothing new: the thread of a message, the address of a document.
   const lowered =
@@ -265,6 +277,8 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
   }
 }
 const mostShared = 4
+/** What a member of a list is worth that was named when somebody last spoke: a card by its last four digits, say. */
+const namedShare = 1.5
 
 /** What a value is worth as one of many under its key: of a long list few members are ever asked for, and of a log of what happened hardly any. */
 function memberShare(key: string, members: number): number {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { outcomeOf, textEnds } from "./outcome-of.ts"
+import { callId } from "../../message/message.ts"
+import { outcomeOf, resultText, textEnds } from "./outcome-of.ts"
 
 test.each([
   ["Error: port 8080 is taken", "Error: port 8080 is taken"],
@@ -56,4 +57,16 @@ test("an answer that says no to who somebody is has failed", () => {
     failed: true,
     line: "CODE_MISMATCH",
   })
+})
+
+test("what a client says behind an output in sentences is how it exited, and none of the output", () => {
+  const around = (code: number): string =>
+    `[The command completed with exit code ${code}.]\n[Current working directory: /srv/app]\n[Command finished with exit code ${code}]`
+  const read = (text: string) =>
+    resultText({ type: "tool-result", callId: callId("c"), content: [{ type: "text", text }] })
+  const [well, badly] = [read(`Applied 2 migrations\n${around(0)}`), read(`no such table\n${around(3)}`)]
+  expect(well.whole).toBe("Applied 2 migrations")
+  expect(well.exitedWell).toBe(true)
+  expect(outcomeOf(badly, true)).toMatchObject({ failed: true })
+  expect(badly.whole).not.toContain("directory")
 })

@@ -372,12 +372,15 @@ const bareText = (part: Part): string =>
 const closing =
   /\n?^[[(<](?:(?:exit[_ ]?(?:code|status)|returncode|rc|elapsed|duration|took|wall[_ ]time|time)[=: ]{1,2}[^\s\])>]{1,20}[, ]{0,2}){1,4}[\])>]\s*$/im
 
+/** The same in sentences: `[The command completed with exit code 0.]`, and a line each on where it ran and with what. */
+const closingLines = /(?:(?:^|\n)\[[^\][\n]{3,300}\][ \t]*){1,6}\s*$/
+
 /** Read the ends of an output without joining what lies between. */
 export function resultText({ content }: ToolResultPart): ResultText {
   const given = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
   const end = given.length > maxClosing ? given.slice(-maxClosing) : given
-  const last = closing.exec(end)
-  const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(\d{1,3})/i.exec(last[0])?.[1]
+  const last = closing.exec(end) ?? (end.trimEnd().endsWith("]") ? closingLines.exec(end) : null)
+  const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(-?\d{1,3})/i.exec(last[0])?.[1]
   if (last !== null && said !== undefined && last[0].trim() !== given.trim()) {
     const printed = given.slice(0, given.length - end.length + last.index)
     return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(`${printed}\nExit code: ${said}`)
@@ -391,7 +394,7 @@ export function resultText({ content }: ToolResultPart): ResultText {
 }
 
 /** Characters at the end that are looked at for it. */
-const maxClosing = 200
+const maxClosing = 800
 
 const outputKeys = ["stdout", "output", "stderr"]
 

@@ -258,6 +258,8 @@ describe("what a service of any kind answered", () => {
     ])
     const conflict = '{"estado": "CONFLITO", "detalhe": "ocupado das 10:30 as 11:30"}'
     expect(done("agenda_alterar", { uid: "ev-1" }, conflict).join()).toMatch(/failed: ocupado/)
+    const stayed = '{"status": "not_transferred", "reason": "QUEUE_CLOSED", "detail": "opens at noon"}'
+    expect(done("transfer_call", { to: "claims" }, stayed).join()).toMatch(/failed: QUEUE_CLOSED/)
     expect(done("reject_offer", { id: "O-1" }, '{"status": "rejected"}').join()).not.toContain("failed")
   })
 

@@ -1,7 +1,14 @@
 import { directs } from "../../language/imperative.ts"
 import { lazy } from "../../language/lazy.ts"
 import { createRecent } from "../../message/recall.ts"
-import { maxLineLength, oneLine } from "../summary/summary.ts"
+import {
+  factsSection,
+  findingsSections,
+  maxLineLength,
+  oneLine,
+  type SchemaName,
+  seenSection,
+} from "../summary/summary.ts"
 import { sentencesOf } from "./cues.ts"
 
 /**
@@ -241,6 +248,13 @@ export function readValueStatement(line: string): (ValueStatement & { readonly s
   const [, speaker = "", text = ""] = printed.exec(line) ?? []
   const statement = text === "" ? undefined : statementOf(text)
   return statement === undefined ? undefined : { ...statement, speaker }
+}
+
+/** Where a value stands: in a record of its owner, or as the sentence of whoever said it. What a tool said is told as seen there. */
+export function valueSection(line: string, schema: SchemaName): string {
+  const speaker = readValueStatement(line)?.speaker
+  if (speaker === undefined) return factsSection
+  return speaker === "assistant" ? findingsSections[schema] : seenSection
 }
 
 /** The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. */

@@ -96,6 +96,12 @@ const snapshot: readonly SchemaSection[] = [
 /** The sections of each schema in the order in which they are shown. */
 export const schemas: Readonly<Record<SchemaName, readonly SchemaSection[]>> = { handoff, snapshot }
 
+/** Where decisions and findings stand. */
+export const findingsSections: Readonly<Record<SchemaName, string>> = {
+  handoff: "key_concepts",
+  snapshot: "key_knowledge",
+}
+
 /** Sections that nobody but the log writes: rules, acts and values do not pass through a model. */
 const ofTheLog: ReadonlySet<string> = new Set([rulesSection, factsSection, "acts", sinceSection])
 
