@@ -126,7 +126,7 @@ export function readMarked(line: string): Labelled {
   return { text, rules }
 }
 
-const linesOf = (name: string): readonly string[] =>
+export const linesOf = (name: string): readonly string[] =>
   readFileSync(new URL(name, folder), "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("# "))
@@ -157,7 +157,7 @@ const questions = [
 ]
 
 /** Leads and what stands behind them, each lead with some bodies in the forms in which people write them. */
-function announced(): readonly Labelled[] {
+export function announced(): readonly Labelled[] {
   const [leads, bodies] = [linesOf("leads.txt"), linesOf("bodies.txt")]
   const binding = bodies.filter((body) => !/^[~x] /.test(body))
   return leads.flatMap((line, n) => {
@@ -234,7 +234,7 @@ const fixtureLines = <Row extends Fixture>(name: string): readonly Row[] =>
     .filter(({ channel, half }) => channel === "user" && half === "development")
 
 /** Sentences of the test fixtures that were always there to develop on. */
-function fixtureTalk(): readonly Labelled[] {
+export function fixtureTalk(): readonly Labelled[] {
   const whole = ["spoken-rules.jsonl", "channel-rules.jsonl"].flatMap((name) =>
     fixtureLines<Fixture & { readonly label: string }>(name).map(({ text, label }) => ({
       text,

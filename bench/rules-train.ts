@@ -153,11 +153,11 @@ function trainOne(
 
 /** Weights are written as roots on so many levels either way; heavier ones than the heaviest level are as heavy as that. */
 const levels = 45
-const heaviest = 3
-const weightStep = heaviest / levels ** 2
+export const heaviest = 3
+export const weightStep: number = heaviest / levels ** 2
 
 /** Each feature that weighs something: the gap to it, and its level. */
-function signsOf({ weights }: Model): string {
+export function signsOf({ weights }: Pick<Model, "weights">): string {
   const signs: number[] = []
   const put = (value: number): void => void signs.push(35 + value >= 92 ? 36 + value : 35 + value)
   let last = -1
@@ -172,7 +172,7 @@ function signsOf({ weights }: Model): string {
   return signs.map((code) => String.fromCharCode(code)).join("")
 }
 /** As many digits as all machines agree on: the last ones of a logarithm are the processor's own. */
-const digits = (value: number): string => value.toFixed(6)
+export const digits = (value: number): string => value.toFixed(6)
 
 const longestGap = 89
 /** What weighs less is left out. */

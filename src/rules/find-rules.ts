@@ -3,12 +3,13 @@ import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
-import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import { isWithin, outsideAsides, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
 import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
+import { speakerScore, surelyAnothers, surelyPasted } from "./who-speaks.ts"
 import { noReading, type Reading, readWords } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
@@ -50,19 +51,33 @@ export function* findRulesInSteps(text: string, options: FindOptions): Steps<rea
   if (register === undefined) return rules
   let quotations: readonly Span[] | undefined
   yield
-  for (const page of pagesIn(text, register)) {
+  const pages = pagesIn(text, register)
+  for (const page of pages) {
     yield
     const statements = yield* statementsInSteps(text, page, register === "page")
     for (const draft of yield* draftsIn(text, statements, register)) {
       if (rules.length === maxRules) return rules
       quotations ??= options.channel === "user" ? quotationsIn(text) : []
-      if (isWithin(draft, quotations)) continue
+      if (isWithin(draft, quotations) || (options.channel === "user" && isAnothers(text, draft, pages))) continue
       const rule = ruleOf(text, draft, options.channel)
       if (options.channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
     }
   }
   return rules
 }
+
+/** The sentences of a message that read like rules, whoever says them. */
+export const ruleLikeIn = (text: string): readonly Span[] =>
+  outsideAsides(text).flatMap((page) => runSteps(draftsIn(text, statementsIn(text, page, false), "talk")))
+
+/** Is a sentence in the user's own words somebody else's by what stands around it? */
+function isAnothers(text: string, draft: Span, pages: readonly Span[]): boolean {
+  // Where a paste was found beside the user's words, who says what is known already; one line without a joint has no room for one.
+  const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
+  return speakerScore(text, draft) > (isWhole && holdsTwo.test(text) ? surelyAnothers : surelyPasted)
+}
+/** Signs between what one says and what another does. */
+const holdsTwo = /[\n:："“”„«»「—–]| - |['‘]\p{L}/u
 
 /** By these words a speaker says that it holds until something else is said. */
 const forNow =

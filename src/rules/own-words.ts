@@ -100,6 +100,9 @@ export function ownWords(text: string): readonly Span[] {
   return [...head, ...ownSpans(text.slice(start)).map((span) => ({ start: start + span.start, end: start + span.end }))]
 }
 
+/** All of a message but what stands in fences and blocks. */
+export const outsideAsides = (text: string): readonly Span[] => without({ start: 0, end: text.length }, asidesIn(text))
+
 /** Characters of a longer text that are read at its start and at its end; nobody writes as much by hand, so the rest was pasted. */
 const maxHead = 300_000
 const maxTail = 100_000

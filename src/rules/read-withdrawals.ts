@@ -16,6 +16,7 @@ import {
   valuesOf,
   withoutCommanded,
 } from "./rule-topic.ts"
+import { speakerScore, surelyPasted } from "./who-speaks.ts"
 
 /** A sentence that takes a rule back, and what the rule is about. */
 type Withdrawal = {
@@ -104,6 +105,7 @@ export function readWithdrawals(message: string): readonly Withdrawal[] {
       const text = message.slice(span.start, span.end)
       if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || passesOn.test(text))
         return []
+      if (speakerScore(message, span) > surelyPasted) return []
       return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
     })
 }
@@ -282,6 +284,7 @@ export function* replacementSteps<Rule extends Pin>(
         isWithin(quoted, [span]) &&
         !oldValues(pin.text).some((value) => hasWord(plain(message.slice(quoted.start, quoted.end)), value)),
     )
+    if (speakerScore(message, span) > surelyPasted) continue
     if (!isQuoted || /\b(?:sign\p{L}*|statt|instead)\b/iu.test(text))
       found.push({ start: span.start, end: span.start + text.length, text, pin })
   }
@@ -307,7 +310,8 @@ function replacedBy<Rule extends Pin>(text: string, pins: readonly Rule[]): Rule
     // Another thing of the same kind, under another number: nothing is taken back by a ban on it, or by what holds for it.
     if (namesAnother(pin.text, text) && (isBan ? forbids(pin) : !isEnd)) continue
     if (dropped.length > 0 && !dropped.some((word) => topicOf(pin.text).includes(word))) continue
-    if (!isReplaced(pin.text, text, { said: topics, seen, isEnd })) continue
+    if (speaksOfAnotherAct(plain(pin.text), seen) || !isReplaced(pin.text, text, { said: topics, seen, isEnd }))
+      continue
     if (meant !== undefined) return undefined
     meant = pin
   }
@@ -325,6 +329,17 @@ const lasts =
 const dropping =
   /^(?:ok(?:ay)?,? |so,? |please )?(?:forget(?: about)?|disregard|ignore|drop|scrap|skip|cancel) (?:the|that|this|my|our) ([^,;.]{2,60})[,;.] ?\p{L}/u
 const bans = /\b(?:never|do not|don't|must not|no)\b/
+
+/** "Confirm before cancelling a booking" and "no need to confirm before making one": what has to be asked before is another act. */
+function speaksOfAnotherAct(rule: string, seen: string): boolean {
+  const [act, other] = [askedBefore.exec(rule)?.[1], askedBefore.exec(seen)?.[1]]
+  if (act === undefined || other === undefined || act.slice(0, actStem) === other.slice(0, actStem)) return false
+  const meaning = topicOf(act)
+  return !topicOf(other).some((word) => meaning.includes(word))
+}
+const askedBefore =
+  /\b(?:before|prior to|bevor|avant d(?:e |')|antes de|prima di|voordat)\s?(?:you |we |i |du |ihr |wir |sie |je )?(?:(?:\p{L}+ly|each|every|any|all|the|an?|my|our) ){0,3}(\p{L}{3,})/u
+const actStem = 3
 
 type Said = { readonly said: readonly string[]; readonly seen: string; readonly isEnd: boolean }
 

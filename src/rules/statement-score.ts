@@ -1,36 +1,14 @@
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
 import { featuresOf, type StatementView, tableSize } from "./rule-model.ts"
+import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
 import { marksOfWords, type Reading, stretchOf } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 
 /** What is read: what a person says in a conversation, or a page that was written to be followed. */
 export type Register = "talk" | "page"
 
-/** Signs of the weights: a gap to the next feature that weighs something, then its level; a backslash is left out of them. */
-const [firstSign, leftOut, zero, farSign] = [35, 92, 45, 125]
-/** The last sign of a gap; a gap that is longer starts with signs for so many. */
-const longestGap = farSign - firstSign - 1
-
-const levelOf = (sign: number): number => sign - firstSign - (sign > leftOut ? 1 : 0)
-
-/** The levels of the weights of all features: a byte for each, so that the table stays in the cache of a processor. */
-function levelsOf(signs: string): Int8Array {
-  const levels = new Int8Array(tableSize)
-  let id = -1
-  for (let at = 0; at < signs.length; at++) {
-    const gap = levelOf(signs.charCodeAt(at))
-    id += gap
-    if (gap === longestGap) continue
-    levels[id] = levelOf(signs.charCodeAt(++at)) - zero
-  }
-  return levels
-}
-
-/** The weight of each level. The roots of the weights are written, so that small ones keep their difference. */
-const weightOf: Float32Array = Float32Array.from({ length: 2 * zero + 1 }, (_, at) => {
-  const level = at - zero
-  return Math.sign(level) * level * level * weightStep
-})
+/** The weight of each level. */
+const weightOf: Float32Array = weightsOfLevels(weightStep)
 
 type Table = { readonly levels: Int8Array; readonly bias: number }
 
@@ -42,8 +20,8 @@ function tableOf(register: Register): Table {
   if (known !== undefined) return known
   const made =
     register === "talk"
-      ? { levels: levelsOf(talkWeights), bias: talkBias }
-      : { levels: levelsOf(pageWeights), bias: pageBias }
+      ? { levels: readLevels(talkWeights, tableSize), bias: talkBias }
+      : { levels: readLevels(pageWeights, tableSize), bias: pageBias }
   tables.set(register, made)
   return made
 }
@@ -70,7 +48,7 @@ function scoreOf(view: StatementView, register: Register): number {
   const { levels, bias } = tableOf(register)
   const { ids, length } = featuresOf(view)
   let score = 0
-  for (let at = 0; at < length; at++) score += weightOf[(levels[ids[at] ?? 0] ?? 0) + zero] ?? 0
+  for (let at = 0; at < length; at++) score += weightOf[(levels[ids[at] ?? 0] ?? 0) + zeroLevel] ?? 0
   return bias + score * shareOf(length, register)
 }
 

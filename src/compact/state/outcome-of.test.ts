@@ -63,7 +63,7 @@ test("what a client says behind an output in sentences is how it exited, and non
   const around = (code: number): string =>
     `[The command completed with exit code ${code}.]\n[Current working directory: /srv/app]\n[Command finished with exit code ${code}]`
   const read = (text: string) =>
-    resultText({ type: "tool-result", callId: callId("c"), content: [{ type: "text", text }] })
+    resultText({ type: "tool-result", kind: "function", callId: callId("c"), content: [{ type: "text", text }] })
   const [well, badly] = [read(`Applied 2 migrations\n${around(0)}`), read(`no such table\n${around(3)}`)]
   expect(well.whole).toBe("Applied 2 migrations")
   expect(well.exitedWell).toBe(true)

@@ -1,0 +1,209 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import type { Span } from "../src/message/message.ts"
+import { findRules, ruleLikeIn } from "../src/rules/find-rules.ts"
+import { speakerFeatures, speakerTable } from "../src/rules/who-speaks.ts"
+import { announced, createDice, fixtureTalk, linesOf, readMarked } from "./rules-examples.ts"
+import { digits, heaviest, type Model, signsOf, weightStep } from "./rules-train.ts"
+
+/**
+ * Trains who speaks in a sentence of a user's message, and writes `src/rules/generated/speaker-weights.ts`: `node bench/speaker-train.ts`.
+ * Deterministic. It learns from the rules that users state in the labelled sets, from sentences in pasted texts that read like rules, and
+ * from `bench/rules/speakers.jsonl`: messages in which what is pasted, quoted or retold is marked, and others that only look so.
+ */
+
+/** A message with the spans of what the user states in it, and of what is somebody else's. */
+type Message = {
+  readonly text: string
+  readonly own: readonly Span[]
+  readonly pasted: readonly Span[]
+  readonly weight: number
+}
+type Example = { readonly ids: readonly number[]; readonly isAnothers: boolean; readonly weight: number }
+
+type Row = {
+  readonly text: string
+  readonly channel?: string
+  readonly attack?: string
+  readonly pasted?: readonly (string | { readonly text: string })[]
+  readonly rules?: readonly (string | { readonly text: string; readonly unclear?: boolean })[]
+}
+
+const labelled = new URL("../test/labelled/", import.meta.url)
+
+const rowsOf = (file: URL): readonly Row[] =>
+  readFileSync(file, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line): Row => JSON.parse(line))
+
+function messageOf({ text, attack, pasted = [], rules = [] }: Row, weight: number): Message {
+  const spansOf = (parts: readonly (string | { readonly text: string })[]): readonly Span[] =>
+    parts.flatMap((part) => {
+      const words = typeof part === "string" ? part : part.text
+      const start = text.indexOf(words)
+      return start < 0 ? [] : [{ start, end: start + words.length }]
+    })
+  const sure = rules.filter((rule) => typeof rule === "string" || rule.unclear !== true)
+  return { text, own: spansOf(sure), pasted: spansOf(attack === undefined ? pasted : [attack, ...pasted]), weight }
+}
+
+/** Sets that are looked at with what was learnt are not learnt from. */
+const heldOut = /^twenty-third-/
+
+/** A message of one line tells little of what stands around a sentence; rules behind made-up leads are many. */
+const [lineWeight, leadWeight, pasteWeight] = [0.5, 0.3, 1.5]
+
+function messagesOf(): readonly Message[] {
+  const files = readdirSync(labelled).filter(
+    (name) => /(?:talk|announced|pasted)\.jsonl$/.test(name) && !heldOut.test(name),
+  )
+  const sets = files.toSorted().flatMap((name) =>
+    rowsOf(new URL(name, labelled))
+      .filter(({ channel = "user" }) => channel === "user")
+      .map((row) => messageOf(row, row.text.includes("\n") || name.includes("pasted") ? 1 : lineWeight)),
+  )
+  const marked = rowsOf(new URL("rules/speakers.jsonl", import.meta.url)).map((row) => messageOf(row, pasteWeight))
+  const own = [...announced(), ...fixtureTalk(), ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).map(readMarked)]
+  return [
+    ...sets,
+    ...ownLists(),
+    ...ownBeside(sets),
+    ...own.map(({ text, rules }) => ({ text, own: rules, pasted: [], weight: leadWeight })),
+    ...marked,
+  ]
+}
+
+const ownRules = (): readonly string[] =>
+  linesOf("bodies.txt")
+    .filter((body) => !/^[~x] /.test(body))
+    .map((body) => `${body.charAt(0).toUpperCase()}${body.slice(1)}.`)
+
+/** Rules of the user's own below one another. */
+function ownLists(): readonly Message[] {
+  const rules = ownRules()
+  return Array.from({ length: listCount }, (_, n): Message => {
+    const some = Array.from({ length: 2 + (n % 6) }, (_, k) => rules[(n * 11 + k * 5) % rules.length] ?? "")
+    const text = some
+      .map((rule) => (n % 2 === 0 ? rule : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`))
+      .join("\n")
+    const spans = some.map((rule, k) => {
+      const start = text.split("\n").slice(0, k).join("\n").length + (k === 0 ? 0 : 1)
+      return { start, end: start + rule.length }
+    })
+    return { text, own: spans, pasted: [], weight: leadWeight }
+  })
+}
+const listCount = 200
+
+/** A rule of the user's own on the line before or behind something that the user asks for, each from another message. */
+function ownBeside(messages: readonly Message[]): readonly Message[] {
+  const isLine = ({ text, pasted }: Message): boolean =>
+    pasted.length === 0 && text.length <= 200 && !text.includes("\n")
+  const asked = messages.filter((message) => isLine(message) && message.own.length === 0)
+  const stated = messages.filter(({ own, ...message }) => isLine({ own, ...message }) && own.length > 0)
+  return stated.flatMap(({ text, own }, n): readonly Message[] => {
+    if (n % besideEvery !== 0) return []
+    const others = (n / besideEvery) % 5 === 0 ? stated : asked
+    const other = others[(n * 37 + 11) % others.length]?.text ?? ""
+    const turn = n / besideEvery
+    const gap = gaps[turn % gaps.length] ?? " "
+    const isBefore = turn % 3 !== 0
+    const shift = isBefore ? 0 : other.length + gap.length
+    const spans = own.map(({ start, end }) => ({ start: start + shift, end: end + shift }))
+    return [{ text: isBefore ? text + gap + other : other + gap + text, own: spans, pasted: [], weight: lineWeight }]
+  })
+}
+const besideEvery = 4
+const gaps = ["\n", " ", "\n\n", "\n"]
+/** What is shorter is one sentence. */
+const maxSentence = 160
+
+const overlaps = (one: Span, two: Span): boolean => one.start < two.end && two.start < one.end
+
+/** The sentences that the finder would take, where they are the user's own and where they are not; and the user's own that it would not. */
+function examplesOf({ text, own, pasted, weight }: Message): readonly Example[] {
+  if (own.length === 0 && pasted.length === 0) return []
+  const exampleOf = (span: Span, isAnothers: boolean): Example => ({
+    ids: speakerFeatures(text, span),
+    isAnothers,
+    weight,
+  })
+  const taken = ruleLikeIn(text)
+  const users = own.map((rule) => exampleOf(taken.find((span) => overlaps(span, rule)) ?? rule, false))
+  const others = pasted.flatMap((part) => {
+    const onPage = findRules(text.slice(part.start, part.end), { channel: "system" })
+    const inside = [
+      ...onPage.map(({ start, end }) => ({ start: part.start + start, end: part.start + end })),
+      ...taken.filter((span) => overlaps(span, part) && !own.some((rule) => overlaps(span, rule))),
+    ]
+    return (inside.length > 0 || part.end - part.start > maxSentence ? inside : [part]).map((span) =>
+      exampleOf(span, true),
+    )
+  })
+  return [...users, ...others]
+}
+
+const [epochs, rate, decay, dropped] = [20, 0.3, 1e-4, 0.3]
+const seeds: readonly number[] = [12_345, 777, 90_210]
+
+/** Logistic regression by steps that get smaller for what was stepped on before; each step is read without some of the features. */
+function trainOne(examples: readonly Example[], seed: number): Model {
+  const dice = createDice(seed)
+  const [weights, squares] = [new Float64Array(speakerTable), new Float64Array(speakerTable).fill(1e-3)]
+  let [bias, biasSquare] = [0, 1e-3]
+  const sumOf = (isAnothers: boolean): number =>
+    examples.reduce((sum, one) => sum + (one.isAnothers === isAnothers ? one.weight : 0), 0)
+  const rarity = Math.sqrt(sumOf(false) / sumOf(true))
+  const order = examples.map((_, n) => n)
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    for (let at = order.length - 1; at > 0; at--) {
+      const other = dice(at + 1)
+      const [one, two] = [order[at] ?? 0, order[other] ?? 0]
+      order[at] = two
+      order[other] = one
+    }
+    for (const n of order) {
+      const example = examples[n]
+      if (example === undefined) continue
+      const { ids, isAnothers, weight } = example
+      const part = 1 / Math.sqrt(ids.length)
+      const read = ids.filter(() => dice(1000) >= dropped * 1000)
+      const score = read.reduce((sum, id) => sum + (weights[id] ?? 0) * part, bias)
+      const miss = (1 / (1 + Math.exp(-score)) - Number(isAnothers)) * weight * (isAnothers ? rarity : 1)
+      for (const id of read) {
+        const step = miss * part + decay * (weights[id] ?? 0)
+        squares[id] = (squares[id] ?? 0) + step * step
+        weights[id] = (weights[id] ?? 0) - (rate * step) / Math.sqrt(squares[id] ?? 1)
+      }
+      biasSquare += miss * miss
+      bias -= (rate * miss) / Math.sqrt(biasSquare)
+    }
+  }
+  return { weights: weights.map((weight) => weight * (1 - dropped)), bias }
+}
+
+/** The mean of models that read the examples in other orders. */
+export function trainSpeaker(): Model {
+  const examples = messagesOf().flatMap(examplesOf)
+  const models = seeds.map((seed) => trainOne(examples, seed))
+  const mean = (valueIn: (model: Model) => number): number =>
+    models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
+  return {
+    weights: new Float64Array(speakerTable).map((_, id) => mean(({ weights }) => weights[id] ?? 0)),
+    bias: mean(({ bias }) => bias),
+  }
+}
+
+if (import.meta.main) {
+  const model = trainSpeaker()
+  // Weights are written within the bounds of the levels.
+  const scale = model.weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) / heaviest
+  const file = [
+    "// Written by bench/speaker-train.ts; do not edit.",
+    `export const speakerWeightStep: number = ${weightStep * scale}`,
+    `export const speakerBias: number = ${digits(model.bias)}`,
+    `export const speakerWeights: string = ${JSON.stringify(signsOf({ weights: model.weights.map((weight) => weight / scale) }))}`,
+    "",
+  ].join("\n")
+  writeFileSync(new URL("../src/rules/generated/speaker-weights.ts", import.meta.url), file)
+}
