@@ -64,8 +64,3 @@ export const concept = {
   first: 1 << 29,
   your: 1 << 30,
 } as const
-
-type ConceptName = keyof typeof concept
-
-/** Words by concept, separated by spaces; `_` joins a pair of words. */
-export type ConceptWords = Readonly<Partial<Record<ConceptName, string>>>
