@@ -7,6 +7,14 @@
 export const wordSet = (...lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(" ")))
 
+/** Such a set under each name of a table. */
+export const wordSetsOf = <Name extends string>(
+  table: Readonly<Record<Name, string>>,
+): readonly (readonly [Name, ReadonlySet<string>])[] =>
+  Object.keys(table)
+    .filter((name): name is Name => Object.hasOwn(table, name))
+    .map((name) => [name, wordSet(table[name])])
+
 /** A name in code as words in lower case: `getUserDetails`, `get-user-details` and `GET_USER_DETAILS` are the same three. */
 export const nameWords = (name: string): readonly string[] =>
   name

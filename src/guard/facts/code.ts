@@ -3,6 +3,7 @@ import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescap
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
 import type { OpenKind } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
 type CodeFacts = {
@@ -380,39 +381,7 @@ const mayConcern = (text: string): readonly OpenKind[] => [
 ]
 
 /** Modules of the usual languages that use no network by themselves: what a program loads beside these may do anything. */
-const offline = wordSet(
-  // Python, its own
-  "urllib.parse urllib.error __future__ abc argparse array ast asyncio atexit base64 binascii bisect builtins bz2 calendar cmath",
-  "cmd code codecs collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg csv curses",
-  "dataclasses datetime dbm decimal difflib dis doctest email enum errno faulthandler filecmp fileinput fnmatch fractions functools",
-  "gc getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html imghdr inspect io ipaddress itertools json keyword",
-  "linecache locale logging lzma math mimetypes mmap multiprocessing numbers operator os pathlib pdb pickle pkgutil platform",
-  "plistlib posixpath pprint profile pwd py_compile pyclbr queue quopri random re readline reprlib resource runpy sched secrets",
-  "select selectors shelve shlex shutil signal site sqlite3 stat statistics string stringprep struct subprocess symtable sys",
-  "sysconfig tarfile tempfile textwrap threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc types",
-  "typing unicodedata unittest uuid venv warnings weakref xml zipapp zipfile zipimport zlib zoneinfo",
-  // Python, what calculations, tables, pictures and tests are made with
-  "numpy pandas polars scipy sklearn statsmodels matplotlib seaborn plotly bokeh altair sympy networkx pyarrow duckdb numba cython",
-  "xarray dask joblib tqdm rich click typer tabulate yaml ruamel toml tomli tomli_w dotenv jinja2 markdown bs4 lxml html5lib",
-  "openpyxl xlsxwriter docx pptx PyPDF2 pypdf pdfplumber reportlab PIL cv2 skimage imageio torch tensorflow keras jax xgboost",
-  "lightgbm catboost nltk spacy tokenizers tiktoken pytest hypothesis attr attrs pydantic dateutil pytz regex chardet packaging",
-  "setuptools pkg_resources colorama termcolor pygments jsonschema msgpack orjson ujson simplejson cryptography IPython ipywidgets",
-  "shapely geopandas rasterio h5py tables netCDF4 zarr sortedcontainers more_itertools toolz pint psutil sqlalchemy sqlglot",
-  "sqlparse black isort libcst radon coverage freezegun faker mypy",
-  // Node.js and what is used beside it
-  "assert async_hooks buffer child_process cluster console constants crypto diagnostics_channel domain events fs module os path",
-  "perf_hooks process punycode querystring readline repl stream string_decoder sys test timers tty url util v8 vm wasi",
-  "worker_threads zlib typescript esbuild rollup vite vitest jest mocha chai sinon lodash underscore ramda dayjs moment luxon",
-  "date-fns uuid nanoid chalk kleur picocolors commander yargs minimist zod ajv joi glob globby fast-glob micromatch minimatch",
-  "semver yaml js-yaml toml ini dotenv csv-parse papaparse cheerio jsdom marked markdown-it prettier eslint postcss sass handlebars",
-  "mustache ejs pug acorn recast magic-string fs-extra mkdirp rimraf execa react react-dom vue svelte immer rxjs mathjs decimal.js",
-  "bignumber.js sharp canvas d3 better-sqlite3 ts-morph @babel @types @testing-library fast-check tslib",
-  // Ruby, Perl, Go
-  "set date ostruct fileutils pathname optparse erb digest securerandom bigdecimal English forwardable pp benchmark rspec minitest",
-  "strict warnings utf8 feature constant POSIX Data List Getopt File Cwd Time Text Encode Carp Scalar Storable Term Tie Math JSON",
-  "Digest autodie parent base lib open vars integer fmt strings strconv sort encoding bufio errors bytes regexp sync context log",
-  "flag unicode reflect slices maps container hash testing math/rand runtime embed iter cmp",
-)
+const offline = wordSet(...Object.values(lists.modules))
 
 /** Ways to load a module in the usual languages. A relative one is a file of the project. */
 const loads: readonly RegExp[] = [

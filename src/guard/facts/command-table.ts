@@ -1,4 +1,6 @@
-import { wordSet } from "../../language/word-forms.ts"
+import { wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import lists from "./words.json" with { type: "json" }
+
 /** What a command may do to the world. */
 export type Effect =
   | "read"
@@ -15,65 +17,9 @@ export type Effect =
   | "unknown"
 
 /** Commands that only look, beside what their options may do. */
-const readers = wordSet(
-  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq",
-  "column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd",
-  "popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum",
-  "sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat",
-  "ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit",
-  "break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk",
-  "mount dmesg journalctl sync nproc arch tty logname cal factor numfmt shuf tsort cksum b2sum sha512sum sha384sum sha224sum shasum",
-  "md5 users vmstat iostat mpstat pidof pgrep pstree lspci lsusb lsmod getconf locale zless zmore bzcat xzcat zstdcat bzgrep xzgrep",
-  "ncdu gron mlr xsv csvcut csvstat csvlook csvgrep dasel htmlq eza exa lsd delta difft colordiff diffstat sdiff wdiff lsb_release",
-)
+const readers = wordSet(lists.commands.readers)
 
-const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
-  [
-    "delete",
-    wordSet(
-      "rm rmdir unlink shred srm del erase rd remove-item ri wipefs mkfs fdisk parted dropdb dropuser trash wipe",
-    ),
-  ],
-  [
-    "write",
-    wordSet(
-      "cp mv touch mkdir ln install tee dd truncate chmod chown chgrp chattr setfacl rsync tar unzip zip gzip gunzip patch ed ex vi vim nano emacs set-content sc add-content ac out-file new-item ni copy-item move-item rename-item mkfifo mktemp split csplit crontab at xattr sponge dos2unix createdb",
-    ),
-  ],
-  [
-    "network",
-    wordSet(
-      "curl wget http https httpie nc ncat netcat socat telnet ssh scp sftp ftp lftp rsync dig nslookup host ping traceroute nmap",
-      "aria2c lynx links w3m invoke-webrequest iwr invoke-restmethod irm start-bitstransfer aws gcloud az gsutil s3cmd rclone kubectl",
-      "helm docker podman terraform pulumi heroku vercel netlify flyctl wrangler gh glab mail mailx sendmail mutt swaks msmtp ssmtp",
-      "nuget twine cloudflared ngrok openssl tftp whois pg_dump pg_dumpall pg_isready mysqldump mongodump psql mysql mongosh redis-cli",
-      "hub",
-    ),
-  ],
-  [
-    "install",
-    wordSet(
-      "apt apt-get yum dnf apk pacman brew pip pip3 pipx npm pnpm yarn bun gem cargo go choco winget snap conda uv poetry",
-    ),
-  ],
-  [
-    "privilege",
-    wordSet("sudo su doas runas pkexec chroot setcap visudo useradd usermod adduser userdel passwd chpasswd gpasswd"),
-  ],
-  ["send", wordSet("mail mailx sendmail mutt swaks msmtp ssmtp telegram-send slackcat")],
-  [
-    "deploy",
-    wordSet(
-      "terraform pulumi helm ansible ansible-playbook serverless sls cdk sam eb heroku vercel netlify flyctl wrangler kubectl",
-    ),
-  ],
-  [
-    "execute",
-    wordSet(
-      "bash sh zsh dash ksh fish python python3 python2 node deno bun ruby perl php pwsh powershell cmd osascript lua r rscript julia elixir groovy scala tclsh guile racket luajit java dotnet make npx eval source . exec xargs parallel ssh docker kubectl",
-    ),
-  ],
-]
+const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(lists.commands.effects)
 
 /** Said by a command's first words: which of its ways only look, and which do more than its name tells. */
 const phrases: readonly (readonly [Effect, RegExp])[] = [
@@ -159,19 +105,7 @@ const lookOnly: readonly RegExp[] = [
 const repairs =
   /^(?:npm|pnpm|yarn|bun|npx|eslint|ruff|biome|stylelint|rubocop|pytest|vitest|jest|cargo|go|golangci-lint|markdownlint|ansible-lint)(?= ).*(?: --(?:fix\S*|write|in-place|auto-?correct\S*|autofix|update-?snapshots?|snapshot-update|apply|unsafe)(?=[ =]|$)| -u$| format(?! .*--check)\b| fmt(?! .*--check)\b)/
 
-const local = wordSet(
-  "ctest cpack clang-tidy cppcheck gcov lcov gcovr ccache doxygen qmake scons jar javap ktlint detekt checkstyle swiftlint",
-  "swiftformat stylua luacheck terraform-docs conftest jsonnet envsubst msgfmt unix2dos make cmake ninja gradle gradlew mvn mvnw",
-  "tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang",
-  "clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress",
-  "phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage",
-  "sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson",
-  "autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc",
-  "convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint",
-  "tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine",
-  "time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto",
-  "scroll_up scroll_down create",
-)
+const local = wordSet(lists.commands.local)
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
 const fetches =
@@ -179,19 +113,13 @@ const fetches =
 const fetchOptions =
   /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
 /** Builders whose `install` and `update` put into place what they have built. */
-const placesOnly = wordSet(
-  "make cmake ninja meson ant rake just task husky pre-commit gradle gradlew bazel xcodebuild django-admin artisan alembic jupyter lerna changeset prisma apply_patch applypatch str_replace_editor edit submit create time open xdg-open sbt",
-)
+const placesOnly = wordSet(lists.commands.placesOnly)
 
 /** Programs that do what their statements say. */
-const clients = wordSet(
-  "sqlite3 sqlite duckdb litecli sqlcmd cqlsh bq snowsql clickhouse-client usql isql sqlplus mariadb mongo",
-)
+const clients = wordSet(lists.commands.clients)
 
 /** Programs that act on something far away, and change it unless they are known to look. */
-const clouds = wordSet(
-  "aws gcloud az gsutil s3cmd rclone kubectl oc helm docker podman nerdctl terraform tofu pulumi heroku vercel netlify flyctl fly wrangler gh glab hub doctl firebase supabase",
-)
+const clouds = wordSet(lists.commands.clouds)
 
 /** Programs that only look, beside what their options may do. */
 export const isReader = (name: string): boolean => readers.has(name)

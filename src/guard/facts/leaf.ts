@@ -1,4 +1,5 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import lists from "./words.json" with { type: "json" }
 import { clean, fold, runsIn, signSet } from "./words.ts"
 
 /** One value of a call's arguments: where it stood, what it says and how the eye takes it. */
@@ -176,33 +177,7 @@ const isFileField = (keys: readonly string[], text: string): boolean =>
   /^(?:from|to)$/.test(keys.at(-1) ?? "") &&
   /^(?:(?:~|\.{0,2})[/\\]|\.\w)[^\s@]*$|^[\w.-]+(?:\/[\w.*-]+)*\/[\w*-]+\.\w{1,6}$/.test(text.trim())
 
-const entityNames: Readonly<Record<string, string>> = {
-  lt: "<",
-  gt: ">",
-  amp: "&",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  commat: "@",
-  period: ".",
-  sol: "/",
-  bsol: "\\",
-  colon: ":",
-  semi: ";",
-  lowbar: "_",
-  hyphen: "-",
-  dash: "-",
-  dollar: "$",
-  comma: ",",
-  lpar: "(",
-  rpar: ")",
-  num: "#",
-  percnt: "%",
-  plus: "+",
-  equals: "=",
-  Tab: "\t",
-  NewLine: "\n",
-}
+const entityNames: Readonly<Record<string, string>> = lists.entityNames
 
 const codePoint = (code: number): string =>
   code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : ""
