@@ -66,13 +66,7 @@ export type Guard = {
   readonly judge: (call: ToolCall, circumstances?: Circumstances) => Verdict
 }
 
-const guardNames = optionNames<GuardOptions>({
-  mode: true,
-  onFailure: true,
-  matchers: true,
-  tools: true,
-  undeclared: true,
-})
+const guardNames = optionNames<GuardOptions>()("mode onFailure matchers tools undeclared")
 
 function checkOptions(options: GuardOptions): void {
   checkOptionNames(options, guardNames, "createGuard")
