@@ -1,3 +1,4 @@
+import { entriesOf } from "../message/present.ts"
 import lists from "./words.json" with { type: "json" }
 
 /**
@@ -10,12 +11,12 @@ export const wordSet = (...lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(" ")))
 
 /** Such a set under each name of a table. */
-export const wordSetsOf = <Name extends string>(
-  table: Readonly<Record<Name, string>>,
-): readonly (readonly [Name, ReadonlySet<string>])[] =>
-  Object.keys(table)
-    .filter((name): name is Name => Object.hasOwn(table, name))
-    .map((name) => [name, wordSet(table[name])])
+export const wordSetsOf = <Name extends string>(table: Readonly<Record<Name, string>>) =>
+  entriesOf(table).map(([name, words]) => [name, wordSet(words)] as const)
+
+/** Each pattern of a table with the name that it stands under. */
+export const namedPatterns = <Name extends string>(table: Readonly<Record<Name, readonly RegExp[]>>) =>
+  entriesOf(table).flatMap(([name, patterns]) => patterns.map((pattern) => [name, pattern] as const))
 
 /** A name in code as words in lower case: `getUserDetails`, `get-user-details` and `GET_USER_DETAILS` are the same three. */
 export const nameWords = (name: string): readonly string[] =>

@@ -6,3 +6,8 @@ export function present<Fields extends Readonly<Record<string, unknown>>>(fields
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
   return kept as Present<Fields>
 }
+
+/** The entries of a table whose names are known. */
+export const entriesOf = <Name extends string, Value>(
+  table: Readonly<Record<Name, Value>>,
+): readonly (readonly [Name, Value])[] => Object.entries(table) as [Name, Value][]

@@ -1,4 +1,5 @@
-import { wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { entriesOf } from "../../message/present.ts"
 import lists from "./words.json" with { type: "json" }
 
 /** What a command may do to the world. */
@@ -22,68 +23,36 @@ const readers = wordSet(lists.commands.readers)
 const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(lists.commands.effects)
 
 /** Said by a command's first words: which of its ways only look, and which do more than its name tells. */
-const phrases: readonly (readonly [Effect, RegExp])[] = [
-  [
-    "write",
+const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
+  write: [
     /^(?:g?sed|perl|ruby|gawk|awk) (?:\S+ )*(?:-[\dacnlpswuEr]*i|--in-place)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
-  ],
-  ["delete", /^journalctl .*--(?:vacuum|rotate|relinquish)/],
-  [
-    "delete",
-    /^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred|unlink)\b)|^git (?:clean|branch -D|push \S* ?(?:--delete|:))/i,
-  ],
-  [
-    "delete",
-    /^(?:kubectl|oc|k) (?:\S+ )*delete\b|^(?:terraform|pulumi|cdk|sls|serverless) (?:\S+ )*(?:destroy|remove)\b|^helm (?:uninstall|delete)\b/,
-  ],
-  [
-    "delete",
-    /^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm\b|deregister-|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|rm|rb|purge)\b|^heroku \S*(?:destroy|reset)/,
-  ],
-  [
-    "delete",
-    /^(?:docker|podman) (?:\S+ )*(?:rm|rmi|prune|kill)\b|^redis-cli .*\bflush(?:all|db)\b|^(?:mongo|mongosh) .*(?:drop|deletemany)/i,
-  ],
-  [
-    "deploy",
-    /^git (?:push|send-pack|http-push)\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
-  ],
-  [
-    "write",
     /^curl .*(?:-o|-O|--output|--remote-name|-c|--cookie-jar|--dump-header)\b|^wget (?!.*(?:-O ?-|--output-document=-|-q?O -|--spider))/,
-  ],
-  [
-    "network",
-    /^git (?:clone|fetch|pull|push|remote add|ls-remote|send-pack|fetch-pack|http-push|http-fetch|archive --remote|submodule|svn)\b/,
-  ],
-  [
-    "network",
-    /^getent (?:a?hosts(?:v[46])?|networks|services) |^(?:jj|hg|svn|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*(?:push|pull|fetch|clone|sync)\b/,
-  ],
-  ["install", /^(?:npx|bunx|uvx|pipx run) /],
-  // What looks otherwise writes with these options.
-  [
-    "write",
+    // What looks otherwise writes with these options.
     /^find .*-f(?:printf?0?|ls)\b|^date (?:.* )?(?:-s|--set)|^hostname [a-z\d]|^g?sed (?:.* )?(?:\S*[\d$/;{}])?w \S/,
-  ],
-  [
-    "send",
-    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
-  ],
-  // Issues, comments and reviews are read by people.
-  [
-    "send",
-    /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
-  ],
-  [
-    "write",
     /^git (?:add|commit|checkout|switch|reset|merge|rebase|stash|apply|am|cherry-pick|revert|tag -|config (?!--get)|rm|mv|init|restore|pull|clone|clean)\b/,
-  ],
-  [
-    "write",
     /^systemctl (?:start|stop|restart|enable|disable|mask|kill)\b|^service \S+ (?:start|stop|restart)|^(?:kill|killall|pkill|reboot|shutdown|halt|poweroff|iptables|nft|ufw|sysctl|setenforce|auditctl)\b/,
   ],
-]
+  delete: [
+    /^journalctl .*--(?:vacuum|rotate|relinquish)/,
+    /^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred|unlink)\b)|^git (?:clean|branch -D|push \S* ?(?:--delete|:))/i,
+    /^(?:kubectl|oc|k) (?:\S+ )*delete\b|^(?:terraform|pulumi|cdk|sls|serverless) (?:\S+ )*(?:destroy|remove)\b|^helm (?:uninstall|delete)\b/,
+    /^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm\b|deregister-|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|rm|rb|purge)\b|^heroku \S*(?:destroy|reset)/,
+    /^(?:docker|podman) (?:\S+ )*(?:rm|rmi|prune|kill)\b|^redis-cli .*\bflush(?:all|db)\b|^(?:mongo|mongosh) .*(?:drop|deletemany)/i,
+  ],
+  deploy: [
+    /^git (?:push|send-pack|http-push)\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
+  ],
+  network: [
+    /^git (?:clone|fetch|pull|push|remote add|ls-remote|send-pack|fetch-pack|http-push|http-fetch|archive --remote|submodule|svn)\b/,
+    /^getent (?:a?hosts(?:v[46])?|networks|services) |^(?:jj|hg|svn|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*(?:push|pull|fetch|clone|sync)\b/,
+  ],
+  install: [/^(?:npx|bunx|uvx|pipx run) /],
+  send: [
+    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+    // Issues, comments and reviews are read by people.
+    /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
+  ],
+})
 
 const lookOnly: readonly RegExp[] = [
   /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|shortlog|reflog)\b/,
@@ -269,24 +238,16 @@ export function isDryRun(name: string, words: readonly string[]): boolean {
 }
 
 /** Ways to take away more than one thing, each with what it hits. */
-export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] = [
-  [
-    "files",
-    /^(?:rm|remove-item|ri|del|rd|rmdir) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)(?= |$)|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
-  ],
-  [
-    "data",
-    /^dropdb\b|^redis-cli .*\bflush(?:all|db)\b|\bdropdatabase\b|\.drop(?:collection)?\(|\bdeletemany\(\s*(?:\{\s*\})?\s*\)|^heroku pg:reset|\b(?:migrate:(?:fresh|reset)|db:(?:drop|reset|purge)|migrate reset|schema:drop|flush --no-input)\b/i,
-  ],
-  [
-    "infrastructure",
-    /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\S+ )*plan\b)(?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
-  ],
-  [
-    "repository",
-    /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
-  ],
-]
+export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] =
+  entriesOf({
+    files:
+      /^(?:rm|remove-item|ri|del|rd|rmdir) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)(?= |$)|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
+    data: /^dropdb\b|^redis-cli .*\bflush(?:all|db)\b|\bdropdatabase\b|\.drop(?:collection)?\(|\bdeletemany\(\s*(?:\{\s*\})?\s*\)|^heroku pg:reset|\b(?:migrate:(?:fresh|reset)|db:(?:drop|reset|purge)|migrate reset|schema:drop|flush --no-input)\b/i,
+    infrastructure:
+      /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\S+ )*plan\b)(?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
+    repository:
+      /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
+  })
 
 /** How a client is told where what follows acts. */
 export const selects =
