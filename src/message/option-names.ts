@@ -1,10 +1,6 @@
 import { refuseOption, refuseValue } from "./errors.ts"
 import { nearest } from "./nearest.ts"
-
-/** The words of a text that has a blank between each two. */
-type Words<Text extends string, Found = never> = Text extends `${infer First} ${infer Rest}`
-  ? Words<Rest, Found | First>
-  : Found | Text
+import type { Words } from "./present.ts"
 
 /** What one of the two has and the other has not. */
 type Difference<One, Other> = Exclude<One, Other> | Exclude<Other, One>

@@ -1,20 +1,9 @@
 import type { Channel, Span } from "../../message/message.ts"
+import type { Words } from "../../message/present.ts"
 
 /** What a text tries to do to the model that reads it. */
 export type FindingKind =
-  | "override"
-  | "task-hijack"
-  | "role-impersonation"
-  | "operator-claim"
-  | "system-prompt-probe"
-  | "eviction"
-  | "exfiltration"
-  | "tool-steering"
-  | "answer-steering"
-  | "concealment"
-  | "fence-escape"
-  | "token-imitation"
-  | "encoded-payload"
+  Words<"override task-hijack role-impersonation operator-claim system-prompt-probe eviction exfiltration tool-steering answer-steering concealment fence-escape token-imitation encoded-payload">
 
 /** `strong`: the wording has no other use. `likely`: rarely written by anyone else. */
 export type Strength = "strong" | "likely"

@@ -1,5 +1,6 @@
 import { describe, type Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 import { createSseEvent } from "../../wire/sse.ts"
 
 /** The HTTP status of every problem: 4xx if the client can fix it, 502 and 504 if the model's API failed, 503 if a retry may help. */
@@ -102,19 +103,11 @@ const maxMessageLength = 4000
 const usualRetrySeconds = 1
 
 /** Problems that a retry does not solve. */
-const permanent: ReadonlySet<Problem["code"]> = new Set([
-  "response-invalid",
-  "stream-invalid",
-  "call-withheld",
-  "stream-event-too-large",
-  "upstream-too-large",
-  "prompty-invalid",
-  "stack-invalid",
-  "source-unreadable",
-  "store-newer",
-  "package-missing",
-  "turn-too-long",
-])
+const permanent: ReadonlySet<Problem["code"]> = new Set(
+  namesIn(
+    "response-invalid stream-invalid call-withheld stream-event-too-large upstream-too-large prompty-invalid stack-invalid source-unreadable store-newer package-missing turn-too-long",
+  ),
+)
 
 /** The error content of a problem. A context that is too long gets the provider's own message. */
 export function saidOf(format: Format | undefined, problem: Problem): ErrorContent {

@@ -1,21 +1,11 @@
 import { wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { namesIn } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 import { fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
 /** What a call is, in a word that a policy can name. A call may be several. */
-export const actions = [
-  "send",
-  "read",
-  "write",
-  "delete",
-  "execute",
-  "purchase",
-  "disclose",
-  "deploy",
-  "query",
-  "other",
-] as const
+export const actions = namesIn("send read write delete execute purchase disclose deploy query other")
 export type Action = (typeof actions)[number]
 
 const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = wordSetsOf(lists.actions.verbs)

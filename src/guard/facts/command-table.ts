@@ -1,21 +1,9 @@
 import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts"
-import { entriesOf } from "../../message/present.ts"
+import { entriesOf, type Words } from "../../message/present.ts"
 import lists from "./words.json" with { type: "json" }
 
 /** What a command may do to the world. */
-export type Effect =
-  | "read"
-  | "write"
-  | "delete"
-  | "network"
-  | "install"
-  | "privilege"
-  | "send"
-  | "deploy"
-  | "execute"
-  | "remote-code"
-  | "pay"
-  | "unknown"
+export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
 
 /** Commands that only look, beside what their options may do. */
 const readers = wordSet(lists.commands.readers)

@@ -1,23 +1,9 @@
-import { entriesOf } from "../../message/present.ts"
+import { entriesOf, type Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import { wordsOf } from "./words.ts"
 
 /** The way on which a call reaches people. */
-type Medium =
-  | "email"
-  | "slack"
-  | "teams"
-  | "discord"
-  | "sms"
-  | "chat"
-  | "ticket"
-  | "phone"
-  | "social"
-  | "webhook"
-  | "wiki"
-  | "calendar"
-  | "pager"
-  | "public"
+type Medium = Words<"email slack teams discord sms chat ticket phone social webhook wiki calendar pager public">
 
 const names: readonly (readonly [Medium, RegExp])[] = entriesOf({
   email: /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,

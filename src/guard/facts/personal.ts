@@ -1,19 +1,9 @@
 import { namedPatterns } from "../../language/word-forms.ts"
+import type { Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import { wordsOf } from "./words.ts"
 
-export type PersonalKind =
-  | "ssn"
-  | "card"
-  | "iban"
-  | "phone"
-  | "email"
-  | "passport"
-  | "birth-date"
-  | "national-id"
-  | "account"
-  | "health"
-  | "address"
+export type PersonalKind = Words<"ssn card iban phone email passport birth-date national-id account health address">
 
 /** Digits with the signs that people put between them; both ends must be free. */
 const numbers = /(?<![\w.-]|\d[ /])\+?\(?\d(?:[\d()]|[ .\-/]{1,3}(?=[\d(])){5,40}(?![\w-])/g

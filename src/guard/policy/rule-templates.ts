@@ -1,3 +1,4 @@
+import { namesIn } from "../../message/present.ts"
 import { services } from "../facts/media.ts"
 import { regionName } from "../facts/regions.ts"
 import { cedarSet, cedarString, type PolicyDraft, requireTexts, type UseOptions } from "./template.ts"
@@ -16,19 +17,9 @@ export type RuleTemplateUse =
   | BlockedTools
   | NoProductionAccess
 
-export const ruleTemplateNames = [
-  "allowed-media",
-  "allowed-paths",
-  "allowed-recipients",
-  "ask-before",
-  "blocked-hosts",
-  "blocked-languages",
-  "blocked-media",
-  "blocked-recipients",
-  "blocked-regions",
-  "blocked-tools",
-  "no-production-access",
-] as const satisfies readonly RuleTemplateUse["template"][]
+export const ruleTemplateNames = namesIn(
+  "allowed-media allowed-paths allowed-recipients ask-before blocked-hosts blocked-languages blocked-media blocked-recipients blocked-regions blocked-tools no-production-access",
+) satisfies readonly RuleTemplateUse["template"][]
 
 export const isRuleTemplate = (use: { readonly template: string }): use is RuleTemplateUse =>
   ruleTemplateNames.some((name) => name === use.template)
@@ -233,24 +224,9 @@ function blockedTools({ tools = [], commands = [] }: BlockedTools, name: string)
 }
 
 /** What a person can be asked about before it is done. */
-const askableActs = [
-  "cancel",
-  "change",
-  "commit",
-  "delete",
-  "deploy",
-  "email",
-  "install",
-  "merge",
-  "migrate",
-  "network",
-  "publish",
-  "purchase",
-  "push",
-  "restart",
-  "run",
-  "send",
-] as const
+const askableActs = namesIn(
+  "cancel change commit delete deploy email install merge migrate network publish purchase push restart run send",
+)
 export type AskableAct = (typeof askableActs)[number]
 
 /** A person is asked before any of these is done. */

@@ -1,4 +1,5 @@
 import { refuseOption } from "../../message/errors.ts"
+import { namesIn } from "../../message/present.ts"
 import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
@@ -283,16 +284,7 @@ type NoPersonalData = UseOptions & {
   readonly kinds?: readonly PersonalKind[]
 }
 
-const identifying: readonly PersonalKind[] = [
-  "ssn",
-  "card",
-  "iban",
-  "passport",
-  "national-id",
-  "account",
-  "birth-date",
-  "health",
-]
+const identifying: readonly PersonalKind[] = namesIn("ssn card iban passport national-id account birth-date health")
 
 function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
   const set = cedarSet(requireTexts("kinds", kinds))
