@@ -68,20 +68,9 @@ const roles = {
 const isList = (name: string): name is keyof typeof roles => Object.hasOwn(roles, name)
 const lists = Object.keys(roles).filter(isList)
 
-const actionOf: Readonly<Record<Deed, Action>> = {
-  read: "read",
-  write: "write",
-  delete: "delete",
-  send: "send",
-  pay: "purchase",
-  run: "execute",
-  deploy: "deploy",
-  query: "query",
-  disclose: "disclose",
-}
+const actionOf = (deed: Deed): Action => (deed === "pay" ? "purchase" : deed === "run" ? "execute" : deed)
 
-export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> =>
-  new Set(does.map((deed) => actionOf[deed]))
+export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> => new Set(does.map(actionOf))
 
 type Compiled = {
   readonly contract: ToolContract
