@@ -20,7 +20,7 @@ export function sourceHash(folder: string = root): string {
           .map((path) => join(part, path))
       : []
   const sources = [
-    ...below("src", (path) => path.endsWith(".ts") && !path.endsWith(".test.ts")),
+    ...below("src", (path) => /\.(?:ts|json)$/.test(path) && !path.endsWith(".test.ts")),
     ...below("inspector", (path) => /\.(?:tsx?|css|html|svg|json)$/.test(path) && !path.includes("node_modules")),
   ].sort()
   const hash = createHash("sha256")

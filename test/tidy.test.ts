@@ -107,7 +107,7 @@ const pureRoomsOnlyCompute: Law = forEach((file) => {
   if (!pureRooms.includes(room(file.path))) return []
   const packages = file.imports
     .map(({ from }) => from)
-    .filter((from) => !from.endsWith(".ts") && !purePackages.test(from))
+    .filter((from) => !/\.(?:ts|json)$/.test(from) && !purePackages.test(from))
   const named = file.nodes.flatMap((node) =>
     node.type === "Identifier" && typeof node.name === "string" && !isProperty(node, file) ? [node.name] : [],
   )

@@ -99,54 +99,16 @@ export const usualTurnLimits = {
   maxOutputTokens: 8_192,
 } as const
 
-const turnNames = optionNames<TurnOptions>({
-  agent: true,
-  inputs: true,
-  messages: true,
-  tools: true,
-  stack: true,
-  contextBudget: true,
-  compaction: true,
-  compactionOptions: true,
-  session: true,
-  guard: true,
-  stream: true,
-  onEvent: true,
-  steer: true,
-  signal: true,
-  maxIterations: true,
-  maxParallelTools: true,
-  toolTimeoutMs: true,
-  maxResultLength: true,
-})
-const agentNames = optionNames<TurnAgent>({ model: true, instructions: true })
-const modelNames = optionNames<TurnModel>({
-  format: true,
-  baseUrl: true,
-  apiKey: true,
-  headers: true,
-  model: true,
-  maxOutputTokens: true,
-  parameters: true,
-  timeoutMs: true,
-  retries: true,
-  maxRetryWaitMs: true,
-  maxResponseBytes: true,
-  now: true,
-  random: true,
-  wait: true,
-})
-const compactionNames = optionNames<NonNullable<TurnOptions["compactionOptions"]>>({
-  strategy: true,
-  strategyOptions: true,
-  schema: true,
-  focus: true,
-  language: true,
-  pins: true,
-  maxWaitMs: true,
-  policy: true,
-  toolBudgets: true,
-})
+const turnNames = optionNames<TurnOptions>()(
+  "agent inputs messages tools stack contextBudget compaction compactionOptions session guard stream onEvent steer signal maxIterations maxParallelTools toolTimeoutMs maxResultLength",
+)
+const agentNames = optionNames<TurnAgent>()("model instructions")
+const modelNames = optionNames<TurnModel>()(
+  "format baseUrl apiKey headers model maxOutputTokens parameters timeoutMs retries maxRetryWaitMs maxResponseBytes now random wait",
+)
+const compactionNames = optionNames<NonNullable<TurnOptions["compactionOptions"]>>()(
+  "strategy strategyOptions schema focus language pins maxWaitMs policy toolBudgets",
+)
 
 /** Refuses option names that do not exist. */
 export function checkTurnNames(options: TurnOptions): void {

@@ -5,6 +5,7 @@ import { ownMessage } from "../compact/standing.ts"
 import { factsSection } from "../compact/summary/summary.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
+import { namesIn } from "../message/present.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
@@ -268,17 +269,7 @@ export function barOf(share: number, width: number): string {
 /** What the tokens of a request are spent on. */
 type Kind = "stack" | "documents" | "system" | "pins" | "digest" | "memory" | "user" | "assistant" | "results"
 
-const kinds: readonly Kind[] = [
-  "stack",
-  "documents",
-  "system",
-  "pins",
-  "digest",
-  "memory",
-  "user",
-  "assistant",
-  "results",
-]
+const kinds: readonly Kind[] = namesIn("stack documents system pins digest memory user assistant results")
 
 type Sizes = Readonly<Record<Kind, number>>
 

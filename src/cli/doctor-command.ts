@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { describe, HoldfastError, systemCode } from "../message/errors.ts"
+import { namesIn } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
@@ -142,14 +143,9 @@ type Optional = { readonly name: string; readonly purpose: string; readonly isNe
 /** What the configuration asks for beyond the program itself. */
 type Needs = { readonly postgres: boolean; readonly telemetry: boolean }
 
-const openTelemetry = [
-  "api",
-  "exporter-metrics-otlp-http",
-  "exporter-trace-otlp-http",
-  "resources",
-  "sdk-metrics",
-  "sdk-trace",
-].map((name) => `@opentelemetry/${name}`)
+const openTelemetry = namesIn(
+  "api exporter-metrics-otlp-http exporter-trace-otlp-http resources sdk-metrics sdk-trace",
+).map((name) => `@opentelemetry/${name}`)
 
 /** Packages that are loaded only where something needs them: a missing one is a fault only then. */
 export function checkPackages(

@@ -4,8 +4,9 @@ import {
   type Command,
   type CommandFailure,
   type CommandGroup,
+  type CommandName,
   commandFailure,
-  type commandNames,
+  commandSummaries,
   isFailure,
   isGroup,
   type Listed,
@@ -216,100 +217,39 @@ function optionLines(options: Options): readonly string[] {
   )
 }
 
-const loaders: Readonly<Record<(typeof commandNames)[number], readonly [summary: string, load: Listed["load"]]>> = {
-  wrap: [
-    "Run a client through a gateway of its own, with a report at the end",
-    async () => (await import("./wrap-command.ts")).wrapCommand,
-  ],
-  compact: [
-    "Make a request fit its window or a budget, and say what was done",
-    async () => (await import("./compact-command.ts")).compactCommand,
-  ],
-  demo: [
-    "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
-    async () => (await import("./demo-command.ts")).demoCommand,
-  ],
-  status: [
-    "Show what runs, what it saved today and which rules are in force",
-    async () => (await import("./status-command.ts")).statusCommand,
-  ],
-  tail: ["Follow the events of the running gateway", async () => (await import("./status-command.ts")).tailCommand],
-  replay: [
-    "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
-    async () => (await import("./replay-command.ts")).replayCommand,
-  ],
-  sessions: [
-    "List, export, repair and delete stored sessions",
-    async () => (await import("./sessions-command.ts")).sessionsCommand,
-  ],
-  rules: [
-    "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
-    async () => (await import("./rules-command.ts")).rulesCommand,
-  ],
-  search: [
-    "Search the messages, tool calls and results of sessions, also those that were compacted away",
-    async () => (await import("./search-command.ts")).searchCommand,
-  ],
-  recall: [
-    "Print a message or a tool result whole, also one that was compacted away",
-    async () => (await import("./search-command.ts")).recallCommand,
-  ],
-  erase: [
-    "Delete everything of one tenant: sessions, memory, rules, aliases",
-    async () => (await import("./sessions-command.ts")).eraseCommand,
-  ],
-  memory: [
-    "Search and read what agents wrote down across their sessions",
-    async () => (await import("./memory-command.ts")).memoryCommand,
-  ],
-  policy: [
-    "See, check and change the operator's rules and policies, and their audit log",
-    async () => (await import("./policy-command.ts")).policyCommand,
-  ],
-  stack: [
-    "See, compare and check the prompt stacks of the configuration",
-    async () => (await import("./stack-command.ts")).stackCommand,
-  ],
-  pin: [
-    "Add a signed rule that nothing said in a conversation can remove",
-    async () => (await import("./pin-command.ts")).pinCommand,
-  ],
-  unpin: [
-    "Remove a rule that was added by a signed command",
-    async () => (await import("./pin-command.ts")).unpinCommand,
-  ],
-  keys: [
-    "Make keys to sign commands with; change the encryption key of a store",
-    async () => (await import("./keys-command.ts")).keysCommand,
-  ],
-  serve: [
-    "Serve as a gateway between agents and their models",
-    async () => (await import("./serve-command.ts")).serveCommand,
-  ],
-  open: ["Open the inspector in a browser, signed in", async () => (await import("./status-command.ts")).openCommand],
-  service: [
-    "Keep a gateway running for this user, by systemd or launchd",
-    async () => (await import("./service-command.ts")).serviceCommand,
-  ],
-  doctor: [
-    "Check what the gateway needs, and say how to fix what is wrong",
-    async () => (await import("./doctor-command.ts")).doctorCommand,
-  ],
-  mcp: [
-    "Let an agent recall what was compacted away, over MCP",
-    async () => (await import("./mcp-command.ts")).mcpCommand,
-  ],
-  completion: [
-    "Print the completion script of a shell",
-    async () => {
-      const { createCompletionCommand } = await import("./completion-command.ts")
-      const { clientNames } = await import("./wrap-clients.ts")
-      return createCompletionCommand(commands, { wrap: clientNames, completion: ["bash", "zsh", "fish"] })
-    },
-  ],
+const loaders: Readonly<Record<CommandName, Listed["load"]>> = {
+  wrap: async () => (await import("./wrap-command.ts")).wrapCommand,
+  compact: async () => (await import("./compact-command.ts")).compactCommand,
+  demo: async () => (await import("./demo-command.ts")).demoCommand,
+  status: async () => (await import("./status-command.ts")).statusCommand,
+  tail: async () => (await import("./status-command.ts")).tailCommand,
+  replay: async () => (await import("./replay-command.ts")).replayCommand,
+  sessions: async () => (await import("./sessions-command.ts")).sessionsCommand,
+  rules: async () => (await import("./rules-command.ts")).rulesCommand,
+  search: async () => (await import("./search-command.ts")).searchCommand,
+  recall: async () => (await import("./search-command.ts")).recallCommand,
+  erase: async () => (await import("./sessions-command.ts")).eraseCommand,
+  memory: async () => (await import("./memory-command.ts")).memoryCommand,
+  policy: async () => (await import("./policy-command.ts")).policyCommand,
+  stack: async () => (await import("./stack-command.ts")).stackCommand,
+  pin: async () => (await import("./pin-command.ts")).pinCommand,
+  unpin: async () => (await import("./pin-command.ts")).unpinCommand,
+  keys: async () => (await import("./keys-command.ts")).keysCommand,
+  serve: async () => (await import("./serve-command.ts")).serveCommand,
+  open: async () => (await import("./status-command.ts")).openCommand,
+  service: async () => (await import("./service-command.ts")).serviceCommand,
+  doctor: async () => (await import("./doctor-command.ts")).doctorCommand,
+  mcp: async () => (await import("./mcp-command.ts")).mcpCommand,
+  completion: async () => {
+    const { createCompletionCommand } = await import("./completion-command.ts")
+    const { clientNames } = await import("./wrap-clients.ts")
+    return createCompletionCommand(commands, { wrap: clientNames, completion: ["bash", "zsh", "fish"] })
+  },
 }
+
+const summaryOf: Readonly<Record<string, string>> = commandSummaries
 
 /** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry above. */
 export const commands: ReadonlyMap<string, Listed> = new Map(
-  Object.entries(loaders).map(([name, [summary, load]]) => [name, { summary, load }]),
+  Object.entries(loaders).map(([name, load]) => [name, { summary: summaryOf[name] ?? "", load }]),
 )

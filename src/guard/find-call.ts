@@ -1,31 +1,16 @@
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { PartStart, StreamEvent } from "../wire/stream.ts"
 
 /** Names under which one wire or another says what a tool is to do, in small letters and without separators. */
-const callNames: ReadonlySet<string> = new Set([
-  "name",
-  "arguments",
-  "args",
-  "input",
-  "action",
-  "operation",
-  "partialjson",
-  "partialargs",
-  "functioncall",
-  "functioncalls",
-  "function",
-  "toolcall",
-  "toolcalls",
-  "tooluse",
-  "executablecode",
-  "command",
-  "commands",
-  "parameters",
-])
+const callNames: ReadonlySet<string> = new Set(
+  namesIn(
+    "name arguments args input action operation partialjson partialargs functioncall functioncalls function toolcall toolcalls tooluse executablecode command commands parameters",
+  ),
+)
 
 const callType = /(?:^|_)(?:call|use|request|tooluse|toolcall|functioncall)$/i
 
@@ -75,13 +60,9 @@ export type FoundCall = {
 }
 
 /** Items that the provider runs itself, and shows as they were run. */
-const providerItems: ReadonlySet<string> = new Set([
-  "web_search_call",
-  "file_search_call",
-  "code_interpreter_call",
-  "image_generation_call",
-  "mcp_call",
-])
+const providerItems: ReadonlySet<string> = new Set(
+  namesIn("web_search_call file_search_call code_interpreter_call image_generation_call mcp_call"),
+)
 
 /** The call that a part is, if it is one: of a known kind, of a provider's own, or of a type that looks like it. */
 export function findCall(format: Format, part: Part): FoundCall | undefined {

@@ -659,6 +659,58 @@ when { context.matches.contains("outside:ours") && context.text like "*evil*" };
   })
 })
 
+describe("what a call may do beside what is known of it", () => {
+  const shell = (command: string): ToolCall => ({ tool: "bash", input: { command } })
+  const script = { tool: "Write", input: { file_path: "clean.sh", content: "#!/bin/sh\nrm -rf build\n" } }
+  const config = (path: string): ToolCall => ({ tool: "get_config", input: { path } })
+  const decisionOf = (policy: string, call: ToolCall, options?: GuardOptions): string =>
+    createGuard([policy], options).judge(call).decision
+
+  test.each([
+    ["true", '== Holdfast::Action::"delete"', "context.spend * 2 >= 0", "ask"],
+    ["false", '== Holdfast::Action::"delete"', "context.spend * 2 > 1", "allow"],
+    ["true of one action alone", "", 'action == Holdfast::Action::"delete"', "ask"],
+    ["true of none of its actions", "", 'action == Holdfast::Action::"send"', "allow"],
+  ])("a condition that only the engine can tell is put to it: %s", (_is, action, condition, decision) => {
+    const policy = `forbid(principal, action ${action}, resource) when { ${condition} };`
+    expect(decisionOf(policy, script)).toBe(decision)
+  })
+
+  test("a policy for an action that the call cannot have is not asked, unless nothing is known of the call", () => {
+    const policy = `forbid(principal, action == Holdfast::Action::"delete", resource)
+when { context.paths.contains("a.txt") };`
+    expect([decisionOf(policy, shell('cat "$FILE"')), decisionOf(policy, shell("$TOOL now"))]).toEqual(["allow", "ask"])
+  })
+
+  test("values that may come to as many others are asked about", () => {
+    const policy = `forbid(principal, action, resource) when { context.matches.contains("outside:ours") };`
+    const ours = { of: "changedPaths", patterns: ["src/**"] } as const
+    const home = { of: "hosts", patterns: ["home.example"] } as const
+    for (const matchers of [{ ours }, { home, ours }]) {
+      expect(decisionOf(policy, config("infra/a.tf"), { matchers })).toBe("ask")
+      expect(decisionOf(policy, config("src/a.tf"), { matchers })).toBe("allow")
+    }
+  })
+
+  test.each([
+    ["what is not known is not asked about", 'context.hosts.contains("evil.example")', 'cat "$FILE"', "allow"],
+    ["the rest of it cannot hold", 'context.hosts.contains("a.example") && context.tool == "x"', "curl $URL", "allow"],
+    ["the rest of it may hold", 'context.hosts.contains("a.example") && context.tool == "bash"', "curl $URL", "ask"],
+    ["a list has the name of the host that is asked about", 'context.hosts.contains("list")', "curl $URL", "ask"],
+    ["all lists are asked about at once", 'context.matches == ["within:list"]', "mail -s x $RCPT", "ask"],
+  ])("%s", (_what, condition, command, decision) => {
+    const matchers = { list: { of: "recipients", patterns: ["x@y.example"] } } as const
+    const policy = `forbid(principal, action, resource) when { ${condition} };`
+    expect(decisionOf(policy, shell(command), { matchers })).toBe(decision)
+  })
+
+  test("what an allow-list surely does not permit is not told as unknown", () => {
+    const permit = `permit(principal, action, resource) when { context.paths.contains("a.txt") };`
+    const { reasons } = createGuard([permit], { mode: "allow-list" }).judge(shell("curl $URL"))
+    expect(new Set(reasons.map(({ policy }) => policy))).toEqual(new Set(["guard:not-permitted"]))
+  })
+})
+
 test("a call that is too long to be read is refused in words for people", () => {
   const verdict = createGuard([{ template: "no-production-destruction" }]).judge({
     tool: "run_query",
@@ -670,4 +722,16 @@ test("a call that is too long to be read is refused in words for people", () => 
     expect(text).toContain("more than 100,000 characters of SQL")
     expect(text).not.toMatch(/too-many|has because/)
   }
+})
+
+test("a tool without a name is not told", () => {
+  const { reasons } = createGuard([`forbid(principal, action, resource) when { context.tool == "" };`]).judge({
+    tool: "",
+    input: {},
+  })
+  expect(reasons.map(({ facts }) => facts)).toEqual([{}])
+})
+
+test("policies that are no list are refused", () => {
+  expect(problemOf(JSON.parse('{"a":1}'))).toMatchObject({ code: "option-invalid" })
 })

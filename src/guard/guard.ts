@@ -66,13 +66,7 @@ export type Guard = {
   readonly judge: (call: ToolCall, circumstances?: Circumstances) => Verdict
 }
 
-const guardNames = optionNames<GuardOptions>({
-  mode: true,
-  onFailure: true,
-  matchers: true,
-  tools: true,
-  undeclared: true,
-})
+const guardNames = optionNames<GuardOptions>()("mode onFailure matchers tools undeclared")
 
 function checkOptions(options: GuardOptions): void {
   checkOptionNames(options, guardNames, "createGuard")
@@ -213,18 +207,8 @@ function verdictOf(
 type Found = { readonly policy: GuardPolicy; readonly reason: VerdictReason }
 
 /** Which unresolved facts leave the answer of a matcher open. */
-const openedBy: Readonly<Record<Matcher["of"], AttributeName>> = {
-  recipientDomains: "recipientDomains",
-  recipients: "recipients",
-  hosts: "hosts",
-  paths: "paths",
-  changedPaths: "changedPaths",
-  deletedPaths: "changedPaths",
-  commands: "commands",
-  commandLines: "commands",
-  commandUses: "commands",
-  sqlTargets: "sqlTargets",
-}
+const openedBy = (of: Matcher["of"]): AttributeName =>
+  of === "deletedPaths" ? "changedPaths" : of === "commandLines" || of === "commandUses" ? "commands" : of
 
 /**
  * Policies that do not forbid the call by what is known of it, but would if a fact that is unresolved came out so: they are asked again
@@ -260,7 +244,7 @@ function unresolvedReasons(
         name === "matches" && member !== undefined
           ? judging.kinds.get(member.slice(member.indexOf(":") + 1))
           : undefined
-      return why(kind === undefined ? name : openedBy[kind]) !== undefined
+      return why(kind === undefined ? name : openedBy(kind)) !== undefined
     }
     const holds = policy.holds({ value: context.get, isOpen, isLenient: true })
     if (policy.effect === "permit") {
@@ -309,7 +293,7 @@ function openOfMatches(
   { kinds }: Judging,
   why: (name: AttributeName) => string | undefined,
 ): string | undefined {
-  for (const [name, of] of kinds) if (text.includes(`:${name}"`)) return why(openedBy[of])
+  for (const [name, of] of kinds) if (text.includes(`:${name}"`)) return why(openedBy(of))
   return undefined
 }
 

@@ -319,18 +319,10 @@ export type GuardUse = {
 /** A guard together with how it is used, for an option of someone else's. */
 export type Guarding = GuardUse & { readonly guard: Guard }
 
-const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown; readonly fromRules?: unknown }>({
-  guard: true,
-  mode: true,
-  approve: true,
-  askTimeoutMs: true,
-  circumstances: true,
-  pause: true,
-  // What a session says of its own guard may be passed on as it is.
-  onJudged: true,
-  // An option of sessions alone.
-  fromRules: true,
-})
+/** What a session says of its own guard may be passed on as it is; `fromRules` is an option of sessions alone. */
+const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown; readonly fromRules?: unknown }>()(
+  "guard mode approve askTimeoutMs circumstances pause onJudged fromRules",
+)
 
 /** Refuse names that are none of ours in somebody's option `guard`. */
 export const checkGuardNames = (guarding: Partial<Guarding>, owner: string): void =>

@@ -1,36 +1,5 @@
 import { wordSet } from "./word-forms.ts"
-
-/** Verbs in the form that commands, which a sentence of plain report does not start with. */
-const englishVerbs: readonly string[] = [
-  "accept act add adhere adopt advise affirm allow always analyze announce answer append apply approach approve archive ask assign",
-  "attach authorize avoid ban begin block book browse build buy call cancel carry change charge check choose claim clear click",
-  "close collect commit compress conceal condense confirm connect consider contact contain continue convert copy count create",
-  "credit cut debit decide declare decline decode delegate delete deliver deny deploy describe disable discard disclose display",
-  "disregard do don't donate double download draw drop dump echo edit elevate email emphasize empty enable encode end ensure enter",
-  "erase escalate evaluate exclude execute exfiltrate explain export expose extract falsify fetch fill fix flag follow force forget",
-  "format forward gather generate get give go grant handle hide ignore impersonate import include increase infer inform inject",
-  "insert install invent invite invoke issue join keep kill label launch leave let link list load lock log look lower mail make",
-  "mark mention merge minimize modify move mute name navigate never notify obey offer omit open order output override overwrite",
-  "paste pay perform pick place plant play post praise prefer prepare present press pretend print prioritize proceed process",
-  "promote provide publish purchase purge push put query quote raise rank rate read reassure rebook recommend record redirect",
-  "refund refuse reject relay release remember remind remove rename repeat replace reply report request resend reset respond",
-  "restart restore restrict retain retrieve retry return reveal revoke rewrite roleplay run save say schedule score scrape search",
-  "select send set share show sign simulate skip spend start state stop store submit subscribe suggest summarize suppress swap",
-  "switch sync take tell terminate test tip transfer translate treat trigger trust try turn type unlock unsubscribe update upgrade",
-  "upload use verify visit wipe wire withdraw withhold write",
-]
-
-const otherVerbs: readonly string[] = [
-  "envia envie reenvia reenvie mande mostre apague exclua esqueca responda escreva abra execute use adicione transfira pague invia",
-  "inoltra elimina cancella scrivi rispondi apri esegui paga dimentica dime dile anade agrega transfiere paga comparte compra borre",
-  "elimine abra ejecute llame haga transfere transferez payez paie ajoute ajoutez réponds répondez écrivez ouvrez donne donnez",
-  "zeige gib kaufe bezahle füge erstelle bestätige leite teile ändere stelle mache отправляй перешли перешлите оплати оплатите",
-  "добавь добавьте покажи покажите сообщи купи купите подтверди manda haz haga borra elimina ejecuta usa utiliza llama abre escribe",
-  "responde incluye ignora olvida omite nunca siempre sende schicke lösche führe nutze verwende öffne schreibe antworte ignoriere",
-  "vergiss rufe überweise niemals immer envoie envoyez supprime supprimez exécute utilise utilisez ouvre écris réponds ignore",
-  "ignorez oublie oubliez veuillez jamais toujours отправь отправьте удали удалите выполни выполните используй используйте открой",
-  "напиши ответь игнорируй забудь никогда всегда переведи",
-]
+import lists from "./words.json" with { type: "json" }
 
 /** Latin letters without their accents, so that a command is one with and without them. */
 const unaccented = (text: string): string =>
@@ -41,12 +10,11 @@ const unaccented = (text: string): string =>
         .replace(/(?<=[a-z])\p{Mn}+/gu, "")
         .normalize("NFC")
 
-const verbs = wordSet(...englishVerbs, ...otherVerbs.map(unaccented))
+/** Verbs in the form that commands, which a sentence of plain report does not start with. */
+const verbs = wordSet(lists.commands.english, unaccented(lists.commands.others))
 
 /** What may stand before the verb of a command. */
-const leads = wordSet(
-  "please now then and first also just kindly immediately instead finally next simply bitte jetzt ahora por favor luego maintenant ensuite теперь пожалуйста затем important note urgent warning todo action required step",
-)
+const leads = wordSet(lists.commands.leads)
 
 const obligations =
   /^(?:you|the (?:assistant|agent|model|ai)|assistants?|agents?|we|users?|everyone)\s+(?:must|should|shall|need to|have to|are (?:to|required)|will now|may not|cannot|can now)\b|^(?:it is|is) (?:mandatory|required|essential|imperative)|^(?:debes?|tienes que|du (?:musst|sollst)|sie (?:mussen|sollen)|tu dois|vous devez|il faut|ты (?:должен|должна)|вы должны|необходимо|нужно)(?![\p{L}])/u

@@ -1,15 +1,8 @@
+import type { Words } from "./present.ts"
+import words from "./problems.json" with { type: "json" }
+
 /** Why the file or folder of a store cannot be used. */
-export type StoreCause =
-  | "permission"
-  | "read-only"
-  | "not-a-folder"
-  | "not-a-file"
-  | "full"
-  | "missing"
-  | "name"
-  | "open-files"
-  | "disk"
-  | "other"
+export type StoreCause = Words<"permission read-only not-a-folder not-a-file full missing name open-files disk other">
 
 /** Everything that can go wrong by no fault of ours. A bug is an assertion, never one of these. */
 export type Problem =
@@ -112,148 +105,29 @@ export type Problem =
 
 /** Why a signed command was not obeyed. */
 export type CommandRefusal =
-  | "malformed"
-  | "key-unknown"
-  | "signature-wrong"
-  | "audience-wrong"
-  | "sequence-used"
-  | "expired"
-  | "not-yet-valid"
-  | "impossible"
+  Words<"malformed key-unknown signature-wrong audience-wrong sequence-used expired not-yet-valid impossible">
 
-const refusals: Readonly<Record<CommandRefusal, string>> = {
-  malformed: "Sign the command again with holdfast, and send it whole.",
-  "key-unknown": "Put the key's public half among the trusted keys, or sign with one that is there.",
-  "signature-wrong": "Sign the command again: it was changed after it was signed, or signed by someone else.",
-  "audience-wrong": "Sign the command for this deployment.",
-  "sequence-used": "Sign the command again: it takes the next number then. One that was sent before counts once.",
-  expired: "Sign the command again, and send it before it expires.",
-  "not-yet-valid": "Check the clocks of both machines, and send the command again.",
-  impossible: "See what stands now, and give a command that fits it.",
-}
+const refusals: Readonly<Record<CommandRefusal, string>> = words.refusals
 
 /** A problem in words: what happened, and what to do about it. */
 export type Advice = { readonly sentence: string; readonly next: string }
 
 type Describe = { readonly [Code in Problem["code"]]: (problem: Extract<Problem, { code: Code }>) => Advice }
 
-const describers: Describe = {
-  "json-invalid": ({ offset, reason }) => ({
-    sentence: `The body is not valid JSON at character ${offset}: ${reason}.`,
-    next: "Send one complete JSON value encoded as UTF-8.",
-  }),
-  "json-too-deep": ({ offset, limit }) => ({
-    sentence: `The JSON nests deeper than ${limit} levels at character ${offset}.`,
-    next: "Flatten the value, or pass the nested part as a string.",
-  }),
-  "body-too-large": ({ length, limit }) => ({
-    sentence: `The body has ${length} characters; at most ${limit} are read.`,
-    next: "Send large media by URL or file id instead of inline.",
-  }),
-  "request-invalid": ({ path, expected, found }) => ({
-    sentence: `The request has ${found} at ${path}, where ${expected} was expected.`,
-    next: `Send ${expected} at ${path}.`,
-  }),
-  "response-invalid": ({ path, expected, found }) => ({
-    sentence: `The model's answer has ${found} at ${path}, where ${expected} was expected.`,
-    next: "Check that the upstream speaks the wire format that was configured for it.",
-  }),
-  "stream-invalid": ({ event, expected, found }) => ({
-    sentence: `The stream's ${event} event has ${found}, where ${expected} was expected.`,
-    next: "Check that the upstream speaks the wire format that was configured for it.",
-  }),
-  "stream-cut": ({ after }) => ({
-    sentence: `The stream ended without its closing event, after ${after}.`,
-    next: "Send the request again; what arrived is incomplete and must not be acted on.",
-  }),
-  "call-withheld": ({ why }) => ({
-    sentence: `The answer ends here: it goes on with a tool call in its words that is not allowed. ${why}`,
-    next: "Nothing was run. Ask for something else, or ask the operator whose rule it is.",
-  }),
-  "stream-event-too-large": ({ limit }) => ({
-    sentence: `One event of the stream is larger than ${limit} bytes.`,
-    next: "Check the upstream: no model API sends events of this size.",
-  }),
+/** Problems whose words depend on more than the values of their fields. */
+const describers = {
   "upstream-error": ({ type, message, status }) => ({
     sentence: `The model's API answered with an error${status === undefined ? "" : ` (${status})`}: ${type}: ${message}`,
     next: "See the provider's documentation for this error; nothing was changed by it.",
-  }),
-  "upstream-unreachable": ({ host, reason }) => ({
-    sentence: `The model's API at ${host} could not be reached: ${reason}.`,
-    next: "Check the base URL, the network and the key's spelling, and that the server is running.",
-  }),
-  "upstream-timeout": ({ host, limitMs }) => ({
-    sentence: `The model's API at ${host} did not answer in full within ${limitMs} ms.`,
-    next: "Raise the time limit, or ask a faster model.",
-  }),
-  "upstream-stopped": ({ host }) => ({
-    sentence: `The call to the model's API at ${host} was stopped before the answer came.`,
-    next: "Ask again if the answer is still wanted.",
-  }),
-  "upstream-too-large": ({ host, limitBytes }) => ({
-    sentence: `The answer of the model's API at ${host} is larger than ${limitBytes} bytes.`,
-    next: "Lower the output limit of the model, or raise the limit on the response.",
-  }),
-  "answer-refused": ({ model }) => ({
-    sentence: `${model} refused to answer.`,
-    next: "Ask another model, or leave the summary to the built-in summarizer.",
-  }),
-  "answer-empty": ({ model }) => ({
-    sentence: `${model} answered without any text.`,
-    next: "Check that the model may answer in text, and that its output limit leaves room beside its reasoning.",
-  }),
-  "answer-cut": ({ model, limitTokens }) => ({
-    sentence: `${model} was cut off at its output limit of ${limitTokens} tokens.`,
-    next: "Raise the output limit, or ask for a shorter answer.",
-  }),
-  "summarizer-late": ({ limitMs }) => ({
-    sentence: `The custom summarizer did not answer within ${limitMs} ms.`,
-    next: "Make it faster, have it stop when its signal is aborted, or raise its time limit.",
-  }),
-  "prompty-invalid": ({ line, expected, found }) => ({
-    sentence: `Line ${line} of the .prompty file has ${found}, where ${expected} was expected.`,
-    next: "Change that line, or write the summarizer as a function.",
-  }),
-  "format-unknown": ({ found, known }) => ({
-    sentence: `${found} is in none of the formats that are read here.`,
-    next: `Use one of: ${known.join(", ")}.`,
-  }),
-  "format-mixed": ({ message, found, expected }) => ({
-    sentence: `Message ${message} is in the format ${found}, and the request in ${expected}.`,
-    next: `Translate it first: translate(messages, "${expected}").`,
-  }),
-  "part-unwritable": ({ part, format }) => ({
-    sentence: `A part of type ${part} without its wire text cannot be written in the format ${format}.`,
-    next: "Decode the message that holds it from a request of that format, or say it as text.",
-  }),
-  "file-invalid": ({ line, expected, found }) => ({
-    sentence: `Line ${line} of the file has ${found}, where ${expected} was expected.`,
-    next: "Fix or remove that line, or name the file's format explicitly.",
   }),
   "floor-exceeds-window": ({ floorTokens, windowTokens, largest, pieces = [] }) => ({
     sentence: `What can never be left out needs ${floorTokens} tokens, ${floorTokens - windowTokens} more than the ${windowTokens} there are; the largest piece is ${largest}${pieceWords(pieces)}.`,
     next: `Shorten ${largest}, lower the output reserve, or use a model with a larger window.`,
   }),
-  "budget-impossible": ({ budgetTokens, neededTokens, largest }) => ({
-    sentence: `What has to stay, with a record of the rest, needs ${neededTokens} tokens, and the budget is ${budgetTokens}; the largest piece is ${largest}.`,
-    next: "Raise the budget, or shorten that piece: pinned rules are never cut, and the user's latest message only in its middle.",
-  }),
   "option-invalid": ({ option, expected, found }) => ({
     sentence: `The option ${option} is ${found}, where ${expected} was expected.`,
     // A name with blanks describes something that has none.
     next: `Give ${expected}, or leave ${option.includes(" ") ? "it" : option} out.`,
-  }),
-  "stack-invalid": ({ section, reason }) => ({
-    sentence: `The prompt section "${section}" cannot be used: ${reason}.`,
-    next: `Change the definition of "${section}".`,
-  }),
-  "source-unreadable": ({ section, reason }) => ({
-    sentence: `The source of the prompt section "${section}" could not be read: ${reason}.`,
-    next: "Check that the file exists and is UTF-8 text, or that the function returns a string.",
-  }),
-  "breakpoints-exceeded": ({ count, limit }) => ({
-    sentence: `The request carries ${count} cache breakpoints; the provider takes ${limit}.`,
-    next: "Remove breakpoints, oldest message first.",
   }),
   "store-full": (problem) => ({
     sentence: `${storeWords(problem)} has no room left on its disk; nothing was written.`,
@@ -272,10 +146,6 @@ const describers: Describe = {
     sentence: `${storeWords(problem)} was locked by another program for more than ${problem.waitedMs} ms.`,
     next: "Find out who holds it (a backup, a long transaction), or try again.",
   }),
-  "store-corrupt": ({ store, session, reason }) => ({
-    sentence: `What the ${store} store holds of session ${session} is damaged: ${reason}.`,
-    next: "Restore it from a backup or an export, or delete the session; others are not affected.",
-  }),
   "store-newer": (problem) => ({
     sentence: `${storeWords(problem)} was written by a newer version (schema ${problem.version}; this one knows ${problem.known}).`,
     next: "Update holdfast, or open another store.",
@@ -285,34 +155,6 @@ const describers: Describe = {
     next: "Stop that one, name another place with --data, or keep the sessions of both in PostgreSQL (--data postgres://...).",
   }),
   "store-sealed": ({ store, reason }) => sealedWords[reason](store),
-  "store-closed": ({ store }) => ({
-    sentence: `The ${store} store is closed.`,
-    next: "Open it again before using it.",
-  }),
-  "package-missing": ({ package: name, purpose }) => ({
-    sentence: `The package ${name}, needed for ${purpose}, is not installed.`,
-    next: `Install it: npm install ${name}`,
-  }),
-  "session-unknown": ({ session }) => ({
-    sentence: `There is no session ${session}.`,
-    next: "Check its name, and that this is the store that it was written to.",
-  }),
-  "session-exists": ({ session }) => ({
-    sentence: `There is a session ${session} already.`,
-    next: "Choose another name, or delete that session first.",
-  }),
-  "entry-unknown": ({ session, entry }) => ({
-    sentence: `Session ${session} has no entry ${entry}.`,
-    next: "Take an id from history(), from a trace or from a receipt.",
-  }),
-  "handle-unknown": ({ handle }) => ({
-    sentence: `Nothing can be recalled by the handle ${handle}.`,
-    next: "Copy the handle whole from where it was printed, in the session in which it was printed.",
-  }),
-  "nothing-to-undo": ({ session }) => ({
-    sentence: `No compaction of session ${session} is in force, so there is none to undo.`,
-    next: "See history() for what was done.",
-  }),
   "policy-invalid": ({ policy, line, expected, found }) =>
     expected === undefined
       ? {
@@ -323,66 +165,22 @@ const describers: Describe = {
           sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line},`} has ${found}, where ${expected} was expected.`,
           next: "Fix the policy; until then nothing that it says is in force, and what was in force before stays.",
         },
-  "policy-missing": ({ directory, found }) => ({
-    sentence: `No model call is served: rules or policies are in force, and the policy folder ${directory} that they come from ${found}.`,
-    next: "Put the folder back; or, to serve without them, start the gateway with --without-policy-folder.",
-  }),
   "command-refused": ({ reason, found }) => ({
     sentence: `The command was refused (${reason}): ${found}.`,
     next: refusals[reason],
-  }),
-  "key-invalid": ({ key, expected }) => ({
-    sentence: `The key ${key} cannot be used: ${expected} was expected.`,
-    next: "Make a pair of keys with: holdfast keys new",
-  }),
-  "finder-failed": ({ reason }) => ({
-    sentence: `The finder of rules gave no answer: ${reason}.`,
-    next: "Fix it or leave it out: what the built-in finder found is pinned in any case.",
   }),
   "pin-unknown": ({ pin, fitting = 0 }) => ({
     sentence:
       fitting > 1 ? `${fitting} rules fit "${pin}", and one has to be meant.` : `No rule "${pin}" is in force here.`,
     next: "Write its id or more of its words: holdfast rules, or session.rules(), lists them. Rules of the operator are taken back with holdfast unpin.",
   }),
-  "pin-shared": ({ pin, scope }) => ({
-    sentence: `The rule ${pin} holds for the whole ${scope}, and a session alone cannot demote it.`,
-    next: "Take it back with holdfast rules remove, or unpin(), and add it to the sessions that it is for.",
-  }),
-  "turn-too-long": ({ iterations }) => ({
-    sentence: `The model still asked for tools after ${iterations} calls.`,
-    next: "Raise the limit on iterations, or see in the transcript what it is going round in circles about.",
-  }),
-  "turn-stopped": ({ iterations }) => ({
-    sentence: `The turn was stopped after ${iterations} model calls.`,
-    next: "Start a new turn with the transcript so far if it is to go on.",
-  }),
-  "access-refused": ({ reason }) => ({
-    sentence: `The gateway did not let this request through: ${reason}.`,
-    next: "Check the address, the token and the page that the request comes from.",
-  }),
-  "path-unknown": ({ reason }) => ({
-    sentence: `The gateway has nothing at this address: ${reason}.`,
-    next: "Check the path and the method.",
-  }),
-  "path-unjudged": ({ what }) => ({
-    sentence: `The gateway did not let this request through: ${what} may bring tool calls that its guard cannot judge.`,
-    next: "Use messages, chat completions, responses or generateContent, or set guard.unjudged: pass in its configuration.",
-  }),
-  "gateway-busy": ({ what, limit }) => ({
-    sentence: `The gateway has ${what} at its limit of ${limit}.`,
-    next: "Try again in a moment, or raise the limit in the configuration.",
-  }),
-  "gateway-fault": () => ({
-    sentence: "The gateway failed on this request, by a fault of its own.",
-    next: "Send it again; what happened is in the gateway's log under the trace id of this answer.",
-  }),
-}
+} satisfies Partial<Describe>
 
-/** A store by its path where it has one, else by its kind. */
 /** More than one piece, each with what it takes. */
 const pieceWords = (pieces: readonly { readonly name: string; readonly tokens: number }[]): string =>
   pieces.length < 2 ? "" : ` (${pieces.map(({ name, tokens }) => `${name} ${tokens}`).join(", ")})`
 
+/** A store by its path where it has one, else by its kind. */
 const storeWords = ({ store, path }: { readonly store: string; readonly path?: string }): string =>
   path === undefined ? `The ${store} store` : `The store at ${path}`
 
@@ -401,23 +199,20 @@ const sealedWords: Readonly<Record<"no-key" | "other-key" | "plain", (store: str
 const nextIfUnreachable =
   "Check that it is running and that its address and rights are right; what is in memory is written when it is back."
 
-const nextByCause: Readonly<Record<StoreCause, string>> = {
-  permission: "Give the user that runs this process the right to read and write there, or choose another place.",
-  "read-only": "Choose a place on a file system that can be written, or mount this one for writing.",
-  "not-a-folder": "Move that file away, or choose another place.",
-  "not-a-file": "Choose the name of a file, or a folder in which one can be made.",
-  full: "Free some space there, or choose another place.",
-  missing: "Nothing can be created at this path: choose another place.",
-  name: "Choose a shorter path without circular links.",
-  "open-files": "Close some, or raise the limit of open files (ulimit -n).",
-  disk: "Check the disk; the system's log says more. Choose another place meanwhile.",
-  other: "Check this path, or choose another place.",
-}
+const nextByCause: Readonly<Record<StoreCause, string>> = words.storeCauses
+
+/** The words of all others, in which `{name}` stands for a field. */
+const written: Readonly<Record<Exclude<Problem["code"], keyof typeof describers>, Advice>> = words.problems
 
 /** Say it to a person. */
 export function describe(problem: Problem): Advice {
-  const describer = describers[problem.code] as (problem: Problem) => Advice
-  return describer(problem)
+  const own = (describers as Partial<Describe>)[problem.code] as ((problem: Problem) => Advice) | undefined
+  if (own !== undefined) return own(problem)
+  const { sentence, next } = (written as Readonly<Record<string, Advice>>)[problem.code] as Advice
+  const fields: Readonly<Record<string, unknown>> = problem
+  const filled = (text: string): string =>
+    text.replace(/\{(\w+)\}/g, (_, name: string) => [fields[name]].flat().join(", "))
+  return { sentence: filled(sentence), next: filled(next) }
 }
 
 /** How a problem travels: the one error class of the project. */

@@ -1,9 +1,19 @@
 import { refuseOption, refuseValue } from "./errors.ts"
 import { nearest } from "./nearest.ts"
+import type { Words } from "./present.ts"
 
-/** The names of an options object as a list; the compiler sees to it that none is missing and none is made up. */
-export const optionNames = <Options>(names: Readonly<Record<keyof Options, true>>): readonly string[] =>
-  Object.keys(names)
+/** What one of the two has and the other has not. */
+type Difference<One, Other> = Exclude<One, Other> | Exclude<Other, One>
+
+/** The names of an options object as a list; the compiler sees to it that none is missing and none is made up, and says which. */
+export const optionNames =
+  <Options>() =>
+  <Names extends string>(
+    names: [Difference<keyof Options, Words<Names>>] extends [never]
+      ? Names
+      : `not in both: ${string & Difference<keyof Options, Words<Names>>}`,
+  ): readonly string[] =>
+    names.split(" ")
 
 /**
  * Refuse an option that does not exist, and name the one that was probably meant: in plain JavaScript nobody else would notice, and the

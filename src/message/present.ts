@@ -6,3 +6,17 @@ export function present<Fields extends Readonly<Record<string, unknown>>>(fields
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
   return kept as Present<Fields>
 }
+
+/** The entries of a table whose names are known. */
+export const entriesOf = <Name extends string, Value>(
+  table: Readonly<Record<Name, Value>>,
+): readonly (readonly [Name, Value])[] => Object.entries(table) as [Name, Value][]
+
+/** The words of a text that has a blank between each two. */
+export type Words<Text extends string, Found = never> = Text extends `${infer First} ${infer Rest}`
+  ? Words<Rest, Found | First>
+  : Found | Text
+
+/** These words as a list, each of its own type. */
+export const namesIn = <const Text extends string>(text: Text): readonly Words<Text>[] =>
+  text.split(" ") as Words<Text>[]

@@ -1,5 +1,5 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import { runPaced } from "../store/pace.ts"
 import { payloadsOf } from "../store/reserved-log.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
@@ -252,16 +252,11 @@ const problemIn = (synced: AttemptResult<unknown>): Problem | undefined =>
 /** Does it refer to entries by sequence numbers chosen before the write? Those are invalid once entries have moved. */
 const hasReferences = ({ type }: EntryBody): boolean => !withoutReferences.has(type)
 
-const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set([
-  "session-opened",
-  "message-appended",
-  "branch-opened",
-  "stack-seen",
-  "stack-installed",
-  "rule-pinned",
-  "usage-reported",
-  "calls-judged",
-])
+const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set(
+  namesIn(
+    "session-opened message-appended branch-opened stack-seen stack-installed rule-pinned usage-reported calls-judged",
+  ),
+)
 
 /** The written entries with their original bodies, before redaction. */
 const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]): readonly Entry[] =>

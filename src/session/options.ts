@@ -97,48 +97,14 @@ export type HoldfastOptions = ContextOptions & {
   readonly unsavedEntries?: number
 }
 
-const holdfastNames = optionNames<HoldfastOptions>({
-  store: true,
-  queue: true,
-  agent: true,
-  format: true,
-  model: true,
-  windowTokens: true,
-  reserveTokens: true,
-  strategy: true,
-  strategyOptions: true,
-  summarizer: true,
-  schema: true,
-  language: true,
-  policy: true,
-  toolBudgets: true,
-  stack: true,
-  pins: true,
-  operator: true,
-  guard: true,
-  rules: true,
-  finder: true,
-  maxWaitMs: true,
-  summarizerMs: true,
-  speculations: true,
-  memory: true,
-  recall: true,
-  redact: true,
-  hooks: true,
-  now: true,
-  openSessions: true,
-  unsavedEntries: true,
-})
-const memoryNames = optionNames<MemoryOptions>({
-  flush: true,
-  retrieve: true,
-  sessionRowsPerDay: true,
-  agentRowsPerDay: true,
-})
-const retrieveNames = optionNames<NonNullable<MemoryOptions["retrieve"]>>({ budgetTokens: true, trustedOnly: true })
+const holdfastNames = optionNames<HoldfastOptions>()(
+  "store queue agent format model windowTokens reserveTokens strategy strategyOptions summarizer schema language policy toolBudgets stack pins operator guard rules finder maxWaitMs summarizerMs speculations memory recall redact hooks now openSessions unsavedEntries",
+)
+const memoryNames = optionNames<MemoryOptions>()("flush retrieve sessionRowsPerDay agentRowsPerDay")
+const retrieveNames = optionNames<NonNullable<MemoryOptions["retrieve"]>>()("budgetTokens trustedOnly")
 const findNames: readonly FindFrom[] = ["user", "instructions", "all", "off"]
-const rulesNames = optionNames<RulesOptions>({ find: true })
-const hookNames = optionNames<Hooks>({ beforeCompact: true, beforeInstall: true, afterCompact: true })
+const rulesNames = optionNames<RulesOptions>()("find")
+const hookNames = optionNames<Hooks>()("beforeCompact beforeInstall afterCompact")
 
 /** Refuse unknown option names. */
 function checkHoldfastNames(options: HoldfastOptions): void {
@@ -212,25 +178,9 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   }
 }
 
-const prepareNames = optionNames<PrepareOptions>({
-  format: true,
-  body: true,
-  request: true,
-  model: true,
-  system: true,
-  tools: true,
-  maxOutputTokens: true,
-  stream: true,
-  windowTokens: true,
-  reserveTokens: true,
-  focus: true,
-  occasion: true,
-  maxWaitMs: true,
-  isSent: true,
-  repair: true,
-  whenStoreIsAway: true,
-  stack: true,
-})
+const prepareNames = optionNames<PrepareOptions>()(
+  "format body request model system tools maxOutputTokens stream windowTokens reserveTokens focus occasion maxWaitMs isSent repair whenStoreIsAway stack",
+)
 
 const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 } as const
 
@@ -263,7 +213,7 @@ export type SessionOwner = {
   readonly caller?: Caller
 }
 
-const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true, within: true, caller: true })
+const ownerNames = optionNames<SessionOwner>()("tenant agent within caller")
 
 /** Refuse invalid names of tenants and agents. */
 export function checkSessionOwner(owner: SessionOwner): void {

@@ -3,7 +3,7 @@ import { documentName, type InjectedDocument } from "../compact/stack/separate.t
 import { outputsIn } from "../compact/state/written-command.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Channel, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
 import { findRules, findRulesInSteps, kindOfRule } from "../rules/find-rules.ts"
 import { isInstructionFile } from "../rules/instruction-file.ts"
@@ -183,17 +183,7 @@ const fileIn = (text: string): string | undefined =>
 const maxCommand = 400
 
 /** Arguments that name the files a tool reads, and arguments that show that it reads them from another place. */
-const pathNames = [
-  "file_path",
-  "filePath",
-  "path",
-  "file",
-  "filename",
-  "absolute_path",
-  "target_file",
-  "paths",
-  "files",
-]
+const pathNames = namesIn("file_path filePath path file filename absolute_path target_file paths files")
 const elsewhere = ["url", "owner", "repo", "repository", "host", "bucket"]
 const commandNames = ["command", "cmd", "script", "input"]
 

@@ -4,6 +4,7 @@ import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
 import { type CheckOptions, checkTranscript } from "../message/group.ts"
 import type { Message, ModelRequest, Transcript } from "../message/message.ts"
+import { namesIn } from "../message/present.ts"
 import { createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
@@ -95,13 +96,9 @@ type LastView = { readonly view: View; readonly determined: string }
 const lastRead = new WeakMap<Outline, LastView>()
 
 /** Entry types that may change how existing messages are shown. */
-const deciding: readonly string[] = [
-  "checkpoint-installed",
-  "checkpoint-undone",
-  "memory-retrieved",
-  "handoff-restored",
-  "text-recalled",
-]
+const deciding: readonly string[] = namesIn(
+  "checkpoint-installed checkpoint-undone memory-retrieved handoff-restored text-recalled",
+)
 
 /** Entries with a message of ours that stands beside a message of the log. */
 const withOwnMessage = ["memory-retrieved", "handoff-restored", "text-recalled"] as const
@@ -173,14 +170,9 @@ export async function readMessages({ journal, messages }: Live, seqs: readonly n
 }
 
 /** Small entries that every call needs. */
-const keptTypes: ReadonlySet<string> = new Set([
-  "session-opened",
-  "calls-judged",
-  "stack-seen",
-  "branch-opened",
-  "lookups-repeated",
-  "summary-begun",
-])
+const keptTypes: ReadonlySet<string> = new Set(
+  namesIn("session-opened calls-judged stack-seen branch-opened lookups-repeated summary-begun"),
+)
 
 /** Drop messages that are no longer shown: memory use depends on the view. They can be read again. */
 export function release({ journal, messages }: Live, view: View): void {

@@ -52,7 +52,7 @@ type Tables = {
 }
 
 type MemoryStoreOptions = { readonly now?: () => number }
-const memoryStoreNames = optionNames<MemoryStoreOptions>({ now: true })
+const memoryStoreNames = optionNames<MemoryStoreOptions>()("now")
 
 /** A store in memory: for tests and experiments, and as the reference for the others. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {

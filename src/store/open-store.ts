@@ -24,6 +24,6 @@ export type StoreOptions = {
   readonly nextKey?: Uint8Array
 }
 
-const storeNames = optionNames<StoreOptions>({ busyMs: true, key: true, nextKey: true })
+const storeNames = optionNames<StoreOptions>()("busyMs key nextKey")
 
 export const isPostgres = (name: string): boolean => /^postgres(?:ql)?:\/\//i.test(name)

@@ -186,14 +186,7 @@ const largest = 2_147_483_647
 const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
 /** Names of the options. An invalid one is an `option-invalid` Problem, which never quotes the URL. */
-const postgresNames = optionNames<PostgresOptions>({
-  url: true,
-  pool: true,
-  schema: true,
-  now: true,
-  key: true,
-  nextKey: true,
-})
+const postgresNames = optionNames<PostgresOptions>()("url pool schema now key nextKey")
 
 export function readPostgresOptions(options: PostgresOptions): PostgresSettings {
   checkOptionNames(options, postgresNames, "openPostgresStore")

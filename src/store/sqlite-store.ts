@@ -39,14 +39,7 @@ export type SqliteOptions = {
   readonly nextKey?: Uint8Array
 }
 
-const sqliteNames = optionNames<SqliteOptions>({
-  path: true,
-  now: true,
-  busyMs: true,
-  durability: true,
-  key: true,
-  nextKey: true,
-})
+const sqliteNames = optionNames<SqliteOptions>()("path now busyMs durability key nextKey")
 
 /** Longer than any of our calls holds the lock, shorter than a person waits. */
 const BUSY_MS = 5000

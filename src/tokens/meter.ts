@@ -14,8 +14,8 @@ import {
 import type { Steps } from "../message/steps.ts"
 import { type Counter, o200k } from "./counter.ts"
 import { type ImageSize, inlineImageSize } from "./image-size.ts"
-import { framings, type ModelFamily, type TokenFraming, vocabularyFactors } from "./model-table.ts"
-import { findModel, type ModelInfo } from "./models.ts"
+import { framings, type ModelFamily, type ModelInfo, type TokenFraming, vocabularyFactors } from "./model-table.ts"
+import { findModel } from "./models.ts"
 
 /** Counts what a model will be charged for. It never throws, and what it has seen it does not count again. */
 export type Meter = {

@@ -1,30 +1,5 @@
-import { type Tokens, tokens } from "../message/message.ts"
-import {
-  type Caching,
-  type ModelFamily,
-  type ModelRow,
-  type ModelRows,
-  modelTable,
-  type Prices,
-  type VocabularyName,
-} from "./model-table.ts"
-
-/** What planning needs to know of a model. */
-export type ModelInfo = {
-  /** Without vendor, date and variant, where we know it; otherwise as it came, in small letters. */
-  readonly id: string
-  /** False where nothing fitted: the figures are then guesses on the safe side, and the prices only proportions. */
-  readonly known: boolean
-  readonly family: ModelFamily
-  readonly vocabulary: VocabularyName
-  readonly windowTokens: Tokens
-  readonly outputTokens: Tokens
-  readonly prices: Prices
-  readonly long?: { readonly aboveTokens: number; readonly prices: Prices }
-  readonly caching: Caching
-  /** Where the figures are from, and of what day. */
-  readonly source: string
-}
+import { tokens } from "../message/message.ts"
+import { type ModelFamily, type ModelInfo, modelTable, type Prices, type VocabularyName } from "./model-table.ts"
 
 /** A user's own figures for a model, or for all whose id goes on from this one. */
 export type ModelOverride = { readonly id: string } & Partial<Omit<ModelInfo, "id" | "known">>
@@ -63,28 +38,10 @@ function goesOnFrom(id: string, start: string): boolean {
   return rest === "" || (/^[-@:_]/.test(rest) && !/^[-.]\d{1,2}(?!\d)/.test(rest))
 }
 
-type Entry = { readonly row: ModelRow; readonly block: ModelRows }
-
 /** Longest id first, so that the first match is the most specific. */
-const entries: readonly Entry[] = modelTable
-  .flatMap((block) => block.rows.map((row) => ({ row, block })))
-  .sort((one, other) => other.row.id.length - one.row.id.length)
-
-function known({ row, block }: Entry): ModelInfo {
-  const least = row.leastCachedTokens ?? block.caching.leastTokens
-  return {
-    id: row.id,
-    known: true,
-    family: block.family,
-    vocabulary: row.vocabulary ?? block.vocabulary,
-    windowTokens: tokens(row.windowTokens),
-    outputTokens: tokens(row.outputTokens),
-    prices: row.prices,
-    ...(row.long === undefined ? {} : { long: row.long }),
-    caching: { ...block.caching, leastTokens: least },
-    source: `${block.source}, ${block.date}`,
-  }
-}
+const rows: readonly ModelInfo[] = modelTable
+  .flatMap((block) => block.rows)
+  .sort((one, other) => other.id.length - one.id.length)
 
 const families: readonly (readonly [start: RegExp, family: ModelFamily, vocabulary: VocabularyName])[] = [
   [/^claude/, "anthropic", "claude-4.7"],
@@ -112,8 +69,7 @@ function guessed(id: string): ModelInfo {
 /** The model that an id means, however a client or a cloud writes it. Overrides go over what the table says. */
 export function findModel(id: string, overrides: readonly ModelOverride[] = []): ModelInfo {
   const plain = plainId(id)
-  const entry = entries.find(({ row }) => goesOnFrom(plain, row.id))
-  const base = entry === undefined ? guessed(plain) : known(entry)
+  const base = rows.find((row) => goesOnFrom(plain, row.id)) ?? guessed(plain)
   const wide = id.trim().toLowerCase().endsWith("[1m]")
   const model = wide ? { ...base, windowTokens: tokens(Math.max(base.windowTokens, millionWindow)) } : base
   const override = overrides

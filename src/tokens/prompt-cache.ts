@@ -1,5 +1,5 @@
 import type { Format } from "../message/message.ts"
-import type { ModelInfo } from "./models.ts"
+import type { ModelInfo } from "./model-table.ts"
 
 /** One piece of a prompt, in the order in which providers cache: tools, system, messages. */
 export type PromptPiece = {

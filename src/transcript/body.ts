@@ -1,6 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, type Message, type ModelRequest, type Tool, type Wire, wireText } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
@@ -43,20 +43,11 @@ const wrap = (format: Format, list: string): string => `${opening(format)}${list
 const unwrap = (format: Format, body: string): string => body.slice(opening(format).length, -1)
 
 /** Members that the conversation has fields for, and members not worth keeping. */
-const told: ReadonlySet<string> = new Set([
-  "id",
-  "title",
-  "model",
-  "messages",
-  "input",
-  "contents",
-  "system",
-  "instructions",
-  "systemInstruction",
-  "system_instruction",
-  "tools",
-  "functions",
-])
+const told: ReadonlySet<string> = new Set(
+  namesIn(
+    "id title model messages input contents system instructions systemInstruction system_instruction tools functions",
+  ),
+)
 
 function conversationOf(
   request: ModelRequest,
@@ -241,23 +232,12 @@ function writeTools(tools: readonly Tool[], format: Format): Wire {
 
 const chatRoles: ReadonlySet<unknown> = new Set(["tool", "function", "developer"])
 const chatParts: ReadonlySet<unknown> = new Set(["image_url", "input_audio", "file"])
-const responsesParts: ReadonlySet<unknown> = new Set([
-  "input_text",
-  "output_text",
-  "input_image",
-  "input_file",
-  "refusal",
-  "summary_text",
-])
-const anthropicParts: ReadonlySet<unknown> = new Set([
-  "thinking",
-  "redacted_thinking",
-  "image",
-  "document",
-  "search_result",
-  "container_upload",
-  "compaction",
-])
+const responsesParts: ReadonlySet<unknown> = new Set(
+  namesIn("input_text output_text input_image input_file refusal summary_text"),
+)
+const anthropicParts: ReadonlySet<unknown> = new Set(
+  namesIn("thinking redacted_thinking image document search_result container_upload compaction"),
+)
 
 /**
  * The wire format of a list of messages, by the first message that can be of one format only: `parts` is Gemini; an item type other

@@ -1,5 +1,5 @@
 import { type Message, messageId, type Transcript, textOf, type Wire } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
 import { countIn, elements, isObject, type Json, member, stringIn, tryParse } from "../wire/json.ts"
 import { overlay, write, writeObject } from "../wire/json-write.ts"
@@ -43,16 +43,11 @@ const isUserTurn = (message: Message): boolean =>
 const kind = "codex"
 
 /** Known line types that the model never sees. */
-const bookkeeping: ReadonlySet<string | undefined> = new Set([
-  "session_meta",
-  "event_msg",
-  "turn_context",
-  "world_state",
-  "token_usage_record",
-  "inter_agent_communication_metadata",
-  "security_risk_score",
-  "realtime_item",
-])
+const bookkeeping: ReadonlySet<string | undefined> = new Set(
+  namesIn(
+    "session_meta event_msg turn_context world_state token_usage_record inter_agent_communication_metadata security_risk_score realtime_item",
+  ),
+)
 
 /** Items that are stored but never sent. */
 const unsent: ReadonlySet<string | undefined> = new Set(["ghost_snapshot", "other"])

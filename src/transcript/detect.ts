@@ -1,4 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
+import { namesIn } from "../message/present.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { formatOfBody } from "./body.ts"
 import { type FileKind, fileKinds } from "./conversation.ts"
@@ -30,14 +31,9 @@ function refuseUnknown(): never {
   throw new HoldfastError({ code: "format-unknown", found: "The file", known: fileKinds })
 }
 
-const codexLines: ReadonlySet<unknown> = new Set([
-  "session_meta",
-  "response_item",
-  "event_msg",
-  "turn_context",
-  "compacted",
-  "world_state",
-])
+const codexLines: ReadonlySet<unknown> = new Set(
+  namesIn("session_meta response_item event_msg turn_context compacted world_state"),
+)
 
 function kindOfLine(line: Readonly<Record<string, unknown>>, isOnly: boolean): FileKind | undefined {
   const { type } = line

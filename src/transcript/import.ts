@@ -10,7 +10,7 @@ import {
   type Tool,
   type Transcript,
 } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import { mediaOfInline } from "../wire/codec.ts"
 import {
   countIn,
@@ -45,16 +45,9 @@ import { messagesAlong, offshoots, pathTo, type TreeNode } from "./tree.ts"
 const kind = "pi"
 
 /** Known entry types that the model never sees. */
-const bookkeeping: ReadonlySet<string | undefined> = new Set([
-  "model_change",
-  "thinking_level_change",
-  "usage",
-  "custom",
-  "label",
-  "session_info",
-  "context_edit",
-  "message",
-])
+const bookkeeping: ReadonlySet<string | undefined> = new Set(
+  namesIn("model_change thinking_level_change usage custom label session_info context_edit message"),
+)
 
 type Entry = TreeNode & {
   readonly index: number

@@ -1,5 +1,5 @@
 import { callId } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import { chatStop, readChatUsage } from "./chat.ts"
 import {
   countIn,
@@ -93,15 +93,9 @@ function readFinish(state: DecodeState, reason: string | undefined): Read {
 }
 
 /** Fields of a delta that become events, and padding without content. */
-export const knownFields: ReadonlySet<string> = new Set([
-  "role",
-  "content",
-  "reasoning_content",
-  "reasoning",
-  "tool_calls",
-  "function_call",
-  "obfuscation",
-])
+export const knownFields: ReadonlySet<string> = new Set(
+  namesIn("role content reasoning_content reasoning tool_calls function_call obfuscation"),
+)
 
 function readDelta(state: DecodeState, delta: Json): Read {
   const reasoning = stringIn(delta, "reasoning_content") ?? stringIn(delta, "reasoning")

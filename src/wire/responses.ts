@@ -16,7 +16,7 @@ import {
   type Usage,
   type Wire,
 } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present } from "../message/present.ts"
 import {
   argumentsIn,
   type Codec,
@@ -159,14 +159,9 @@ function readPart(json: Json): Part {
   }
 }
 
-const opaqueTypes: ReadonlySet<string> = new Set([
-  "compaction",
-  "compaction_summary",
-  "compaction_trigger",
-  "item_reference",
-  "additional_tools",
-  "mcp_list_tools",
-])
+const opaqueTypes: ReadonlySet<string> = new Set(
+  namesIn("compaction compaction_summary compaction_trigger item_reference additional_tools mcp_list_tools"),
+)
 
 function readItem(type: string, json: Json, wire: Wire): Part {
   const id = stringIn(json, "call_id")

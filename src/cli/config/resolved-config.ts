@@ -5,6 +5,7 @@ import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import type { Upstream } from "../../gateway/settings/upstream.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import type { Format } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 import type { Redaction } from "../../session/log/redact.ts"
 import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
@@ -12,16 +13,9 @@ import type { RetentionLimits } from "../../store/prune.ts"
 import type { SecretRef } from "./config-field.ts"
 
 /** Strategies that can be chosen by their name. */
-export const strategyNames = [
-  "staged",
-  "hierarchical",
-  "recency",
-  "oldest-drop",
-  "middle-drop",
-  "head-tail",
-  "tool-rounds",
-  "hybrid",
-] as const satisfies readonly StrategyName[]
+export const strategyNames = namesIn(
+  "staged hierarchical recency oldest-drop middle-drop head-tail tool-rounds hybrid",
+) satisfies readonly StrategyName[]
 
 /** Summarizers that need nothing beside their name. */
 export const namedSummarizers = ["extractive", "none", "session"] as const

@@ -1,24 +1,13 @@
-import { present } from "../../message/present.ts"
+import { namesIn, present } from "../../message/present.ts"
 import { type ConfigFault, faultAt, foundWords } from "./fault.ts"
 import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./resolved-config.ts"
 
 /** What was said on the command line, as it was written; one that is on or off says `true`. */
 export type Flags = Readonly<Partial<Record<FlagName, string>>>
 
-export const flagNames = [
-  "port",
-  "host",
-  "upstream",
-  "window",
-  "data",
-  "recall",
-  "token-env",
-  "policy",
-  "log-format",
-  "log-level",
-  "when-store-is-away",
-  "summarizer",
-] as const
+export const flagNames = namesIn(
+  "port host upstream window data recall token-env policy log-format log-level when-store-is-away summarizer",
+)
 export type FlagName = (typeof flagNames)[number]
 
 export type Env = Readonly<Record<string, string | undefined>>

@@ -14,10 +14,8 @@ type Asking = {
   readonly signal: AbortSignal
 }
 
-/** One model call as the demo's agent sees it: the answer, and what the gateway says of it in its headers. */
-export type DemoExchange = AgentAnswer & {
-  readonly told: { readonly session?: string; readonly trace?: string; readonly receipt?: string }
-}
+/** One model call as the demo's agent sees it: the answer, and the session that the gateway names in a header. */
+export type DemoExchange = AgentAnswer & { readonly session?: string }
 
 /** More of an answer is not read: the script's longest has some kilobytes. */
 const maxAnswerBytes = 4 * 1024 * 1024
@@ -38,13 +36,8 @@ export async function askGateway(body: object, { url, session, headers, signal }
   })
   const bytes = await readAll(response)
   if (!response.ok) throw new HoldfastError(upstreamProblem(response.status, new TextDecoder().decode(bytes)))
-  const header = (name: string): string | undefined => response.headers.get(name) ?? undefined
-  const told = present({
-    session: header("x-holdfast-session"),
-    trace: header("x-holdfast-trace"),
-    receipt: header("x-holdfast-receipt"),
-  })
-  return { ...readStreamedAnswer(eventsIn(bytes)), told }
+  const named = response.headers.get("x-holdfast-session") ?? undefined
+  return { ...readStreamedAnswer(eventsIn(bytes)), ...present({ session: named }) }
 }
 
 async function readAll(response: Response): Promise<Uint8Array> {

@@ -71,7 +71,7 @@ async function makeCall(run: DemoRun): Promise<DemoExchange> {
   const body = agentBody(options.model, history)
   const { url, headers = {}, signal } = options
   const exchange = await askGateway(body, { url, session: name, headers, signal })
-  if (exchange.told.session !== undefined) watch.follow(exchange.told.session)
+  if (exchange.session !== undefined) watch.follow(exchange.session)
   noteCall(run, exchange, tokensOfPieces(blocksInCacheOrder(body)))
   await showCompactions(run)
   const withheld = readWithheld(exchange.text)

@@ -1,20 +1,9 @@
 import type { Channel, Span } from "../../message/message.ts"
+import type { Words } from "../../message/present.ts"
 
 /** What a text tries to do to the model that reads it. */
 export type FindingKind =
-  | "override"
-  | "task-hijack"
-  | "role-impersonation"
-  | "operator-claim"
-  | "system-prompt-probe"
-  | "eviction"
-  | "exfiltration"
-  | "tool-steering"
-  | "answer-steering"
-  | "concealment"
-  | "fence-escape"
-  | "token-imitation"
-  | "encoded-payload"
+  Words<"override task-hijack role-impersonation operator-claim system-prompt-probe eviction exfiltration tool-steering answer-steering concealment fence-escape token-imitation encoded-payload">
 
 /** `strong`: the wording has no other use. `likely`: rarely written by anyone else. */
 export type Strength = "strong" | "likely"
@@ -64,8 +53,3 @@ export const concept = {
   first: 1 << 29,
   your: 1 << 30,
 } as const
-
-type ConceptName = keyof typeof concept
-
-/** Words by concept, separated by spaces; `_` joins a pair of words. */
-export type ConceptWords = Readonly<Partial<Record<ConceptName, string>>>

@@ -1,5 +1,6 @@
 import { directs } from "../../language/imperative.ts"
 import { normalize, normalizedText, originalSpan, type Survey, survey } from "../../language/normalize.ts"
+import { namedPatterns } from "../../language/word-forms.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
@@ -157,57 +158,40 @@ const sensitive =
 const destination = "(?:https?://|ftp://|[\\w.+-]{1,64}@[\\w-]{1,63}\\.\\w)"
 
 /** Constructions that only one who commands a model has a use for, each anchored at the start of a sentence. */
-const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] = [
-  [
-    "override",
+const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] = namedPatterns({
+  override: [
     /^(?:and |please |now )?(?:ignore|disregard|forget) (?:all |absolutely )?(?:the |of the )?(?:above|previous|preceding|everything|all of (?:that|this))(?: text| content| context| (?:above|before))?(?: and\b|[,;.!]|$)/,
-  ],
-  [
-    "override",
     /^(?:begin |start of |end of (?:document|data|context)\W{1,4})?(?:the )?(?:new|updated|real|actual|revised) (?:system )?(?:instructions?|directives?|prompt)\s?[:#\])]/,
-  ],
-  ["override", /^(?:system|admin(?:istrator)?|operator|developer|safety|policy) override\s?[:\])!#-]/],
-  [
-    "override",
+    /^(?:system|admin(?:istrator)?|operator|developer|safety|policy) override\s?[:\])!#-]/,
     /^(?:(?:you|the assistant) (?:no longer|don't|do not) (?:need|have) to (?:follow|obey|respect) (?:[\w-]+ ){0,3}(?:rules?|polic(?:y|ies)|instructions?|guidelines?|restrictions?)|you are no longer (?:bound|required|restricted|subject))\b/,
   ],
-  [
-    "task-hijack",
+  "task-hijack": [
     /^(?:and |please |now |kindly ){0,2}(?:stop|cancel|drop|abort|halt|pause|abandon) (?:what(?:ever)? you(?:'re| are) doing|(?:your|the) current task)\b/,
   ],
-  [
-    "operator-claim",
+  "operator-claim": [
     new RegExp(
       `^(?:as|i am|i'm|this is|speaking as) ${someone}\\b[^.]{0,60}\\bi (?:now |hereby |also )?(?:authori[sz]e|confirm|approve|order|instruct|command|permit|allow|require|rescind|lift)`,
     ),
   ],
-  [
-    "system-prompt-probe",
+  "system-prompt-probe": [
     /^what (?:is|are|was|were|does|did)\b.{0,40}\byour (?:system prompt|initial (?:prompt|instructions)|hidden instructions|instructions)\b/,
-  ],
-  [
-    "system-prompt-probe",
     /^(?:please |now )?(?:output|print|repeat|display|show|recite|reveal|echo) (?:back )?(?:everything|all|(?:all )?(?:of )?the (?:words|text|contents?|messages?|sentences?|lines?))\b[^.]{0,24}\b(?:above|before this|preceding)\b/,
   ],
-  [
-    "answer-steering",
+  "answer-steering": [
     /^(?:in|for) (?:the|your|any) (?:summary|recap|handoff|digest)\b[^.,]{0,20}, ?(?:please )?(?:state|say|write|claim|note|record|mention) that\b/,
   ],
-  [
-    "tool-steering",
+  "tool-steering": [
     /^(?:remember|save|store|write|commit|record|add)\b[^.:]{0,40}\b(?:to|in|into) (?:your (?:long-term |permanent )?memory\b|(?:long-term |permanent )?memory\s?:)/,
   ],
-  [
-    "concealment",
+  concealment: [
     /\b(?:keep|hide) (?:this|it|these|that)\b[^.]{0,30}\bfrom (?:the )?(?:user|human|customer|operator)s?\b/,
   ],
-  [
-    "exfiltration",
+  exfiltration: [
     new RegExp(
       `^(?:and |then |please |now |also ){0,3}(?:send|e-?mail|forward|post|upload|transmit|exfiltrate|leak|append|submit|copy)\\b(?=.{0,200}${sensitive})(?=.{0,300}${destination})(?!.{0,200}\\b(?:header|request|endpoint|authorization)\\b)`,
     ),
   ],
-]
+})
 
 /** A finding in the view: which stretch of it, and what it is. */
 type Signal = Span & { readonly kind: FindingKind; readonly strength: Strength }

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
-import { present } from "../../message/present.ts"
+import { present, type Words } from "../../message/present.ts"
 import type { CompactionPolicy } from "./policy.ts"
 
 /** How large everything is, in the model's own tokens. */
@@ -28,14 +28,7 @@ export type Occasion = {
   readonly refused?: boolean
 }
 
-export type Trigger =
-  | "asked"
-  | "provider-refused"
-  | "window-share"
-  | "absolute-tokens"
-  | "phase-end"
-  | "tool-output"
-  | "tool-rounds"
+export type Trigger = Words<"asked provider-refused window-share absolute-tokens phase-end tool-output tool-rounds">
 
 /** Why, in numbers. */
 export type PlanReason = { readonly trigger: Trigger; readonly value: number; readonly limit: number }

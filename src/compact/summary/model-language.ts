@@ -1,97 +1,7 @@
-/** What a text can be told by: the letters it is written in, and for languages that share letters the small words that every sentence has. */
-type Language = {
-  readonly name: string
-  readonly names: readonly string[]
-  readonly script: string
-  readonly words?: string
-}
+import languages from "./languages.json" with { type: "json" }
 
-const languages: readonly Language[] = [
-  {
-    name: "English",
-    names: ["en", "english"],
-    script: "latin",
-    words: "the and of to is was were that this with for not are be has have been it on which from",
-  },
-  {
-    name: "German",
-    names: ["de", "german", "deutsch"],
-    script: "latin",
-    words: "der die das und ist nicht mit ein eine wurde den von zu auf für auch dass werden noch wird im dem",
-  },
-  {
-    name: "French",
-    names: ["fr", "french", "français", "francais"],
-    script: "latin",
-    words: "le la les des est une pour dans que qui pas du et sur avec été sont ce au aux cette",
-  },
-  {
-    name: "Spanish",
-    names: ["es", "spanish", "español", "espanol"],
-    script: "latin",
-    words: "el la los las que de es una para con por no se del fue más y está son como pero",
-  },
-  {
-    name: "Portuguese",
-    names: ["pt", "portuguese", "português", "portugues"],
-    script: "latin",
-    words: "o os as que de uma para com não por foi do da em são está mas como ao dos um",
-  },
-  {
-    name: "Italian",
-    names: ["it", "italian", "italiano"],
-    script: "latin",
-    words: "il lo gli che di è una per con non del della sono stato nel alla anche questo dei le",
-  },
-  {
-    name: "Dutch",
-    names: ["nl", "dutch", "nederlands"],
-    script: "latin",
-    words: "de het een van en is niet dat met voor op zijn werd ook naar aan maar worden er dit",
-  },
-  {
-    name: "Polish",
-    names: ["pl", "polish", "polski"],
-    script: "latin",
-    words: "i w na nie jest się z do to że o jak przez został są ale po dla oraz który",
-  },
-  {
-    name: "Swedish",
-    names: ["sv", "swedish", "svenska"],
-    script: "latin",
-    words: "och att det som en är inte på för med av den till har ett var de om men",
-  },
-  {
-    name: "Turkish",
-    names: ["tr", "turkish", "türkçe"],
-    script: "latin",
-    words: "ve bir bu için ile de da olarak değil var daha gibi çok olan ama ne",
-  },
-  {
-    name: "Indonesian",
-    names: ["id", "indonesian", "bahasa indonesia"],
-    script: "latin",
-    words: "yang dan di untuk dengan tidak dari ini itu pada adalah telah akan ke juga sudah",
-  },
-  {
-    name: "Vietnamese",
-    names: ["vi", "vietnamese", "tiếng việt"],
-    script: "latin",
-    words: "và là của không có được cho trong này đã với người một các những để",
-  },
-  { name: "Russian", names: ["ru", "russian", "русский"], script: "cyrillic" },
-  { name: "Ukrainian", names: ["uk", "ukrainian", "українська"], script: "cyrillic" },
-  { name: "Bulgarian", names: ["bg", "bulgarian", "български"], script: "cyrillic" },
-  { name: "Chinese", names: ["zh", "chinese", "中文", "汉语", "漢語", "mandarin"], script: "han" },
-  { name: "Japanese", names: ["ja", "japanese", "日本語"], script: "kana" },
-  { name: "Korean", names: ["ko", "korean", "한국어"], script: "hangul" },
-  { name: "Arabic", names: ["ar", "arabic", "العربية"], script: "arabic" },
-  { name: "Persian", names: ["fa", "persian", "farsi", "فارسی"], script: "arabic" },
-  { name: "Hebrew", names: ["he", "hebrew", "עברית"], script: "hebrew" },
-  { name: "Greek", names: ["el", "greek", "ελληνικά"], script: "greek" },
-  { name: "Hindi", names: ["hi", "hindi", "हिन्दी"], script: "devanagari" },
-  { name: "Thai", names: ["th", "thai", "ไทย"], script: "thai" },
-]
+/** What a text can be told by: the letters it is written in, and for languages that share letters the small words that every sentence has. */
+type Language = (typeof languages)[number]
 
 /** Each script with how much one letter of it says, in letters of an alphabet. */
 const scripts: readonly (readonly [script: string, letters: RegExp, weight: number])[] = [
@@ -118,9 +28,9 @@ const leastShare = 0.15
 /** So many small words tell a language, if no other has half as many. */
 const leastWords = 6
 
-const smallWords = languages.flatMap(({ name, words }) =>
-  words === undefined ? [] : [{ name, words: new Set(words.split(" ")) }],
-)
+const smallWords = languages
+  .filter(({ words }) => words !== "")
+  .map(({ name, words }) => ({ name, words: new Set(words.split(" ")) }))
 
 /** A text without what is the same in every language: code, addresses, paths and names of things. */
 const proseOf = (text: string): string =>
@@ -170,7 +80,7 @@ export type Expected = { readonly name: string; readonly script: string; readonl
 export function expectedLanguage(asked: string | undefined, userText: string): Expected | undefined {
   if (asked !== undefined && asked.trim() !== "") {
     const found = findLanguage(asked)
-    return found === undefined ? undefined : { name: found.name, script: found.script, told: found.words !== undefined }
+    return found === undefined ? undefined : { name: found.name, script: found.script, told: found.words !== "" }
   }
   const prose = proseOf(userText)
   const shares = sharesOf(prose)

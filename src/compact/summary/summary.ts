@@ -1,5 +1,6 @@
 import { startOfText } from "../../language/cut-text.ts"
 import type { Channel, MessageId, Transcript } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 
 /**
  * How far the thing is that a line speaks of, printed before it. Words of the user always have a state: a request is open, done, waits for
@@ -112,15 +113,9 @@ export const writtenSections = (schema: SchemaName): readonly SchemaSection[] =>
   schemas[schema].filter(({ name }) => !isOfTheLog(name) && name !== seenSection)
 
 /** Sections in which a reader looks for what to do: a line in one asks for an action or promises it. */
-const promising: ReadonlySet<string> = new Set([
-  "primary_requests",
-  "user_messages",
-  "overall_goal",
-  "pending_tasks",
-  "current_work",
-  "next_steps",
-  "current_plan",
-])
+const promising: ReadonlySet<string> = new Set(
+  namesIn("primary_requests user_messages overall_goal pending_tasks current_work next_steps current_plan"),
+)
 
 export const isPromise = (section: string, { state }: SummaryLine): boolean =>
   promising.has(section) || state === "open" || state === "pending" || state === "next"

@@ -1,7 +1,7 @@
 import type { Sizes } from "../../compact/plan/plan.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { type Message, type Tokens, tokens } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { namesIn, present } from "../../message/present.ts"
 import { readBody } from "../../session/log/chain.ts"
 import { type Caller, type EntryBody, entryId, eventsOfTrace, thaw } from "../../session/log/entry.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
@@ -76,17 +76,11 @@ const titleLength = 200
 const titleMessages = 12
 
 /** Entry types that are not listed, because they only record usage and bookkeeping. */
-const unlisted: ReadonlySet<string> = new Set([
-  "session-opened",
-  "stack-seen",
-  "usage-reported",
-  "calls-judged",
-  "summary-begun",
-  "memory-flushed",
-  "memory-retrieved",
-  "handoff-restored",
-  "text-recalled",
-])
+const unlisted: ReadonlySet<string> = new Set(
+  namesIn(
+    "session-opened stack-seen usage-reported calls-judged summary-begun memory-flushed memory-retrieved handoff-restored text-recalled",
+  ),
+)
 
 export function createProfiles(store: LogStore): Profiles {
   const known = new Map<string, GrowingProfile>()

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../message/errors.ts"
 import type { ApiFamily } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { namesIn, present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
 import { hasOwnKey, isCredential, type Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
@@ -125,16 +125,9 @@ const keyLine: Readonly<Record<ApiFamily, (key: string) => HeaderLine>> = {
 type HeaderLine = readonly [name: string, value: string]
 
 /** Headers that concern only one connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
-const hopByHop: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "te",
-  "trailer",
-  "trailers",
-  "transfer-encoding",
-  "upgrade",
-  "http2-settings",
-])
+const hopByHop: ReadonlySet<string> = new Set(
+  namesIn("connection keep-alive te trailer trailers transfer-encoding upgrade http2-settings"),
+)
 
 const isHopByHop = (name: string): boolean =>
   hopByHop.has(name.toLowerCase()) || name.toLowerCase().startsWith("proxy-")

@@ -1,5 +1,6 @@
 import { callsInText } from "../../guard/calls-in-text.ts"
 import type { Format } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 
 /**
@@ -131,20 +132,11 @@ export function isForEveryone(method: string, target: string): boolean {
 const accountFields =
   /^(?:file_?ids?|vector_?store_?(?:ids?|names?)|file_?search_?store_?names|cached_?content|container(?:_?id)?|data_?store|engine|rag_?resources|rag_?corpus|skill_?id|agent_?id)$/i
 /** Below these stands what a tool is given or answers, and how a tool is described: no reference to the account, whatever the names. */
-const foreignFields: ReadonlySet<string> = new Set([
-  "args",
-  "arguments",
-  "functionResponse",
-  "function_response",
-  "input_schema",
-  "inputSchema",
-  "metadata",
-  "parameters",
-  "parametersJsonSchema",
-  "responseSchema",
-  "response_format",
-  "schema",
-])
+const foreignFields: ReadonlySet<string> = new Set(
+  namesIn(
+    "args arguments functionResponse function_response input_schema inputSchema metadata parameters parametersJsonSchema responseSchema response_format schema",
+  ),
+)
 
 /** Bodies without any of these, and without an escape that could spell one, refer to nothing. */
 const namesReference =

@@ -1,67 +1,11 @@
 import { describe, type Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 import { createSseEvent } from "../../wire/sse.ts"
+import statuses from "./statuses.json" with { type: "json" }
 
 /** The HTTP status of every problem: 4xx if the client can fix it, 502 and 504 if the model's API failed, 503 if a retry may help. */
-export const statusOf: Readonly<Record<Problem["code"], number>> = {
-  "json-invalid": 400,
-  "json-too-deep": 400,
-  "body-too-large": 413,
-  "request-invalid": 400,
-  "response-invalid": 502,
-  "stream-invalid": 502,
-  "stream-cut": 502,
-  "call-withheld": 403,
-  "stream-event-too-large": 502,
-  "upstream-error": 502,
-  "upstream-unreachable": 502,
-  "upstream-timeout": 504,
-  "upstream-stopped": 503,
-  "upstream-too-large": 502,
-  "answer-refused": 502,
-  "answer-empty": 502,
-  "answer-cut": 502,
-  "summarizer-late": 503,
-  "prompty-invalid": 500,
-  "format-unknown": 400,
-  "format-mixed": 400,
-  "part-unwritable": 400,
-  "file-invalid": 400,
-  "floor-exceeds-window": 400,
-  "budget-impossible": 400,
-  "option-invalid": 400,
-  "stack-invalid": 500,
-  "source-unreadable": 500,
-  "breakpoints-exceeded": 400,
-  "store-full": 503,
-  "store-unavailable": 503,
-  "store-locked": 503,
-  "store-corrupt": 503,
-  "store-newer": 500,
-  "store-in-use": 503,
-  "store-closed": 503,
-  "store-sealed": 503,
-  "package-missing": 500,
-  "session-unknown": 404,
-  "session-exists": 409,
-  "entry-unknown": 404,
-  "handle-unknown": 404,
-  "nothing-to-undo": 409,
-  "policy-invalid": 400,
-  "policy-missing": 503,
-  "command-refused": 403,
-  "key-invalid": 400,
-  "finder-failed": 502,
-  "pin-unknown": 404,
-  "pin-shared": 409,
-  "turn-too-long": 500,
-  "turn-stopped": 503,
-  "access-refused": 401,
-  "path-unknown": 404,
-  "path-unjudged": 403,
-  "gateway-busy": 503,
-  "gateway-fault": 500,
-}
+export const statusOf: Readonly<Record<Problem["code"], number>> = statuses
 
 /** The tokens a request needs, and the tokens that fit. */
 type ContextNeed = { readonly neededTokens: number; readonly windowTokens: number }
@@ -102,19 +46,11 @@ const maxMessageLength = 4000
 const usualRetrySeconds = 1
 
 /** Problems that a retry does not solve. */
-const permanent: ReadonlySet<Problem["code"]> = new Set([
-  "response-invalid",
-  "stream-invalid",
-  "call-withheld",
-  "stream-event-too-large",
-  "upstream-too-large",
-  "prompty-invalid",
-  "stack-invalid",
-  "source-unreadable",
-  "store-newer",
-  "package-missing",
-  "turn-too-long",
-])
+const permanent: ReadonlySet<Problem["code"]> = new Set(
+  namesIn(
+    "response-invalid stream-invalid call-withheld stream-event-too-large upstream-too-large prompty-invalid stack-invalid source-unreadable store-newer package-missing turn-too-long",
+  ),
+)
 
 /** The error content of a problem. A context that is too long gets the provider's own message. */
 export function saidOf(format: Format | undefined, problem: Problem): ErrorContent {

@@ -1,4 +1,5 @@
 import type { ModelRequest } from "../../message/message.ts"
+import type { Words } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 import type { Identity } from "./identity.ts"
 import type { History, Names } from "./names.ts"
@@ -54,16 +55,7 @@ export type IdentitySubject = { readonly session: string; readonly frame: string
  * - `opening`: it repeats a first request that was not answered.
  * - `side`: it shares only an id with a conversation.
  */
-export type Why =
-  | "explicit"
-  | "client-id"
-  | "response-id"
-  | "calls"
-  | "history"
-  | "retelling"
-  | "opening"
-  | "side"
-  | "new"
+export type Why = Words<"explicit client-id response-id calls history retelling opening side new">
 
 export type Assignment = {
   readonly session: string

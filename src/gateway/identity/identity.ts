@@ -1,4 +1,5 @@
 import type { ModelRequest, Span } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { usualAgent } from "../../session/options.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -117,13 +118,7 @@ const usableId = (id: string | undefined): string | undefined =>
   id !== undefined && id.length >= leastId && /\d/.test(id) ? id : undefined
 
 /** Headers in which clients name their conversation. */
-export const sessionHeaders = [
-  "x-claude-code-session-id",
-  "session-id",
-  "session_id",
-  "x-session-id",
-  "conversation_id",
-]
+export const sessionHeaders = namesIn("x-claude-code-session-id session-id session_id x-session-id conversation_id")
 
 function sessionIn(headers: Headers, body: BodyFields, { held }: ModelRequest, metas: readonly BodyFields[]) {
   const candidates = [

@@ -1,69 +1,17 @@
-import { wordSet } from "../../language/word-forms.ts"
+import { wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { namesIn } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 import { fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
 /** What a call is, in a word that a policy can name. A call may be several. */
-export const actions = [
-  "send",
-  "read",
-  "write",
-  "delete",
-  "execute",
-  "purchase",
-  "disclose",
-  "deploy",
-  "query",
-  "other",
-] as const
+export const actions = namesIn("send read write delete execute purchase disclose deploy query other")
 export type Action = (typeof actions)[number]
 
-const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
-  [
-    "send",
-    wordSet(
-      "send email mail message notify post reply forward sms tweet dm invite broadcast publish submit share upload sendmail chat slack",
-    ),
-  ],
-  ["disclose", wordSet("disclose reveal share expose provide export tell divulge leak handover")],
-  [
-    "delete",
-    wordSet("delete remove drop truncate purge destroy wipe erase unlink rm terminate uninstall clear revoke"),
-  ],
-  [
-    "write",
-    wordSet(
-      "write create update edit insert append save put set add modify patch move rename copy replace multiedit configure enable disable change assign register approve reject merge commit push cancel close book schedule upsert toggle restore start stop restart exchange return",
-    ),
-  ],
-  [
-    "execute",
-    wordSet(
-      "exec execute run bash shell sh zsh terminal command cmd eval python ipython repl script process code powershell console subprocess",
-    ),
-  ],
-  [
-    "purchase",
-    wordSet(
-      "purchase buy pay payment order checkout charge transfer reserve subscribe spend wire procure procurement acquire invoice bill refund donate tip bid",
-    ),
-  ],
-  [
-    "deploy",
-    wordSet("deploy deployment release rollout provision launch apply migrate rollback terraform helm kubectl scale"),
-  ],
-  ["query", wordSet("query sql db database select postgres postgresql mysql sqlite mongo bigquery snowflake redshift")],
-  [
-    "read",
-    wordSet(
-      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web snapshot screenshot aggregate distinct explain",
-    ),
-  ],
-]
+const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = wordSetsOf(lists.actions.verbs)
 
 /** Nouns that are verbs elsewhere: `get_order` reads, and `order_details` too. */
-const nouns = wordSet(
-  "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info terraform helm kubectl",
-)
+const nouns = wordSet(lists.actions.nouns)
 
 /** The words of a tool's name in plain letters, in whatever language. */
 const nameWords = (tool: string): readonly string[] => wordsOf(tool.slice(0, 200)).map(fold)
@@ -76,10 +24,8 @@ const noMoney =
   /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 
 /** Deeds that are things as well, in a name that ends in what is told about one: `refund_status`, `transfer_history`. */
-const deedsAsThings = wordSet(
-  "refund transfer charge bid purchase checkout deploy release rollout migrate rollback invite",
-)
-const reports = wordSet("status details detail history info summary report receipt receipts quote estimate")
+const deedsAsThings = wordSet(lists.actions.deedsAsThings)
+const reports = wordSet(lists.actions.reports)
 
 export function actionsOfWords(given: readonly string[]): readonly Action[] {
   // `deletecollection` deletes.
@@ -122,14 +68,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
   return found
 }
 
-const paying = wordSet(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe",
-  "subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund",
-  "funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense",
-  "expenses escrow quote payroll bonus salary budget sepa swift iban ach nacha pain001 mt103 bacs giro ueberweisung uberweisung",
-  "virement transferencia bonifico zahle zahlen bezahlen kaufen bestellen zahlungspflichtig acheter payer commander comprar pagar",
-  "comprare pagare acquista kopen betalen kup kop satin",
-)
+const paying = wordSet(lists.actions.paying)
 const reads = /^(?:read|query)$/
 const currencyCode =
   /^(?:USD|EUR|GBP|JPY|CHF|CNY|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|MXN|ZAR|KRW|SGD|HKD|THB|ILS|AED|SAR|BTC|ETH|USDC|USDT)$/
@@ -203,7 +142,7 @@ const wholeSum =
   /^\s*(?:[$€£¥]|(?:usd|eur|gbp|chf|cad|aud)\s)\s*\d[\d.,' ]*$|^\s*\d[\d.,' ]*\s?(?:[$€£¥]|usd|eur|euros?|gbp|chf|dollars?|cad|aud)\s*$/i
 
 /** Tools that use what a screen shows; what they press says what it does. */
-const pressing = wordSet("click tap press touch submit dblclick doubleclick activate interact act select choose check")
+const pressing = wordSet(lists.actions.pressing)
 /** A thing to press that has a price on it, or a word for paying. */
 const isOffer = ({ text, folded, value }: Leaf): boolean =>
   typeof value === "string" &&

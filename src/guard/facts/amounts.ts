@@ -1,4 +1,5 @@
 import type { Leaf } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 
 /** A sum of money that a call names. */
 export type AmountFact = {
@@ -8,94 +9,14 @@ export type AmountFact = {
   readonly currency?: string
 }
 
-const signs: Readonly<Record<string, string>> = {
-  $: "USD",
-  "€": "EUR",
-  "£": "GBP",
-  "¥": "JPY",
-  "₹": "INR",
-  "₽": "RUB",
-  "₩": "KRW",
-  "₿": "BTC",
-  円: "JPY",
-}
+const signs: Readonly<Record<string, string>> = lists.currencies.signs
 /** Dollars and reals of other countries: their letters stand before the sign. */
-const lettered: Readonly<Record<string, string>> = {
-  r$: "BRL",
-  a$: "AUD",
-  au$: "AUD",
-  c$: "CAD",
-  ca$: "CAD",
-  nz$: "NZD",
-  hk$: "HKD",
-  s$: "SGD",
-  mx$: "MXN",
-}
-const names: Readonly<Record<string, string>> = {
-  dollar: "USD",
-  dollars: "USD",
-  bucks: "USD",
-  buck: "USD",
-  usd: "USD",
-  us$: "USD",
-  dólar: "USD",
-  dólares: "USD",
-  dollaro: "USD",
-  dollari: "USD",
-  reais: "BRL",
-  libras: "GBP",
-  yenes: "JPY",
-  franken: "CHF",
-  nzd: "NZD",
-  hkd: "HKD",
-  sgd: "SGD",
-  euro: "EUR",
-  euros: "EUR",
-  eur: "EUR",
-  pound: "GBP",
-  pounds: "GBP",
-  gbp: "GBP",
-  quid: "GBP",
-  yen: "JPY",
-  jpy: "JPY",
-  yuan: "CNY",
-  rmb: "CNY",
-  cny: "CNY",
-  rupees: "INR",
-  inr: "INR",
-  chf: "CHF",
-  francs: "CHF",
-  cad: "CAD",
-  aud: "AUD",
-  brl: "BRL",
-  krw: "KRW",
-  rub: "RUB",
-  sek: "SEK",
-  nok: "NOK",
-  dkk: "DKK",
-  pln: "PLN",
-  mxn: "MXN",
-  btc: "BTC",
-  eth: "ETH",
-  usdc: "USD",
-  usdt: "USD",
-}
+const lettered: Readonly<Record<string, string>> = lists.currencies.lettered
+const names: Readonly<Record<string, string>> = lists.currencies.names
 const codes = Object.keys(names)
   .map((name) => name.replace("$", "\\$"))
   .join("|")
-const scale: Readonly<Record<string, number>> = {
-  k: 1e3,
-  m: 1e6,
-  mm: 1e6,
-  mn: 1e6,
-  b: 1e9,
-  bn: 1e9,
-  thousand: 1e3,
-  grand: 1e3,
-  million: 1e6,
-  billion: 1e9,
-  hundred: 100,
-}
+const scale: Readonly<Record<string, number>> = lists.currencies.scale
 const figure = "\\d{1,18}(?:[.,'_]\\d{1,18}|[ \\u00a0]\\d{3}(?!\\d)){0,6}(?:e\\+?\\d{1,2})?"
 const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?![a-z]))?"
 

@@ -1,8 +1,9 @@
-import { wordSet } from "../../language/word-forms.ts"
+import { namedPatterns, wordSet } from "../../language/word-forms.ts"
 import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescaped } from "./code-text.ts"
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
 import type { OpenKind } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
 type CodeFacts = {
@@ -30,36 +31,27 @@ type CodeFacts = {
 /** Quoted texts of one program that are looked at. */
 const maxLiterals = 5_000
 
-const calls: readonly (readonly [Effect, RegExp])[] = [
-  [
-    "delete",
+const calls: readonly (readonly [Effect, RegExp])[] = namedPatterns({
+  delete: [
     /\b(?:os\.(?:remove|unlink|rmdir|removedirs)|shutil\.rmtree|unlink(?:Sync)?|rm(?:dir)?Sync|rimraf|fs\.rm|File\.delete|FileUtils\.rm\w*|rmtree|deleteMany|dropDatabase|Deno\.remove|RemoveAll|remove_dir_all)\s*\(|\.unlink\s*\(|\.rmdir\s*\(/,
   ],
-  [
-    "write",
+  write: [
     /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write|(?:to_(?:csv|json|excel|parquet|pickle|feather|hdf|sql|html|stata|netcdf|file)|save(?:fig|txt|z|_pretrained|_model|_img)?|np\.save\w*|write_(?:csv|parquet|json|html|image|gbq)))\s*\(|\bprint\s*>>?\s*"|\b(?:Dir\.mkdir|mkdir|rename|symlink)\b\s*[("']|\.(?:touch|mkdir|rename|symlink_to|chmod)\s*\(/,
   ],
-  [
-    "read",
+  read: [
     /\bopen\s*\(|\bread(?:File|FileSync|_text|_bytes|lines?|TextFile)?\s*\(|\bFile\.(?:read|open)|file_get_contents\s*\(/,
   ],
-  [
-    "network",
+  network: [
     /\b(?:requests|httpx|aiohttp|urllib(?!\.parse)|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection|open_connection|create_connection|create_datagram_endpoint|getaddrinfo|gethostby\w+|Deno\.(?:connect|connectTls|resolveDns)|Bun\.connect|net\.Dial\w*|tls\.Dial\w*|http\.(?:Get|Post|NewRequest)|UrlFetchApp)\b\s*[.(:]/,
-  ],
-  [
-    "network",
     /\b(?:import|from|require|use|__import__|import_module)\b\s*\(?\s*["']?(?:node:)?(?:socket|socketserver|ssl|requests|httpx|aiohttp|urllib[23]?(?!\.parse)|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
   ],
-  [
-    "send",
+  send: [
     /\b(?:requests|httpx|axios|session|client|got|ky|superagent)\.(?:post|put|patch|delete|request)\s*\(|\bsmtplib\b|\bnodemailer\b|\bsendmail\s*\(|\bsend_message\s*\(|\bsend_?e?[Mm]ail\w*\s*\(|\bsendEmail\w*\s*\(|\.send\s*\(|\bmail\s*\(|method\s*[:=]\s*["'](?:POST|PUT|PATCH|DELETE)|\bRequest\([^)]{0,200}data\s*=/,
   ],
-  [
-    "execute",
+  execute: [
     /\b(?:os\.(?:system|popen|exec\w*|spawn\w*|posix_spawn\w*)|subprocess\.\w+|child_process|exec(?:Sync|File|FileSync)?|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|Runtime\.getRuntime|Deno\.(?:run|Command)|Bun\.(?:spawn|\$)|pty\.spawn|commands\.getoutput)\s*[.(]/,
   ],
-]
+})
 
 const networkCalls =
   /\b(?:requests|httpx|axios|session|client|got|ky|superagent|https?|urllib\.request|Net::HTTP|HTTParty|Faraday)\.(?:get|post|put|patch|delete|head|options|request|stream|urlopen|urlretrieve|start)\s*\(|\b(?:fetch|urlopen|urlretrieve|axios|got|WebSocket|curl_init|file_get_contents|connect|create_connection|createConnection)\s*\(/g
@@ -380,39 +372,7 @@ const mayConcern = (text: string): readonly OpenKind[] => [
 ]
 
 /** Modules of the usual languages that use no network by themselves: what a program loads beside these may do anything. */
-const offline = wordSet(
-  // Python, its own
-  "urllib.parse urllib.error __future__ abc argparse array ast asyncio atexit base64 binascii bisect builtins bz2 calendar cmath",
-  "cmd code codecs collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg csv curses",
-  "dataclasses datetime dbm decimal difflib dis doctest email enum errno faulthandler filecmp fileinput fnmatch fractions functools",
-  "gc getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html imghdr inspect io ipaddress itertools json keyword",
-  "linecache locale logging lzma math mimetypes mmap multiprocessing numbers operator os pathlib pdb pickle pkgutil platform",
-  "plistlib posixpath pprint profile pwd py_compile pyclbr queue quopri random re readline reprlib resource runpy sched secrets",
-  "select selectors shelve shlex shutil signal site sqlite3 stat statistics string stringprep struct subprocess symtable sys",
-  "sysconfig tarfile tempfile textwrap threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc types",
-  "typing unicodedata unittest uuid venv warnings weakref xml zipapp zipfile zipimport zlib zoneinfo",
-  // Python, what calculations, tables, pictures and tests are made with
-  "numpy pandas polars scipy sklearn statsmodels matplotlib seaborn plotly bokeh altair sympy networkx pyarrow duckdb numba cython",
-  "xarray dask joblib tqdm rich click typer tabulate yaml ruamel toml tomli tomli_w dotenv jinja2 markdown bs4 lxml html5lib",
-  "openpyxl xlsxwriter docx pptx PyPDF2 pypdf pdfplumber reportlab PIL cv2 skimage imageio torch tensorflow keras jax xgboost",
-  "lightgbm catboost nltk spacy tokenizers tiktoken pytest hypothesis attr attrs pydantic dateutil pytz regex chardet packaging",
-  "setuptools pkg_resources colorama termcolor pygments jsonschema msgpack orjson ujson simplejson cryptography IPython ipywidgets",
-  "shapely geopandas rasterio h5py tables netCDF4 zarr sortedcontainers more_itertools toolz pint psutil sqlalchemy sqlglot",
-  "sqlparse black isort libcst radon coverage freezegun faker mypy",
-  // Node.js and what is used beside it
-  "assert async_hooks buffer child_process cluster console constants crypto diagnostics_channel domain events fs module os path",
-  "perf_hooks process punycode querystring readline repl stream string_decoder sys test timers tty url util v8 vm wasi",
-  "worker_threads zlib typescript esbuild rollup vite vitest jest mocha chai sinon lodash underscore ramda dayjs moment luxon",
-  "date-fns uuid nanoid chalk kleur picocolors commander yargs minimist zod ajv joi glob globby fast-glob micromatch minimatch",
-  "semver yaml js-yaml toml ini dotenv csv-parse papaparse cheerio jsdom marked markdown-it prettier eslint postcss sass handlebars",
-  "mustache ejs pug acorn recast magic-string fs-extra mkdirp rimraf execa react react-dom vue svelte immer rxjs mathjs decimal.js",
-  "bignumber.js sharp canvas d3 better-sqlite3 ts-morph @babel @types @testing-library fast-check tslib",
-  // Ruby, Perl, Go
-  "set date ostruct fileutils pathname optparse erb digest securerandom bigdecimal English forwardable pp benchmark rspec minitest",
-  "strict warnings utf8 feature constant POSIX Data List Getopt File Cwd Time Text Encode Carp Scalar Storable Term Tie Math JSON",
-  "Digest autodie parent base lib open vars integer fmt strings strconv sort encoding bufio errors bytes regexp sync context log",
-  "flag unicode reflect slices maps container hash testing math/rand runtime embed iter cmp",
-)
+const offline = wordSet(...Object.values(lists.modules))
 
 /** Ways to load a module in the usual languages. A relative one is a file of the project. */
 const loads: readonly RegExp[] = [

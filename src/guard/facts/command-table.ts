@@ -1,143 +1,46 @@
-import { wordSet } from "../../language/word-forms.ts"
+import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { entriesOf, type Words } from "../../message/present.ts"
+import lists from "./words.json" with { type: "json" }
+
 /** What a command may do to the world. */
-export type Effect =
-  | "read"
-  | "write"
-  | "delete"
-  | "network"
-  | "install"
-  | "privilege"
-  | "send"
-  | "deploy"
-  | "execute"
-  | "remote-code"
-  | "pay"
-  | "unknown"
+export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
 
 /** Commands that only look, beside what their options may do. */
-const readers = wordSet(
-  "nvidia-smi squeue sinfo sacct qstat cat bat nl head tail less more wc stat file strings xxd od hexdump jq yq cut sort uniq",
-  "column grep egrep fgrep rg ag ack find fd locate which whereis ls dir tree pwd du df echo printf true false test [ : cd pushd",
-  "popd date whoami hostname uname id ps env printenv type get-content gc select-string get-childitem gci diff cmp comm md5sum",
-  "sha256sum sha1sum base64 base32 tr rev awk gawk sed basename dirname realpath readlink sleep wait top free uptime lsof netstat",
-  "ss history man help fold paste join tac seq expr let bc dirs alias ulimit umask jobs time yes tput clear read shift return exit",
-  "break continue set unset export local declare readonly source . zcat zgrep gzcat iconv look getent groups last w who lscpu lsblk",
-  "mount dmesg journalctl sync nproc arch tty logname cal factor numfmt shuf tsort cksum b2sum sha512sum sha384sum sha224sum shasum",
-  "md5 users vmstat iostat mpstat pidof pgrep pstree lspci lsusb lsmod getconf locale zless zmore bzcat xzcat zstdcat bzgrep xzgrep",
-  "ncdu gron mlr xsv csvcut csvstat csvlook csvgrep dasel htmlq eza exa lsd delta difft colordiff diffstat sdiff wdiff lsb_release",
-)
+const readers = wordSet(lists.commands.readers)
 
-const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
-  [
-    "delete",
-    wordSet(
-      "rm rmdir unlink shred srm del erase rd remove-item ri wipefs mkfs fdisk parted dropdb dropuser trash wipe",
-    ),
-  ],
-  [
-    "write",
-    wordSet(
-      "cp mv touch mkdir ln install tee dd truncate chmod chown chgrp chattr setfacl rsync tar unzip zip gzip gunzip patch ed ex vi vim nano emacs set-content sc add-content ac out-file new-item ni copy-item move-item rename-item mkfifo mktemp split csplit crontab at xattr sponge dos2unix createdb",
-    ),
-  ],
-  [
-    "network",
-    wordSet(
-      "curl wget http https httpie nc ncat netcat socat telnet ssh scp sftp ftp lftp rsync dig nslookup host ping traceroute nmap",
-      "aria2c lynx links w3m invoke-webrequest iwr invoke-restmethod irm start-bitstransfer aws gcloud az gsutil s3cmd rclone kubectl",
-      "helm docker podman terraform pulumi heroku vercel netlify flyctl wrangler gh glab mail mailx sendmail mutt swaks msmtp ssmtp",
-      "nuget twine cloudflared ngrok openssl tftp whois pg_dump pg_dumpall pg_isready mysqldump mongodump psql mysql mongosh redis-cli",
-      "hub",
-    ),
-  ],
-  [
-    "install",
-    wordSet(
-      "apt apt-get yum dnf apk pacman brew pip pip3 pipx npm pnpm yarn bun gem cargo go choco winget snap conda uv poetry",
-    ),
-  ],
-  [
-    "privilege",
-    wordSet("sudo su doas runas pkexec chroot setcap visudo useradd usermod adduser userdel passwd chpasswd gpasswd"),
-  ],
-  ["send", wordSet("mail mailx sendmail mutt swaks msmtp ssmtp telegram-send slackcat")],
-  [
-    "deploy",
-    wordSet(
-      "terraform pulumi helm ansible ansible-playbook serverless sls cdk sam eb heroku vercel netlify flyctl wrangler kubectl",
-    ),
-  ],
-  [
-    "execute",
-    wordSet(
-      "bash sh zsh dash ksh fish python python3 python2 node deno bun ruby perl php pwsh powershell cmd osascript lua r rscript julia elixir groovy scala tclsh guile racket luajit java dotnet make npx eval source . exec xargs parallel ssh docker kubectl",
-    ),
-  ],
-]
+const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(lists.commands.effects)
 
 /** Said by a command's first words: which of its ways only look, and which do more than its name tells. */
-const phrases: readonly (readonly [Effect, RegExp])[] = [
-  [
-    "write",
+const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
+  write: [
     /^(?:g?sed|perl|ruby|gawk|awk) (?:\S+ )*(?:-[\dacnlpswuEr]*i|--in-place)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
-  ],
-  ["delete", /^journalctl .*--(?:vacuum|rotate|relinquish)/],
-  [
-    "delete",
-    /^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred|unlink)\b)|^git (?:clean|branch -D|push \S* ?(?:--delete|:))/i,
-  ],
-  [
-    "delete",
-    /^(?:kubectl|oc|k) (?:\S+ )*delete\b|^(?:terraform|pulumi|cdk|sls|serverless) (?:\S+ )*(?:destroy|remove)\b|^helm (?:uninstall|delete)\b/,
-  ],
-  [
-    "delete",
-    /^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm\b|deregister-|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|rm|rb|purge)\b|^heroku \S*(?:destroy|reset)/,
-  ],
-  [
-    "delete",
-    /^(?:docker|podman) (?:\S+ )*(?:rm|rmi|prune|kill)\b|^redis-cli .*\bflush(?:all|db)\b|^(?:mongo|mongosh) .*(?:drop|deletemany)/i,
-  ],
-  [
-    "deploy",
-    /^git (?:push|send-pack|http-push)\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
-  ],
-  [
-    "write",
     /^curl .*(?:-o|-O|--output|--remote-name|-c|--cookie-jar|--dump-header)\b|^wget (?!.*(?:-O ?-|--output-document=-|-q?O -|--spider))/,
-  ],
-  [
-    "network",
-    /^git (?:clone|fetch|pull|push|remote add|ls-remote|send-pack|fetch-pack|http-push|http-fetch|archive --remote|submodule|svn)\b/,
-  ],
-  [
-    "network",
-    /^getent (?:a?hosts(?:v[46])?|networks|services) |^(?:jj|hg|svn|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*(?:push|pull|fetch|clone|sync)\b/,
-  ],
-  ["install", /^(?:npx|bunx|uvx|pipx run) /],
-  // What looks otherwise writes with these options.
-  [
-    "write",
+    // What looks otherwise writes with these options.
     /^find .*-f(?:printf?0?|ls)\b|^date (?:.* )?(?:-s|--set)|^hostname [a-z\d]|^g?sed (?:.* )?(?:\S*[\d$/;{}])?w \S/,
-  ],
-  [
-    "send",
-    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
-  ],
-  // Issues, comments and reviews are read by people.
-  [
-    "send",
-    /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
-  ],
-  [
-    "write",
     /^git (?:add|commit|checkout|switch|reset|merge|rebase|stash|apply|am|cherry-pick|revert|tag -|config (?!--get)|rm|mv|init|restore|pull|clone|clean)\b/,
-  ],
-  [
-    "write",
     /^systemctl (?:start|stop|restart|enable|disable|mask|kill)\b|^service \S+ (?:start|stop|restart)|^(?:kill|killall|pkill|reboot|shutdown|halt|poweroff|iptables|nft|ufw|sysctl|setenforce|auditctl)\b/,
   ],
-]
+  delete: [
+    /^journalctl .*--(?:vacuum|rotate|relinquish)/,
+    /^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred|unlink)\b)|^git (?:clean|branch -D|push \S* ?(?:--delete|:))/i,
+    /^(?:kubectl|oc|k) (?:\S+ )*delete\b|^(?:terraform|pulumi|cdk|sls|serverless) (?:\S+ )*(?:destroy|remove)\b|^helm (?:uninstall|delete)\b/,
+    /^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm\b|deregister-|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|rm|rb|purge)\b|^heroku \S*(?:destroy|reset)/,
+    /^(?:docker|podman) (?:\S+ )*(?:rm|rmi|prune|kill)\b|^redis-cli .*\bflush(?:all|db)\b|^(?:mongo|mongosh) .*(?:drop|deletemany)/i,
+  ],
+  deploy: [
+    /^git (?:push|send-pack|http-push)\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
+  ],
+  network: [
+    /^git (?:clone|fetch|pull|push|remote add|ls-remote|send-pack|fetch-pack|http-push|http-fetch|archive --remote|submodule|svn)\b/,
+    /^getent (?:a?hosts(?:v[46])?|networks|services) |^(?:jj|hg|svn|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*(?:push|pull|fetch|clone|sync)\b/,
+  ],
+  install: [/^(?:npx|bunx|uvx|pipx run) /],
+  send: [
+    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+    // Issues, comments and reviews are read by people.
+    /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
+  ],
+})
 
 const lookOnly: readonly RegExp[] = [
   /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|shortlog|reflog)\b/,
@@ -159,19 +62,7 @@ const lookOnly: readonly RegExp[] = [
 const repairs =
   /^(?:npm|pnpm|yarn|bun|npx|eslint|ruff|biome|stylelint|rubocop|pytest|vitest|jest|cargo|go|golangci-lint|markdownlint|ansible-lint)(?= ).*(?: --(?:fix\S*|write|in-place|auto-?correct\S*|autofix|update-?snapshots?|snapshot-update|apply|unsafe)(?=[ =]|$)| -u$| format(?! .*--check)\b| fmt(?! .*--check)\b)/
 
-const local = wordSet(
-  "ctest cpack clang-tidy cppcheck gcov lcov gcovr ccache doxygen qmake scons jar javap ktlint detekt checkstyle swiftlint",
-  "swiftformat stylua luacheck terraform-docs conftest jsonnet envsubst msgfmt unix2dos make cmake ninja gradle gradlew mvn mvnw",
-  "tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang",
-  "clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress",
-  "phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage",
-  "sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson",
-  "autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc",
-  "convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint",
-  "tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine",
-  "time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto",
-  "scroll_up scroll_down create",
-)
+const local = wordSet(lists.commands.local)
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
 const fetches =
@@ -179,19 +70,13 @@ const fetches =
 const fetchOptions =
   /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
 /** Builders whose `install` and `update` put into place what they have built. */
-const placesOnly = wordSet(
-  "make cmake ninja meson ant rake just task husky pre-commit gradle gradlew bazel xcodebuild django-admin artisan alembic jupyter lerna changeset prisma apply_patch applypatch str_replace_editor edit submit create time open xdg-open sbt",
-)
+const placesOnly = wordSet(lists.commands.placesOnly)
 
 /** Programs that do what their statements say. */
-const clients = wordSet(
-  "sqlite3 sqlite duckdb litecli sqlcmd cqlsh bq snowsql clickhouse-client usql isql sqlplus mariadb mongo",
-)
+const clients = wordSet(lists.commands.clients)
 
 /** Programs that act on something far away, and change it unless they are known to look. */
-const clouds = wordSet(
-  "aws gcloud az gsutil s3cmd rclone kubectl oc helm docker podman nerdctl terraform tofu pulumi heroku vercel netlify flyctl fly wrangler gh glab hub doctl firebase supabase",
-)
+const clouds = wordSet(lists.commands.clouds)
 
 /** Programs that only look, beside what their options may do. */
 export const isReader = (name: string): boolean => readers.has(name)
@@ -341,24 +226,16 @@ export function isDryRun(name: string, words: readonly string[]): boolean {
 }
 
 /** Ways to take away more than one thing, each with what it hits. */
-export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] = [
-  [
-    "files",
-    /^(?:rm|remove-item|ri|del|rd|rmdir) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)(?= |$)|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
-  ],
-  [
-    "data",
-    /^dropdb\b|^redis-cli .*\bflush(?:all|db)\b|\bdropdatabase\b|\.drop(?:collection)?\(|\bdeletemany\(\s*(?:\{\s*\})?\s*\)|^heroku pg:reset|\b(?:migrate:(?:fresh|reset)|db:(?:drop|reset|purge)|migrate reset|schema:drop|flush --no-input)\b/i,
-  ],
-  [
-    "infrastructure",
-    /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\S+ )*plan\b)(?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
-  ],
-  [
-    "repository",
-    /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
-  ],
-]
+export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] =
+  entriesOf({
+    files:
+      /^(?:rm|remove-item|ri|del|rd|rmdir) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)(?= |$)|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
+    data: /^dropdb\b|^redis-cli .*\bflush(?:all|db)\b|\bdropdatabase\b|\.drop(?:collection)?\(|\bdeletemany\(\s*(?:\{\s*\})?\s*\)|^heroku pg:reset|\b(?:migrate:(?:fresh|reset)|db:(?:drop|reset|purge)|migrate reset|schema:drop|flush --no-input)\b/i,
+    infrastructure:
+      /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\S+ )*plan\b)(?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
+    repository:
+      /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
+  })
 
 /** How a client is told where what follows acts. */
 export const selects =

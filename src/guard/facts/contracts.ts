@@ -4,7 +4,7 @@ import { refuseOption } from "../../message/errors.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "./action.ts"
 import { type Leaf, roleNames } from "./leaf.ts"
-import { wellKnownTools } from "./well-known-tools.ts"
+import wellKnown from "./well-known-tools.json" with { type: "json" }
 import { globMatches } from "./words.ts"
 
 /** The words with which an operator declares what a tool does. */
@@ -47,24 +47,8 @@ export type ToolContract = {
 /** What becomes of a tool that nobody has declared: judged by its name and fields, handed to a person, or refused. */
 export type Undeclared = "infer" | "ask" | "deny"
 
-const lists = [
-  "recipients",
-  "subjects",
-  "amounts",
-  "currencies",
-  "quantities",
-  "paths",
-  "patches",
-  "hosts",
-  "sql",
-  "shell",
-  "code",
-  "regions",
-  "environments",
-  "texts",
-] as const
-
-const roles: Readonly<Record<(typeof lists)[number], Leaf["role"]>> = {
+/** The fields of a contract that list fields of a call, with what these hold. */
+const roles = {
   recipients: "recipient",
   subjects: "subject",
   amounts: "amount",
@@ -79,22 +63,14 @@ const roles: Readonly<Record<(typeof lists)[number], Leaf["role"]>> = {
   regions: "region",
   environments: "environment",
   texts: "body",
-}
+} as const satisfies Readonly<Partial<Record<keyof ToolContract, Leaf["role"]>>>
 
-const actionOf: Readonly<Record<Deed, Action>> = {
-  read: "read",
-  write: "write",
-  delete: "delete",
-  send: "send",
-  pay: "purchase",
-  run: "execute",
-  deploy: "deploy",
-  query: "query",
-  disclose: "disclose",
-}
+const isList = (name: string): name is keyof typeof roles => Object.hasOwn(roles, name)
+const lists = Object.keys(roles).filter(isList)
 
-export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> =>
-  new Set(does.map((deed) => actionOf[deed]))
+const actionOf = (deed: Deed): Action => (deed === "pay" ? "purchase" : deed === "run" ? "execute" : deed)
+
+export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> => new Set(does.map(actionOf))
 
 type Compiled = {
   readonly contract: ToolContract
@@ -224,11 +200,11 @@ export function checkContracts(given: readonly ToolContract[]): void {
     const place = `tools[${at}]`
     if (typeof contract !== "object" || contract === null) wrong(place, "a contract with tools and does", contract)
     for (const [key, value] of Object.entries(contract)) {
-      const isList = key === "tools" || lists.some((list) => list === key)
-      if (isList && !texts(value)) wrong(`${place}.${key}`, "a list of names", value)
-      if (!isList && !Object.hasOwn(otherFields, key))
+      if (key === "tools" || isList(key)) {
+        if (!texts(value)) wrong(`${place}.${key}`, "a list of names", value)
+      } else if (!Object.hasOwn(otherFields, key))
         wrong(`${place}.${key}`, `one of tools, does, ${[...lists, ...Object.keys(otherFields)].join(", ")}`, key)
-      if (!isList && key !== "does" && key !== "when" && typeof value !== otherFields[key])
+      else if (key !== "does" && key !== "when" && typeof value !== otherFields[key])
         wrong(`${place}.${key}`, `a ${otherFields[key]}`, value)
     }
     if (!texts(contract.tools) || contract.tools.length === 0)
@@ -253,7 +229,22 @@ const otherFields: Readonly<Record<string, string>> = {
   network: "boolean",
 }
 
-const shipped = lazy(() => wellKnownTools.map(compile))
+/** Words of the file of well-known tools; `@name` stands for a list of words that several tools have. */
+const wordsIn = (text: string): readonly string[] =>
+  text.split(" ").flatMap((word) => (word.startsWith("@") ? wordsIn(sharedWords[word.slice(1)] ?? "") : word))
+const sharedWords: Readonly<Record<string, string>> = wellKnown.lists
+
+/** Tools of Claude Code, Codex, Gemini CLI, opencode, pi, qwen and other agents, and of common MCP servers, by what their documents say. */
+const shipped = lazy(() =>
+  wellKnown.tools.map(({ tools, does, ...fields }) => {
+    const read = Object.entries(fields).map(([name, value]) => [
+      name,
+      isList(name) && typeof value === "string" ? wordsIn(value) : value,
+    ])
+    const deedsIn = deeds.filter((deed) => does.split(" ").includes(deed))
+    return compile({ ...Object.fromEntries(read), tools: wordsIn(tools), does: deedsIn })
+  }),
+)
 
 /** The contracts of well-known tools alone. */
 export const knownContracts: () => Contracts = lazy(() => contractsOf([]))

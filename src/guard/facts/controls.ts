@@ -1,35 +1,28 @@
+import { entriesOf } from "../../message/present.ts"
 import type { PathFact } from "./paths.ts"
 import { wordsOf } from "./words.ts"
 
 /** What guards a system, as names of settings, services and statements have it. */
-const controls: readonly (readonly [control: string, RegExp])[] = [
-  [
-    "audit",
+const controls: readonly (readonly [control: string, RegExp])[] = entriesOf({
+  audit:
     /^(?:audit|audits|auditing|auditd|auditctl|pgaudit|noaudit|auditlog|auditlogs|auditlogging|audittrail|cloudtrail)$/,
-  ],
-  ["logging", /^(?:logging|rsyslog|syslog|journald|histfile|binlog|telemetry)$/],
-  ["authentication", /^(?:mfa|2fa|totp|authentication|sso|captcha|otp|authn)$/],
-  ["access", /^(?:rls|authorization|authz|rbac|sandboxing|seccomp|selinux|apparmor|gatekeeper|uac)$/],
-  ["network", /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/],
-  [
-    "detection",
+  logging: /^(?:logging|rsyslog|syslog|journald|histfile|binlog|telemetry)$/,
+  authentication: /^(?:mfa|2fa|totp|authentication|sso|captcha|otp|authn)$/,
+  access: /^(?:rls|authorization|authz|rbac|sandboxing|seccomp|selinux|apparmor|gatekeeper|uac)$/,
+  network: /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/,
+  detection:
     /^(?:antivirus|(?:win)?defend(?:er)?|sysmon|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|falcon|falcond|wazuh|ossec|osquery|osqueryd|suricata|snort|zeek|tripwire|aide|clamav|clamd|freshclam|mdatp|sentinelone|sentinelctl|auditbeat|malware|realtimemonitoring|scanning|monitoring|monitors?|alerting|alerts?|alarm|alarms|fail2ban)$/,
-  ],
-  ["encryption", /^(?:encryption|encrypted|tls|ssl|hsts)$/],
-  [
-    "security",
+  encryption: /^(?:encryption|encrypted|tls|ssl|hsts)$/,
+  security:
     /^(?:security|guardrail|guardrails|safety|protection|protections|safeguard|safeguards|verification|signing|moderation)$/,
-  ],
-]
+})
 
-const pairs: readonly (readonly [control: string, RegExp])[] = [
-  [
-    "logging",
+const pairs: readonly (readonly [control: string, RegExp])[] = entriesOf({
+  logging:
     /\b(?:query|statement|general|slow|access|error|sql|bin|event|security|user|activity|transaction|api|request|flow) logs?\b|\blog (?:statement|bin|connections|duration|min|level|destination|collector|retention)\b/,
-  ],
-  ["network", /\brate limit\w*|\bnetwork polic\w+|\bblock public\b/],
-  ["access", /\brow level security\b|\baccess controls?\b|\bbranch protection\b|\bleast privilege\b|\btwo factor\b/],
-]
+  network: /\brate limit\w*|\bnetwork polic\w+|\bblock public\b/,
+  access: /\brow level security\b|\baccess controls?\b|\bbranch protection\b|\bleast privilege\b|\btwo factor\b/,
+})
 
 const off =
   /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|unload|bootout|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|inactive|unenforced|unprotect|unprotected|exempt|deaktivieren|desactivar|desactiver|desativar)$/
@@ -41,33 +34,21 @@ const reach = 6
 const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
 
 /** Commands and statements that switch a control off in words of their own. */
-const sayings: readonly (readonly [control: string, RegExp])[] = [
-  [
-    "access",
+const sayings: readonly (readonly [control: string, RegExp])[] = entriesOf({
+  access:
     /\bsetenforce (?:0|permissive)\b|\bselinux enforce\b|\bcsrutil disable\b|\bspctl (?:master|global) disable\b|\bselinux (?:0|permissive|disabled)\b|\bexecutionpolicy (?:bypass|unrestricted)\b|\baa (?:teardown|disable|complain|remove unknown)\b|\bnopasswd\b|\b(?:attach|put|add|create|bind|grant)\b.{0,120}\b(?:administrator ?access|cluster admin|roles owner|iam full ?access)\b|\bpod security\b.{0,40}\bprivileged\b|\b(?:password ?authentication|permit ?root ?login|permit ?empty ?passwords) (?:s )?(?:no )?(?:(?:password|permit)\w*(?: \w+){0,2} )?yes\b|\bchmod (?:r )?(?:[2467]\d{3}|[ugoa]{0,3} s)\b|\b(?:password|passwort|passwd)\b.{0,60}\bmin(?:imum)? ?length [0-5]\b|\brulesets? (?:delete|disable|remove)\b|\b(?:delete|disable|remove) rulesets?\b/,
-  ],
-  [
-    "network",
+  network:
     /\ballow(?: |ed )(?:all|any)\b.{0,120}\b(?:inbound|ingress)\b|\b(?:nsg|security groups?|firewall|acl|ingress|inbound)\b.{0,120}\ballow(?: |ed )(?:all|any)\b|\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bpfctl d\b|\bnet ?firewall ?profile\b.{0,40}\bfalse\b|\b0 0 0 0 0\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\bufw (?:default )?allow (?:from any$|in$|incoming|0 0 0 0)|\badvfirewall set \w+ state off\b|\bfirewall(?: cmd)?\b.{0,60}\badd (?:port \d+ \d+|source 0)|\bfirewall(?: cmd)?\b.{0,60}\b(?:zone trusted|panic off|set default zone trusted)\b|\b(?:waf|firewall)\b.{0,60}\b(?:count|monitor|detection|report|log) only\b/,
-  ],
-  [
-    "audit",
+  audit:
     /\bauditctl (?:e 0|d)\b|\bstop logging\b|\bdelete trail\b|\bnoaudit\b|\bauditpol clear\b|\baudit trail (?:none|false|0)\b|\bupdate trail\b.{0,80}\bno (?:include|enable|is)\b/,
-  ],
-  [
-    "logging",
+  logging:
     /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhist(?:file)?size 0\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog ?level (?:none|off|silent|quiet|fatal)\b|\bwevtutil (?:cl|clear log)\b|\bclear event ?log\b|\b(?:rm|truncate|shred|unlink|overwrite)\b.{0,30}\bvar log (?:auth|audit|secure|syslog|messages|journal|wtmp|btmp|lastlog|faillog|kern)|\bjournalctl\b.{0,40}\bvacuum (?:time|size|files) 0*1?[a-z]?\b/,
-  ],
-  ["detection", /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/],
-  [
-    "encryption",
+  detection: /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/,
+  encryption:
     /\b(?:sslmode disable|ssl off|sslverify false|node tls reject unauthorized 0|no check certificate|verify false|tls skip verify|schedule key deletion|kms disable key|strict ?host ?key ?checking no)\b/,
-  ],
-  [
-    "security",
+  security:
     /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfigurations?\b|\bmutatingwebhookconfigurations?\b|\bfailure ?policy\b.{0,40}\bignore\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
-  ],
-]
+})
 
 /** Files in which controls keep what they are told, and what they saw. */
 const controlFile =

@@ -1,27 +1,10 @@
 import { sentencesIn } from "../../language/sentences.ts"
 import { type Leaf, maxLanguageLength } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 import { isAscii } from "./words.ts"
 
 /** Languages written in Latin letters, by the small words that no sentence of theirs does without. */
-const smallWords: Readonly<Record<string, string>> = {
-  en: "the and of to is was were that this with for not are be has have been it on which from by as at or an we you your our will can please if but they their there all would about into when what who how its than then do does did i my me he she his her us no so up out just more any some here attached let know find see",
-  de: "der die das und ist nicht mit ein eine einen einem einer wurde den von zu auf für auch dass werden noch wird im dem sie wir ich ihr uns bei nach über aus wie oder aber wenn als zum zur hat haben sind war bitte anbei sehr geehrte alle",
-  fr: "le la les des est une pour dans que qui pas du et sur avec été sont ce au aux cette nous vous je il elle ils votre notre mais ou plus par en se leur être avoir fait merci bonjour très ci voici un",
-  es: "el la los las que de es una para con por no se del fue más y está son como pero un en su sus al lo le nos usted hola gracias este esta esto hay muy todo todos ya también adjunto les he ha",
-  pt: "o os as que de uma para com não por foi do da em são está mas como ao dos das um no na nos nas você olá obrigado este esta isso muito todos já também se seu sua pelo pela segue anexo",
-  it: "il lo gli che di è una per con non del della sono stato nel alla anche questo dei le la un in si ciao grazie molto tutti come più ma ho ha i al dal allegato vi ci suo sua",
-  nl: "de het een van en is niet dat met voor op zijn werd ook naar aan maar worden er dit die te bij uit om wij u ik je hallo bedankt alle als heeft hebben wordt onze uw bijgevoegd",
-  pl: "i w na nie jest się z do to że o jak przez został są ale po dla oraz który za od co tak już tylko może był być proszę dzień dobry dziękuję",
-  sv: "och att det som en är inte på för med av den till har ett var de om men vi du jag hej tack alla kan ska från eller när bifogat",
-  da: "og at det som en er ikke på for med af den til har et var de om men vi du jeg hej tak alle kan skal fra eller når vedhæftet",
-  tr: "ve bir bu için ile de da olarak değil var daha gibi çok olan ama ne merhaba teşekkürler lütfen sizin bize her",
-  id: "yang dan di untuk dengan tidak dari ini itu pada adalah telah akan ke juga sudah kami anda saya terima kasih silakan dalam",
-  vi: "và là của không có được cho trong này đã với người một các những để tôi bạn chúng cảm ơn",
-  ro: "și în de la cu nu este pentru că pe din care mai sunt un o al ale vă bună mulțumesc toate a fost",
-  cs: "a v na je se že to s z do o jak pro byl jsou ale po který za od co už jen může dobrý den děkuji prosím",
-  fi: "ja on ei että se oli mutta kun ovat myös hän tämä niin kuin olen hei kiitos kaikki liitteenä",
-  hu: "a az és hogy nem is egy van volt meg de ez mint csak vagy kell köszönöm szia minden",
-}
+const smallWords: Readonly<Record<string, string>> = lists.smallWords
 
 /** Their names; below a language is known by its place. */
 const languages: readonly string[] = Object.keys(smallWords)

@@ -1,4 +1,6 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import { namesIn, type Words } from "../../message/present.ts"
+import lists from "./words.json" with { type: "json" }
 import { clean, fold, runsIn, signSet } from "./words.ts"
 
 /** One value of a call's arguments: where it stood, what it says and how the eye takes it. */
@@ -176,33 +178,7 @@ const isFileField = (keys: readonly string[], text: string): boolean =>
   /^(?:from|to)$/.test(keys.at(-1) ?? "") &&
   /^(?:(?:~|\.{0,2})[/\\]|\.\w)[^\s@]*$|^[\w.-]+(?:\/[\w.*-]+)*\/[\w*-]+\.\w{1,6}$/.test(text.trim())
 
-const entityNames: Readonly<Record<string, string>> = {
-  lt: "<",
-  gt: ">",
-  amp: "&",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  commat: "@",
-  period: ".",
-  sol: "/",
-  bsol: "\\",
-  colon: ":",
-  semi: ";",
-  lowbar: "_",
-  hyphen: "-",
-  dash: "-",
-  dollar: "$",
-  comma: ",",
-  lpar: "(",
-  rpar: ")",
-  num: "#",
-  percnt: "%",
-  plus: "+",
-  equals: "=",
-  Tab: "\t",
-  NewLine: "\n",
-}
+const entityNames: Readonly<Record<string, string>> = lists.entityNames
 
 const codePoint = (code: number): string =>
   code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : ""
@@ -282,22 +258,7 @@ function unfold(text: string): Unfolded {
 
 /** What a field of a call is for, as its name says. */
 type Role =
-  | "recipient"
-  | "sender"
-  | "subject"
-  | "body"
-  | "sql"
-  | "command"
-  | "code"
-  | "amount"
-  | "quantity"
-  | "currency"
-  | "region"
-  | "path"
-  | "patch"
-  | "url"
-  | "environment"
-  | "other"
+  Words<"recipient sender subject body sql command code amount quantity currency region path patch url environment other">
 
 const word = (words: string): RegExp => new RegExp(`(?:^|_)(?:${words})(?:_|$)`)
 
@@ -387,33 +348,12 @@ export const keyName = (key: string): string =>
  * What is odd about a call as a whole. The first four say that it could not be read in full, so that no verdict on it is safe;
  * `obscured` says that it runs what cannot be read beforehand, the others that something was hidden and found.
  */
-export type Mark =
-  | "too-large"
-  | "too-deep"
-  | "too-many"
-  | "unparsable"
-  | "obscured"
-  | "encoded"
-  | "hidden-characters"
-  | "look-alike"
+export type Mark = Words<"too-large too-deep too-many unparsable obscured encoded hidden-characters look-alike">
 
 /** Facts of which a call may have more than it says. `everything`: it runs what shows only when it runs. */
-const openKinds = [
-  "everything",
-  "recipients",
-  "hosts",
-  "network",
-  "paths",
-  "changedPaths",
-  "statements",
-  "changes",
-  "amounts",
-  "environments",
-  "secrets",
-  "personal",
-  "regions",
-  "controls",
-] as const
+const openKinds = namesIn(
+  "everything recipients hosts network paths changedPaths statements changes amounts environments secrets personal regions controls",
+)
 export type OpenKind = (typeof openKinds)[number]
 
 /** Each unresolved fact with the reason. */

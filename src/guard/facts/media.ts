@@ -1,42 +1,26 @@
+import { entriesOf, type Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import { wordsOf } from "./words.ts"
 
 /** The way on which a call reaches people. */
-type Medium =
-  | "email"
-  | "slack"
-  | "teams"
-  | "discord"
-  | "sms"
-  | "chat"
-  | "ticket"
-  | "phone"
-  | "social"
-  | "webhook"
-  | "wiki"
-  | "calendar"
-  | "pager"
-  | "public"
+type Medium = Words<"email slack teams discord sms chat ticket phone social webhook wiki calendar pager public">
 
-const names: readonly (readonly [Medium, RegExp])[] = [
-  [
-    "email",
-    /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,
-  ],
-  ["slack", /^(?:slack|slackcat)$/],
-  ["teams", /^(?:teams|msteams)$/],
-  ["discord", /^discord$/],
-  ["sms", /^(?:sms|twilio|mms|imessage)$/],
-  ["chat", /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/],
-  ["ticket", /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/],
-  ["phone", /^(?:phone|call|dial|voice|voicemail|fax)$/],
-  ["social", /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/],
-  ["webhook", /^(?:webhook|webhooks)$/],
-  ["wiki", /^(?:wiki|confluence|notion|sharepoint)$/],
-  ["calendar", /^(?:calendar|meeting|invite)$/],
-  ["pager", /^(?:pagerduty|opsgenie|pager)$/],
-  ["public", /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/],
-]
+const names: readonly (readonly [Medium, RegExp])[] = entriesOf({
+  email: /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,
+  slack: /^(?:slack|slackcat)$/,
+  teams: /^(?:teams|msteams)$/,
+  discord: /^discord$/,
+  sms: /^(?:sms|twilio|mms|imessage)$/,
+  chat: /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/,
+  ticket: /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/,
+  phone: /^(?:phone|call|dial|voice|voicemail|fax)$/,
+  social: /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/,
+  webhook: /^(?:webhook|webhooks)$/,
+  wiki: /^(?:wiki|confluence|notion|sharepoint)$/,
+  calendar: /^(?:calendar|meeting|invite)$/,
+  pager: /^(?:pagerduty|opsgenie|pager)$/,
+  public: /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/,
+})
 
 /** Services that are told apart by name: a call by WhatsApp is a chat, and is by WhatsApp. */
 export const services: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,5 @@
 import type { Leaf } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 import { fold, globMatches } from "./words.ts"
 
 /** No system takes a longer path. */
@@ -165,37 +166,9 @@ const harmless =
   /(?:^|\/)(?:[\w-]*(?:cert|chain|bundle|public)[\w-]*|ca)\.pem$|\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
 
 /** Secrets that a pattern may stand for. */
-const likely: readonly string[] = [
-  "id_rsa",
-  "id_ed25519",
-  "id_ecdsa",
-  "id_dsa",
-  ".env",
-  ".env.production",
-  ".netrc",
-  ".pgpass",
-  "credentials",
-  "credentials.json",
-  "secrets.yml",
-  "server.pem",
-  "server.key",
-  "shadow",
-]
+const likely: readonly string[] = lists.secretFiles.names
 
-const likelyPlaces: readonly string[] = [
-  "~/.ssh/id_rsa",
-  "~/.ssh/id_ed25519",
-  "~/.aws/credentials",
-  "~/.netrc",
-  "~/.kube/config",
-  "~/.gnupg/secring.gpg",
-  "~/.docker/config.json",
-  "/etc/shadow",
-  "/etc/gshadow",
-  "/etc/sudoers",
-  "/proc/self/environ",
-  "/run/secrets/token",
-]
+const likelyPlaces: readonly string[] = lists.secretFiles.paths
 
 /** Does a normal path in small letters hold what only its owner should read: keys, credentials, tokens, password stores? */
 function isSecretPath(path: string): boolean {

@@ -1,18 +1,9 @@
+import { namedPatterns } from "../../language/word-forms.ts"
+import type { Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import { wordsOf } from "./words.ts"
 
-export type PersonalKind =
-  | "ssn"
-  | "card"
-  | "iban"
-  | "phone"
-  | "email"
-  | "passport"
-  | "birth-date"
-  | "national-id"
-  | "account"
-  | "health"
-  | "address"
+export type PersonalKind = Words<"ssn card iban phone email passport birth-date national-id account health address">
 
 /** Digits with the signs that people put between them; both ends must be free. */
 const numbers = /(?<![\w.-]|\d[ /])\+?\(?\d(?:[\d()]|[ .\-/]{1,3}(?=[\d(])){5,40}(?![\w-])/g
@@ -43,25 +34,20 @@ function passesIban(text: string): boolean {
 
 const isSsn = (digits: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits)
 
-const named: readonly (readonly [PersonalKind, RegExp])[] = [
-  ["ssn", /\b(?:ssn|social[\s_-]?security(?:[\s_-]?(?:number|no|num))?)\b/],
-  ["card", /\b(?:card[\s_-]?number|credit[\s_-]?card|cvv|cvc|pan)\b/],
-  ["passport", /\bpassport(?:[\s_-]?(?:number|no))?\b/],
-  [
-    "birth-date",
+const named: readonly (readonly [PersonalKind, RegExp])[] = namedPatterns({
+  ssn: [/\b(?:ssn|social[\s_-]?security(?:[\s_-]?(?:number|no|num))?)\b/],
+  card: [/\b(?:card[\s_-]?number|credit[\s_-]?card|cvv|cvc|pan)\b/],
+  passport: [/\bpassport(?:[\s_-]?(?:number|no))?\b/],
+  "birth-date": [
     /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=["']?[\s:=]{1,3}["']?\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
   ],
-  [
-    "national-id",
+  "national-id": [
     /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|pesel|dni|nif|nie|cnp|egn|curp|personnummer|codice fiscale|burgerservicenummer|rodne cislo|numero de seguridad social|svnr|ahv(?:[\s_-]?n(?:umme)?r)?|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
-  ],
-  [
-    "national-id",
     /\b(?:(?:kranken|sozial|renten)?versicher(?:ten|ungs)|steuer(?:identifikations)?|ausweis|patienten|personal)[\s_-]?(?:nummer|nr\.?|id)(?![a-z])/,
   ],
-  ["account", /\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
-  ["iban", /\biban\b/],
-]
+  account: [/\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
+  iban: [/\biban\b/],
+})
 
 /** A diagnosis by its code in the classification of diseases, beside a word for it. */
 const diagnosis =

@@ -1,4 +1,5 @@
 import type { Leaf } from "./leaf.ts"
+import lists from "./words.json" with { type: "json" }
 
 const codes: readonly RegExp[] = [
   // AWS and those who copied it, with or without the zone's letter.
@@ -14,38 +15,10 @@ const anySide = /north|south|east|west|central/
 const minSearched = 200
 
 /** Where a provider's own names for places lead. */
-const places: Readonly<Record<string, string>> = {
-  virginia: "us-east-1",
-  ohio: "us-east-2",
-  california: "us-west-1",
-  oregon: "us-west-2",
-  ireland: "eu-west-1",
-  london: "eu-west-2",
-  paris: "eu-west-3",
-  frankfurt: "eu-central-1",
-  stockholm: "eu-north-1",
-  milan: "eu-south-1",
-  singapore: "ap-southeast-1",
-  sydney: "ap-southeast-2",
-  tokyo: "ap-northeast-1",
-  seoul: "ap-northeast-2",
-  osaka: "ap-northeast-3",
-  mumbai: "ap-south-1",
-  "sao paulo": "sa-east-1",
-}
+const places: Readonly<Record<string, string>> = lists.regions.places
 
 const shortCodes = /(?<![a-z\d])(us|eu|ap|sa|ca)(e|w|c|n|s|ne|se|nw|sw)(\d)(?![a-z\d])/g
-const sides: Readonly<Record<string, string>> = {
-  e: "east",
-  w: "west",
-  c: "central",
-  n: "north",
-  s: "south",
-  ne: "northeast",
-  se: "southeast",
-  nw: "northwest",
-  sw: "southwest",
-}
+const sides: Readonly<Record<string, string>> = lists.regions.sides
 
 /** One spelling for a region: `US_West_2a` is `us-west-2`. */
 export const regionName = (written: string): string => {

@@ -2,6 +2,7 @@ import { wordSet } from "../../language/word-forms.ts"
 import { isObject } from "../../wire/json.ts"
 import { maxScriptDepth, maxStatements } from "./leaf.ts"
 import { parseSql, type SqlNode } from "./sql-grammar.ts"
+import lists from "./words.json" with { type: "json" }
 
 export type SqlFact = {
   readonly verb: string
@@ -87,12 +88,8 @@ function shortened(text: string): string {
 
 // As the grammar reads it
 
-const reading = wordSet(
-  "SelectStmt ExplainStmt VariableShowStmt TransactionStmt DeclareCursorStmt FetchStmt ClosePortalStmt ListenStmt UnlistenStmt DeallocateStmt ConstraintsSetStmt CheckPointStmt",
-)
-const dropping = wordSet(
-  "DropStmt DropdbStmt DropRoleStmt DropTableSpaceStmt DropOwnedStmt DropSubscriptionStmt DropUserMappingStmt TruncateStmt DeleteStmt",
-)
+const reading = wordSet(lists.sql.reading)
+const dropping = wordSet(lists.sql.dropping)
 /** Settings of a session that change what it may do or what is recorded of it. */
 const powers = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
 
@@ -237,38 +234,12 @@ function isAlways(node: unknown): boolean {
 const bare = (node: unknown): string => JSON.stringify(node ?? null).replace(/"location":\d+/g, "")
 
 /** Functions that look and change nothing, by their names in the usual systems. */
-const functions = wordSet(
-  "count sum avg min max coalesce nullif greatest least abs ceil ceiling floor round trunc truncate sign sqrt power pow exp ln log",
-  "log10 log2 mod random rand pi degrees radians sin cos tan asin acos atan atan2 length char_length character_length octet_length",
-  "bit_length lower upper initcap trim ltrim rtrim btrim lpad rpad left right substr substring position strpos instr locate replace",
-  "translate repeat reverse split_part concat concat_ws group_concat string_agg array_agg json_agg jsonb_agg json_object_agg",
-  "jsonb_object_agg listagg format printf quote_literal quote_ident quote_nullable md5 sha1 sha2 sha224 sha256 sha384 sha512 crc32",
-  "encode decode hex unhex ascii chr char unicode now curdate curtime current_date current_time current_timestamp localtime",
-  "localtimestamp sysdate getdate getutcdate clock_timestamp statement_timestamp transaction_timestamp date datetime strftime",
-  "julianday unixepoch age extract year month day hour minute second week quarter dayofweek dayofyear dayname monthname last_day",
-  "adddate subdate datediff timestampdiff timestampadd dateadd datepart datename make_date make_timestamp make_interval",
-  "generate_series generate_subscripts unnest cardinality row_number rank dense_rank percent_rank cume_dist ntile lag lead",
-  "first_value last_value nth_value bool_and bool_or every any_value mode stddev stddev_pop stddev_samp variance var_pop var_samp",
-  "corr covar_pop covar_samp median approx_count_distinct cast convert try_cast typeof pg_typeof isnull ifnull nvl nvl2 decode iif",
-  "if isnumeric exists version database schema current_user session_user user current_schema current_database current_schemas",
-  "current_setting connection_id last_insert_rowid changes total_changes inet_server_addr pg_backend_pid obj_description",
-  "col_description format_type row_to_json row to_char to_date to_number to_timestamp width_bucket overlay normalize starts_with",
-  "ends_with contains glob like soundex difference levenshtein metaphone masklen host network family text numeric int integer",
-  "bigint float double boolean varchar jsonb_each jsonb_array_elements jsonb_array_length jsonb_extract_path jsonb_object_keys",
-  "jsonb_set isfinite justify_days tsrange daterange lower_inc upper_inc isempty grouping xmlagg bit_and bit_or bit_count",
-  "pg_column_size txid_current pg_is_in_recovery object_id db_name schema_name object_name newid uuid sys_guid rowid rownum",
-  "table_info index_list foreign_key_list pragma_table_info generate_uuid safe_cast parse_date format_date timestamp_trunc",
-  "date_trunc array_length struct approx_quantiles countif sumif logical_and logical_or",
-)
+const functions = wordSet(lists.sql.functions)
 
 // In words, for systems whose grammar is another
 
-const changing = wordSet(
-  "insert update delete merge replace upsert drop truncate alter create grant revoke rename purge noaudit deny undrop detach attach load import copy unload",
-)
-const looking = wordSet(
-  "select show explain describe desc with values pragma use help list table begin start commit rollback savepoint end go print if while declare",
-)
+const changing = wordSet(lists.sql.changing)
+const looking = wordSet(lists.sql.looking)
 const verbs = new Set([
   ...changing,
   ...looking,
@@ -276,12 +247,8 @@ const verbs = new Set([
     "set reset call exec execute do vacuum analyze reindex comment lock kill flush optimize prepare deallocate export backup restore shutdown audit disable enable cluster refresh handler xa",
   ),
 ])
-const beforeTarget = wordSet(
-  "from into update table database schema view index user role policy trigger function procedure sequence materialized keyspace collection bucket cluster tablespace warehouse on join using truncate",
-)
-const noTarget = wordSet(
-  "if exists not table only concurrently cascade restrict all select set where values ( ) ' , * . = into from temporary temp or replace view database schema delete update each row",
-)
+const beforeTarget = wordSet(lists.sql.beforeTarget)
+const noTarget = wordSet(lists.sql.noTarget)
 
 function targetsOf(words: readonly string[]): readonly string[] {
   const targets = new Set<string>()

@@ -13,62 +13,51 @@ export type Wrapped = {
 
 const none: Wrapped = { argv: [], scripts: [], places: [] }
 
+/** Such programs whose options take no value. */
+const taking = (operands: number, names: string) =>
+  Object.fromEntries(names.split(" ").map((name) => [name, [/^$/, operands] as const]))
+
 /** Programs that run the command behind them: options of theirs that take a value, and words before the command. */
 const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: number] | undefined>> = {
+  ...taking(
+    0,
+    "nohup command builtin coproc busybox toybox setsid unbuffer fakeroot torsocks firejail dbus entr with-contenv tini cross-env",
+  ),
+  ...taking(1, "chrt taskset setarch chroot"),
   sudo: [/^-[ugphCTRDr]$|^--(?:user|group|chdir|prompt|host)$/, 0],
   doas: [/^-[uC]$/, 0],
-  nohup: [/^$/, 0],
   time: [/^-[fo]$/, 0],
   timeout: [/^-[sk]$/, 1],
   gtimeout: [/^-[sk]$/, 1],
   nice: [/^-n$/, 0],
   ionice: [/^-[cnp]$/, 0],
-  chrt: [/^$/, 1],
-  taskset: [/^$/, 1],
-  command: [/^$/, 0],
-  builtin: [/^$/, 0],
   exec: [/^-a$/, 0],
-  coproc: [/^$/, 0],
-  busybox: [/^$/, 0],
-  toybox: [/^$/, 0],
   stdbuf: [/^-[ioe]$/, 0],
-  setsid: [/^$/, 0],
-  setarch: [/^$/, 1],
   strace: [/^-[eopsSuaPI]$/, 0],
   ltrace: [/^-[eopsSua]$/, 0],
   perf: [/^-[eop]$/, 1],
-  unbuffer: [/^$/, 0],
-  chroot: [/^$/, 1],
-  fakeroot: [/^$/, 0],
   proxychains: [/^-f$/, 0],
   proxychains4: [/^-f$/, 0],
-  torsocks: [/^$/, 0],
   unshare: [/^-[SGRw]$/, 0],
   nsenter: [/^-[tSGr]$|^--(?:target|setuid|setgid)$/, 0],
-  firejail: [/^$/, 0],
   bwrap: [
     /^--(?:dev|proc|tmpfs|mqueue|dir|chdir|unsetenv|uid|gid|hostname|lock-file|seccomp|perms|size|cap-add|cap-drop)$/,
     0,
   ],
   proot: [/^-[brRSwqv]$/, 0],
   "systemd-run": [/^-[pMHuE]$|^--(?:unit|property|setenv|uid|gid)$/, 0],
-  dbus: [/^$/, 0],
   caffeinate: [/^-[tw]$/, 0],
   flock: [/^-[wE]$/, 1],
-  entr: [/^$/, 0],
   direnv: [/^$/, 2],
   dotenv: [/^-[efv]$/, 0],
   dotenvx: [/^-[ef]$/, 1],
   doppler: [/^-[pc]$/, 1],
   aws_vault: [/^$/, 2],
-  "with-contenv": [/^$/, 0],
-  tini: [/^$/, 0],
   wsl: [/^-[du]$|^--(?:distribution|user|cd)$/, 0],
   "start-process": [/^-(?:verb|workingdirectory|windowstyle)$/i, 0],
   npx: [/^-[pcw]$|^--package$/, 0],
   bunx: [/^-p$/, 0],
   uvx: [/^--(?:from|with|python)$/, 0],
-  "cross-env": [/^$/, 0],
   parallel: [/^-[jIaNLS]$|^--(?:jobs|arg-file|delay|joblog|colsep)$/, 0],
 }
 

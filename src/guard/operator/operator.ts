@@ -55,16 +55,9 @@ export type OperatorOptions = {
   readonly watch?: boolean
 }
 
-const operatorNames = optionNames<OperatorOptions>({
-  store: true,
-  directory: true,
-  directoryIs: true,
-  withoutDirectory: true,
-  keys: true,
-  audience: true,
-  now: true,
-  watch: true,
-})
+const operatorNames = optionNames<OperatorOptions>()(
+  "store directory directoryIs withoutDirectory keys audience now watch",
+)
 
 /** A command in force: its audit line, and the id of the rule if it pinned one. */
 export type Accepted = { readonly line: AcceptedLine; readonly rule?: string }

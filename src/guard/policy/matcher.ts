@@ -1,3 +1,4 @@
+import type { Words } from "../../message/present.ts"
 import type { CallFacts } from "../facts/facts.ts"
 import { hostName } from "../facts/hosts.ts"
 import { normalPath, placesOf } from "../facts/paths.ts"
@@ -5,17 +6,7 @@ import { fold, globMatches } from "../facts/words.ts"
 
 /** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
 export type Matcher = {
-  readonly of:
-    | "recipientDomains"
-    | "recipients"
-    | "hosts"
-    | "paths"
-    | "changedPaths"
-    | "deletedPaths"
-    | "commands"
-    | "commandLines"
-    | "commandUses"
-    | "sqlTargets"
+  readonly of: Words<"recipientDomains recipients hosts paths changedPaths deletedPaths commands commandLines commandUses sqlTargets">
   /**
    * Domains and hosts: exact, or `*.example.com` for what stands below. Recipients: addresses or such domains. Paths: globs. Lines of
    * commands by their first words; uses of a command by its name and first words, its flags anywhere. Others: globs on the whole name.

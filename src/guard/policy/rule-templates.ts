@@ -1,5 +1,7 @@
+import { namesIn } from "../../message/present.ts"
 import { services } from "../facts/media.ts"
 import { regionName } from "../facts/regions.ts"
+import lists from "../facts/words.json" with { type: "json" }
 import { cedarSet, cedarString, type PolicyDraft, requireTexts, type UseOptions } from "./template.ts"
 
 /** Templates for what users' rules say: lists of what is never used, lists of what alone is, and what a person is asked about first. */
@@ -16,19 +18,9 @@ export type RuleTemplateUse =
   | BlockedTools
   | NoProductionAccess
 
-export const ruleTemplateNames = [
-  "allowed-media",
-  "allowed-paths",
-  "allowed-recipients",
-  "ask-before",
-  "blocked-hosts",
-  "blocked-languages",
-  "blocked-media",
-  "blocked-recipients",
-  "blocked-regions",
-  "blocked-tools",
-  "no-production-access",
-] as const satisfies readonly RuleTemplateUse["template"][]
+export const ruleTemplateNames = namesIn(
+  "allowed-media allowed-paths allowed-recipients ask-before blocked-hosts blocked-languages blocked-media blocked-recipients blocked-regions blocked-tools no-production-access",
+) satisfies readonly RuleTemplateUse["template"][]
 
 export const isRuleTemplate = (use: { readonly template: string }): use is RuleTemplateUse =>
   ruleTemplateNames.some((name) => name === use.template)
@@ -233,24 +225,9 @@ function blockedTools({ tools = [], commands = [] }: BlockedTools, name: string)
 }
 
 /** What a person can be asked about before it is done. */
-const askableActs = [
-  "cancel",
-  "change",
-  "commit",
-  "delete",
-  "deploy",
-  "email",
-  "install",
-  "merge",
-  "migrate",
-  "network",
-  "publish",
-  "purchase",
-  "push",
-  "restart",
-  "run",
-  "send",
-] as const
+const askableActs = namesIn(
+  "cancel change commit delete deploy email install merge migrate network publish purchase push restart run send",
+)
 export type AskableAct = (typeof askableActs)[number]
 
 /** A person is asked before any of these is done. */
@@ -267,7 +244,7 @@ const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly comm
   change: { when: "context.changes" },
   commit: {
     when: `context.tool like "*git_commit" || context.tool like "*create_commit*"`,
-    commands: ["git commit", "hg commit", "svn commit", "jj commit"],
+    commands: lists.acts.commit,
   },
   delete: { when: `context.actions.contains("delete") || !context.destructive.isEmpty()` },
   deploy: { when: `context.actions.contains("deploy") || context.effects.contains("deploy")` },
@@ -275,67 +252,14 @@ const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly comm
   install: { when: `context.effects.contains("install")` },
   merge: {
     when: `context.tool like "*merge_pull_request*" || context.tool like "*merge_request*"`,
-    commands: ["git merge", "gh pr merge", "glab mr merge"],
+    commands: lists.acts.merge,
   },
-  migrate: {
-    when: `context.tool like "*migrat*"`,
-    commands: [
-      "prisma migrate",
-      "prisma db push",
-      "npx prisma migrate",
-      "alembic upgrade",
-      "alembic downgrade",
-      "flyway migrate",
-      "liquibase update",
-      "knex migrate:*",
-      "rails db:migrate",
-      "rake db:migrate",
-      "python manage.py migrate",
-      "php artisan migrate",
-      "sequelize db:migrate",
-      "drizzle-kit migrate",
-      "goose up",
-      "dbmate up",
-    ],
-  },
+  migrate: { when: `context.tool like "*migrat*"`, commands: lists.acts.migrate },
   network: { when: `context.network || !context.hosts.isEmpty()` },
-  publish: {
-    commands: [
-      "npm publish",
-      "pnpm publish",
-      "yarn publish",
-      "yarn npm publish",
-      "bun publish",
-      "cargo publish",
-      "twine upload",
-      "poetry publish",
-      "uv publish",
-      "gem push",
-      "gh release create",
-      "docker push",
-      "dotnet nuget push",
-      "mvn deploy",
-    ],
-  },
+  publish: { commands: lists.acts.publish },
   purchase: { when: `context.actions.contains("purchase")` },
-  push: {
-    when: `context.tool like "*push_files*" || context.tool like "*git_push*"`,
-    commands: ["git push", "hg push", "jj git push"],
-  },
-  restart: {
-    when: `context.tool like "*restart*" || context.tool like "*reboot*"`,
-    commands: [
-      "systemctl restart",
-      "systemctl reload",
-      "service * restart",
-      "docker restart",
-      "docker compose restart",
-      "kubectl rollout restart",
-      "pm2 restart",
-      "reboot",
-      "shutdown",
-    ],
-  },
+  push: { when: `context.tool like "*push_files*" || context.tool like "*git_push*"`, commands: lists.acts.push },
+  restart: { when: `context.tool like "*restart*" || context.tool like "*reboot*"`, commands: lists.acts.restart },
   run: { when: `context.actions.contains("execute")` },
   send: { when: sends },
 }

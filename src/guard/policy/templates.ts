@@ -1,7 +1,9 @@
 import { refuseOption } from "../../message/errors.ts"
+import { namesIn } from "../../message/present.ts"
 import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
+import lists from "../facts/words.json" with { type: "json" }
 import { searchable } from "../facts/words.ts"
 import { isRuleTemplate, type RuleTemplateUse, ruleDraftOf, ruleTemplateNames } from "./rule-templates.ts"
 import type { SpentName } from "./schema.ts"
@@ -62,21 +64,9 @@ export const countPolicies = (inputs: readonly PolicyInput[]): number =>
 export type TemplateName = TemplateUse["template"]
 
 export const templateNames: readonly TemplateName[] = [
-  "allowed-hosts",
-  "channel-routing",
-  "email-domains",
-  "keep-security-controls",
-  "language-policy",
-  "no-network",
-  "no-personal-data",
-  "no-production-destruction",
-  "no-production-writes",
-  "no-secrets",
-  "protected-paths",
-  "read-only",
-  "region-standard",
-  "shell-allow-list",
-  "spend-limit",
+  ...namesIn(
+    "allowed-hosts channel-routing email-domains keep-security-controls language-policy no-network no-personal-data no-production-destruction no-production-writes no-secrets protected-paths read-only region-standard shell-allow-list spend-limit",
+  ),
   ...ruleTemplateNames,
 ]
 
@@ -152,20 +142,7 @@ type ChannelRouting = UseOptions & {
   readonly about?: readonly string[]
 }
 
-const reports: readonly string[] = [
-  "status report",
-  "status update",
-  "progress report",
-  "progress update",
-  "weekly report",
-  "weekly status",
-  "weekly update",
-  "daily report",
-  "monthly report",
-  "sprint report",
-  "project status",
-  "project update",
-]
+const reports: readonly string[] = lists.reportPhrases
 
 function channelRouting({ media, about = reports }: ChannelRouting): PolicyDraft {
   const ways = requireTexts("media", media).map((way) => way.toLowerCase())
@@ -283,16 +260,7 @@ type NoPersonalData = UseOptions & {
   readonly kinds?: readonly PersonalKind[]
 }
 
-const identifying: readonly PersonalKind[] = [
-  "ssn",
-  "card",
-  "iban",
-  "passport",
-  "national-id",
-  "account",
-  "birth-date",
-  "health",
-]
+const identifying: readonly PersonalKind[] = namesIn("ssn card iban passport national-id account birth-date health")
 
 function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
   const set = cedarSet(requireTexts("kinds", kinds))

@@ -2,7 +2,7 @@ import type { MemoryEntry, MemoryKind } from "../../compact/state/flush.ts"
 import { clipText } from "../../language/cut-text.ts"
 import { wordSet } from "../../language/word-forms.ts"
 import { type Channel, instructs } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { namesIn, present } from "../../message/present.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { MemoryOwner, MemoryRow } from "../../store/store.ts"
 
@@ -82,14 +82,7 @@ const bare = new RegExp(`^\\p{L}${sign}{0,40}$`, "u")
 const exact = /[\d@_/#]/
 
 /** Kinds in which a subject has one value at a time. Paths, commands and errors may have several of the same name. */
-const oneValued: ReadonlySet<MemoryKind> = new Set([
-  "fact",
-  "identifier",
-  "wish",
-  "decision",
-  "correction",
-  "conclusion",
-])
+const oneValued: ReadonlySet<MemoryKind> = new Set(namesIn("fact identifier wish decision correction conclusion"))
 
 /** Labels that only name the sort of value or remark that follows: many of them may exist side by side. */
 const generic = wordSet(

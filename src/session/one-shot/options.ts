@@ -63,54 +63,19 @@ export type CompactOptions = {
   readonly handleOf?: (callId: CallId) => string | undefined
 }
 
-const compactNames = optionNames<CompactOptions>({
-  format: true,
-  model: true,
-  meter: true,
-  windowTokens: true,
-  budgetTokens: true,
-  reserveTokens: true,
-  strategy: true,
-  strategyOptions: true,
-  summarizer: true,
-  schema: true,
-  focus: true,
-  language: true,
-  stack: true,
-  pins: true,
-  maxWaitMs: true,
-  signal: true,
-  policy: true,
-  occasion: true,
-  flush: true,
-  toolBudgets: true,
-  handleOf: true,
-})
+const compactNames = optionNames<CompactOptions>()(
+  "format model meter windowTokens budgetTokens reserveTokens strategy strategyOptions summarizer schema focus language stack pins maxWaitMs signal policy occasion flush toolBudgets handleOf",
+)
 
-const summarizerNames = optionNames<ModelSummarizer>({
-  format: true,
-  baseUrl: true,
-  apiKey: true,
-  headers: true,
-  model: true,
-  maxOutputTokens: true,
-  inputTokens: true,
-  prompty: true,
-})
+const summarizerNames = optionNames<ModelSummarizer>()(
+  "format baseUrl apiKey headers model maxOutputTokens inputTokens prompty",
+)
 
-const sessionNames = optionNames<SessionSummarizer>({ use: true, model: true, budgetTokens: true, send: true })
+const sessionNames = optionNames<SessionSummarizer>()("use model budgetTokens send")
 
-const policyNames = optionNames<CompactionPolicy>({
-  flushAt: true,
-  speculateAt: true,
-  compactAt: true,
-  lowWater: true,
-  compactAtTokens: true,
-  toolOutputTokens: true,
-  toolRounds: true,
-  pinShare: true,
-  expectedCalls: true,
-})
+const policyNames = optionNames<CompactionPolicy>()(
+  "flushAt speculateAt compactAt lowWater compactAtTokens toolOutputTokens toolRounds pinShare expectedCalls",
+)
 
 /** Options that have options of their own. */
 type Nested = Pick<CompactOptions, "policy" | "strategyOptions" | "summarizer">

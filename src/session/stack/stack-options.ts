@@ -37,14 +37,7 @@ export type StackOptions = {
 /** Only sections, or all options. */
 export type StackOption = StackDefinition | StackOptions
 
-const stackNames = optionNames<StackOptions>({
-  sections: true,
-  documents: true,
-  inputs: true,
-  maxTokens: true,
-  changes: true,
-  folder: true,
-})
+const stackNames = optionNames<StackOptions>()("sections documents inputs maxTokens changes folder")
 
 export const optionsOf = (option: StackOption): StackOptions => (isDefinition(option) ? { sections: option } : option)
 

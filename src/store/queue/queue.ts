@@ -67,15 +67,7 @@ export type QueueOptions = {
 export const checkQueueNames = (options: object, owner: string, more: readonly string[] = []): void =>
   checkOptionNames(options, [...more, ...queueNames], owner)
 
-const queueNames = optionNames<QueueOptions>({
-  now: true,
-  leaseMs: true,
-  maxAttempts: true,
-  retryMs: true,
-  pollMs: true,
-  onGiveUp: true,
-  onProblem: true,
-})
+const queueNames = optionNames<QueueOptions>()("now leaseMs maxAttempts retryMs pollMs onGiveUp onProblem")
 
 export type QueueSettings = Required<QueueOptions>
 
