@@ -1,7 +1,8 @@
+import { lazy } from "../language/lazy.ts"
 import { letters } from "../language/letters.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { runSteps, type Steps } from "../message/steps.ts"
+import type { Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
@@ -40,28 +41,64 @@ const crowded = 16
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
  * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
  */
-export const findRules = (text: string, options: FindOptions): readonly FoundRule[] =>
-  runSteps(findRulesInSteps(text, options))
-
-/** The same rules, found in steps of a few milliseconds. */
-export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
-  const rules: FoundRule[] = []
+export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const register = registerOf(options)
+  const rules: FoundRule[] = []
   if (register === undefined) return rules
-  let quotations: readonly Span[] | undefined
+  const quotations = quotationsOf(text, options.channel)
+  for (const page of pagesIn(text, register)) {
+    const statements = statementsIn(text, page, register === "page")
+    const scores: number[] = []
+    scoreSome(text, statements, register, scores, statements.length)
+    addRules(rules, text, draftsIn(statements, scores, register), options.channel, quotations)
+  }
+  return rules
+}
+
+/** The same rules, found in steps of a few milliseconds. A pause costs as much as reading a few words, so a short text is read in one. */
+export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
+  if (text.length <= readAtOnce) return findRules(text, options)
+  const register = registerOf(options)
+  const rules: FoundRule[] = []
+  if (register === undefined) return rules
+  const quotations = quotationsOf(text, options.channel)
   yield
   for (const page of pagesIn(text, register)) {
     yield
     const statements = yield* statementsInSteps(text, page, register === "page")
-    for (const draft of yield* draftsIn(text, statements, register)) {
-      if (rules.length === maxRules) return rules
-      quotations ??= options.channel === "user" ? quotationsIn(text) : []
-      if (isWithin(draft, quotations)) continue
-      const rule = ruleOf(text, draft, options.channel)
-      if (options.channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
+    const scores: number[] = []
+    while (scores.length < statements.length) {
+      yield
+      scoreSome(text, statements, register, scores, scoredAtOnce)
     }
+    addRules(rules, text, draftsIn(statements, scores, register), options.channel, quotations)
   }
   return rules
+}
+
+/** Characters of a text that is read in one step: less than a millisecond. */
+const readAtOnce = 2000
+/** Statements scored in one step. */
+const scoredAtOnce = 32
+
+/** Where a user quotes; looked for once in a text, when the first rule is found. */
+const quotationsOf = (text: string, channel: Channel): (() => readonly Span[]) =>
+  lazy(() => (channel === "user" ? quotationsIn(text) : []))
+
+/** Adds the rules that drafts became, but for those that are quoted or hold only for now. */
+function addRules(
+  rules: FoundRule[],
+  text: string,
+  drafts: readonly Draft[],
+  channel: Channel,
+  quotations: () => readonly Span[],
+): void {
+  for (const draft of drafts) {
+    if (rules.length === maxRules) return
+    if (isWithin(draft, quotations())) continue
+    const rule = ruleOf(text, draft, channel)
+    if (channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
+  }
 }
 
 /** By these words a speaker says that it holds until something else is said. */
@@ -83,13 +120,11 @@ const maxTail = 100_000
 /** The stretches of a text that are read: of a long one its two ends, of a user's message what the user wrote. */
 export function pagesIn(text: string, register: Register): readonly Span[] {
   const { length } = text
-  const ends =
-    length <= maxHead + maxTail
-      ? [{ start: 0, end: length }]
-      : [
-          { start: 0, end: maxHead },
-          { start: length - maxTail, end: length },
-        ]
+  if (length <= maxHead + maxTail) return register === "page" ? [{ start: 0, end: length }] : ownWords(text)
+  const ends = [
+    { start: 0, end: maxHead },
+    { start: length - maxTail, end: length },
+  ]
   if (register === "page") return ends
   const own: Span[] = []
   for (const { start, end } of ends) {
@@ -109,17 +144,25 @@ type Draft = Span & {
   readonly score: number
 }
 
-/** Statements scored in one step. */
-const scoredAtOnce = 32
-
-function* draftsIn(text: string, statements: readonly Statement[], register: Register): Steps<readonly Draft[]> {
-  const drafts: Draft[] = []
-  const scores: number[] = []
-  for (const statement of statements) {
-    if (scores.length % scoredAtOnce === 0) yield
+/** Scores the next statements. */
+function scoreSome(
+  text: string,
+  statements: readonly Statement[],
+  register: Register,
+  scores: number[],
+  count: number,
+): void {
+  const end = Math.min(statements.length, scores.length + count)
+  for (let n = scores.length; n < end; n++) {
+    const statement = statements[n]
+    if (statement === undefined) return
     const score = statementScore(statement.view, register)
     scores.push(register === "talk" ? lineScore(text, statement, score) : score)
   }
+}
+
+function draftsIn(statements: readonly Statement[], scores: readonly number[], register: Register): readonly Draft[] {
+  const drafts: Draft[] = []
   // Most messages have no sentence that anything around it could make a rule.
   if (register === "talk" && !scores.some((score) => score > listedTalk)) return drafts
   const around = register === "talk" ? neighbourhood(statements, scores) : undefined
@@ -195,7 +238,7 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
   const { own } = statement.view
-  return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && saysWhat(own)
+  return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhat(own)
 }
 
 /** Does a sentence say what is to be done? "Yes please, always" leaves that to what was said before. */
@@ -208,8 +251,9 @@ function saysWhat(own: Reading): boolean {
 
 /** The leads of lists of which nearly all items are rules. */
 function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
-  const items = statements.filter(({ view }) => view.isItem && view.over.text !== "")
-  if (items.length < fewestRules) return noTexts
+  let items = 0
+  for (const { view } of statements) if (view.isItem && view.over.text !== "") items++
+  if (items < fewestRules) return noTexts
   const counts = new Map<string, { items: number; rules: number }>()
   for (const [n, { view }] of statements.entries()) {
     const { over } = view
@@ -233,7 +277,9 @@ const heeding = classSet("rule stress remember lasting general usual")
 /** How sure an item has to be below a line that asks for nothing. */
 const sureItem = 0.75
 
-/** Code that nobody put between fences. */
+/** Code that nobody put between fences; most sentences have none of the signs that it needs. */
+const isCode = (text: string): boolean => codeSign.test(text) && code.test(text)
+const codeSign = /[;{}=(]/
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
 /**
@@ -305,12 +351,12 @@ const endsAsking = /[?？]$/
 function leadOf({ text }: Reading): Reading {
   const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
   if (lead !== undefined) return readWords(lead)
-  const dashed = dashes.test(text) ? dashedLead.exec(text)?.[0] : undefined
+  const hasDash = text.includes(" - ") || text.includes(" – ") || text.includes(" — ")
+  const dashed = hasDash ? dashedLead.exec(text)?.[0] : undefined
   if (dashed === undefined) return noReading
   const reading = readWords(dashed)
   return isHeeded(reading) ? reading : noReading
 }
-const dashes = / [-–—] /
 const dashedLead = new RegExp(`^[^-–—:]{3,40} [-–—] (?=[${letters}])`)
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
 

@@ -2,7 +2,7 @@ import { isAsciiLetter, textOfCodes } from "../language/letters.ts"
 import { foldInPlace, foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
-import { runSteps, type Steps } from "../message/steps.ts"
+import type { Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
 import { maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
@@ -242,51 +242,75 @@ const minLength = 4
 const readAtOnce = 32
 
 /** The sentences of a stretch of a text in order. `keyed`: lines may have a name before them. */
-export const statementsIn = (text: string, page: Span, keyed: boolean): readonly Statement[] =>
-  runSteps(statementsInSteps(text, page, keyed))
+export function statementsIn(text: string, page: Span, keyed: boolean): readonly Statement[] {
+  const found = foundIn(text, page, keyed)
+  const seen: Reading[] = []
+  readSome(text, found, seen, found.length)
+  return withViews(found, seen, keyed ? 0 : found.length)
+}
 
+/** The same in steps. */
 export function* statementsInSteps(text: string, page: Span, keyed: boolean): Steps<readonly Statement[]> {
+  const found = foundIn(text, page, keyed)
+  const seen: Reading[] = []
+  while (seen.length < found.length) {
+    yield
+    readSome(text, found, seen, readAtOnce)
+  }
+  return withViews(found, seen, keyed ? 0 : found.length)
+}
+
+/** Where a sentence stands. */
+type Found = Omit<Statement, "view">
+
+function foundIn(text: string, page: Span, keyed: boolean): readonly Found[] {
   const blocks = blocksIn(linesOfText(text, page, keyed))
-  const found: Omit<Statement, "view">[] = []
+  const found: Found[] = []
   for (let at = 0; at < blocks.length && found.length < maxStatements; at++) {
     const block = blocks[at]
     if (block === undefined) break
     const spans = block.kind === "row" || block.kind === "heading" ? [block] : sentencesIn(text, block)
     for (const { start, end } of spans)
-      if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
+      if (end - start >= minLength || foreign.test(text.slice(start, end))) found.push({ start, end, block, at })
   }
-  yield
-  const seen: Reading[] = []
-  for (const { start, end } of found) {
-    seen.push(readOf(text, start, end))
-    if (seen.length % readAtOnce === 0) yield
-  }
-  return withViews(found, seen, keyed ? 0 : found.length)
+  return found
 }
 
-function withViews(
-  found: readonly Omit<Statement, "view">[],
-  seen: readonly Reading[],
-  crowd: number,
-): readonly Statement[] {
-  const items = crowd === 0 ? 0 : found.filter(({ block }) => block.kind === "item").length
-  const headings = new Map<number, Reading>()
+/** Reads the next sentences. */
+function readSome(text: string, found: readonly Found[], seen: Reading[], count: number): void {
+  const end = Math.min(found.length, seen.length + count)
+  for (let n = seen.length; n < end; n++) {
+    const sentence = found[n]
+    if (sentence !== undefined) seen.push(readOf(text, sentence.start, sentence.end))
+  }
+}
+
+function withViews(found: readonly Found[], seen: readonly Reading[], crowd: number): readonly Statement[] {
+  let items = 0
+  if (crowd > 0) for (const { block } of found) if (block.kind === "item") items++
+  let headings: Map<number, Reading> | undefined
   let lead: number | undefined
-  return found.map((statement, n) => {
-    const { block, at } = statement
+  const statements: Statement[] = []
+  for (let n = 0; n < found.length; n++) {
+    const statement = found[n]
+    if (statement === undefined) break
+    const { start, end, block, at } = statement
     const own = seen[n] ?? noReading
-    if (block.kind === "heading") headings.set(block.start, own)
+    const isHeading = block.kind === "heading"
+    if (isHeading) {
+      headings ??= new Map()
+      headings.set(block.start, own)
+    }
     const opened = lead === undefined ? undefined : found[lead]
     if (opened !== undefined && !leads(opened, statement)) lead = undefined
     const led = lead
-    const under = block.under === undefined ? noReading : (headings.get(block.under.start) ?? noReading)
+    const under = block.under === undefined ? noReading : (headings?.get(block.under.start) ?? noReading)
     const over = led === undefined ? under : (seen[led] ?? noReading)
     const isBehind = n > 0 && (found[n - 1]?.at === at || found[n - 1]?.at === at - 1)
     const before = isBehind && led !== n - 1 ? (seen[n - 1] ?? noReading) : noReading
     const after = n + 1 < found.length && found[n + 1]?.at === at ? (seen[n + 1] ?? noReading) : noReading
-    if (block.kind !== "heading" && endsInColon(own)) lead = n
+    if (!isHeading && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
-    const isHeading = block.kind === "heading"
     const view = {
       own,
       over: isHeading ? noReading : over,
@@ -299,15 +323,17 @@ function withViews(
       items,
       gist: crowd === 0 || n === 0 ? noReading : (seen[0] ?? noReading),
     }
-    const { start, end } = statement
-    return place === undefined || isHeading
-      ? { start, end, block, at, view }
-      : { start, end, block, at, view, over: { start: place.start, end: place.end } }
-  })
+    statements.push(
+      place === undefined || isHeading
+        ? { start, end, block, at, view }
+        : { start, end, block, at, view, over: { start: place.start, end: place.end } },
+    )
+  }
+  return statements
 }
 
 /** Does a line that ends in a colon lead into this one: into the list behind it, or into the paragraph? */
-function leads(lead: Omit<Statement, "view">, { block, at }: Omit<Statement, "view">): boolean {
+function leads(lead: Found, { block, at }: Found): boolean {
   if (block.kind === "heading") return false
   if (block.kind === "item") return lead.block.kind !== "item" || at === lead.at || block.indent > lead.block.indent
   return at <= lead.at + 1
