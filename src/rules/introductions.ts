@@ -439,6 +439,7 @@ const maxAsking = 60
 /** "Handbook p. 8": a place in a text. */
 const cites =
   /(?:\b(?:pp?|s|art|sec)\.|§|\b(?:pages?|section|chapter|article|clause|paragraph|verse|seite|kapitel|articulo|pagina|chapitre))\s?\d[\d.-]*\s*$/
+const hasDigit = /\d/
 const namesThis =
   /^(?!\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\b).*\b(?:this|these)\b[^.?!]{0,30}$/
 
@@ -486,11 +487,11 @@ const maxLead = 200
 
 function introduces(lead: string, behind: string | undefined, isLast: boolean): boolean {
   const whole = lead.slice(-maxLead)
-  if (cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
+  if (hasDigit.test(whole) && cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))
   const isOthers = isOfOthers(said)
-  if (!isOthers && [ownLead, ofReader, adopts].some((own) => own.test(said.text))) return false
+  if (!isOthers && (ownLead.test(said.text) || ofReader.test(said.text) || adopts.test(said.text))) return false
   if (isOthers && (ofThem.test(said.text) || possessive.test(wordAt(said, 0)) || possessive.test(wordAt(said, 1))))
     return true
   if (!leads(said, isLast)) return false
