@@ -163,8 +163,9 @@ function scoreSome(
 
 function draftsIn(statements: readonly Statement[], scores: readonly number[], register: Register): readonly Draft[] {
   const drafts: Draft[] = []
-  // Most messages have no sentence that anything around it could make a rule.
-  if (register === "talk" && !scores.some((score) => score > listedTalk)) return drafts
+  // Most messages have no sentence that anything around it could make a rule; only items of lists can be that unsure.
+  const least = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : announcedTalk
+  if (register === "talk" && !scores.some((score) => score > least)) return drafts
   const around = register === "talk" ? neighbourhood(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]

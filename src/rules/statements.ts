@@ -4,7 +4,7 @@ import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
 import type { Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
-import { maskableIn, masked, maskValues } from "./masks.ts"
+import { type Maskable, maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
 import { signsFor, signsOf } from "./sign-kinds.ts"
 import { noReading, type Reading, readSigns, readWords, textMark } from "./word-classes.ts"
@@ -137,11 +137,11 @@ function readOf(text: string, start: number, end: number): Reading {
   const maskable = maskableIn(signs, length)
   if (maskable === "nothing") return readMasked(text.slice(start, end), signs)
   if (!hasUnspaced(signs, length))
-    return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
+    return maskable === "all" ? readFolded(text.slice(start, end)) : readWithoutValues(signs, length, maskable)
   const own = text.slice(start, end)
   return beside.test(own) || maskable === "all"
     ? readFolded(own.replace(everyBeside, " "))
-    : readWithoutValues(signs, length)
+    : readWithoutValues(signs, length, maskable)
 }
 
 /** Is there a sign of a script without blanks? */
@@ -164,12 +164,12 @@ function readFolded(sentence: string): Reading {
   const maskable = maskableIn(signsOf(sentence, 0, sentence.length), sentence.length)
   const own = maskable === "all" ? masked(sentence) : sentence
   const signs = signsOf(own, 0, own.length)
-  return maskable === "nothing" ? readMasked(own, signs) : readWithoutValues(signs, own.length)
+  return maskable === "nothing" ? readMasked(own, signs) : readWithoutValues(signs, own.length, maskable)
 }
 
 /** The same for signs of which only values are put aside. */
-function readWithoutValues(signs: Uint16Array, length: number): Reading {
-  const own = maskValues(signs, length)
+function readWithoutValues(signs: Uint16Array, length: number, maskable: Maskable): Reading {
+  const own = maskValues(signs, length, maskable)
   const left = own.signs
   return formOf(left, own.length) === "other"
     ? readUneven(textOfCodes(left, 0, own.length))
