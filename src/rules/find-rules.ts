@@ -55,14 +55,17 @@ export function findRules(text: string, options: FindOptions): readonly FoundRul
   return rules
 }
 
-/** The same rules, found in steps of a few milliseconds. A pause costs as much as reading a few words, so a short text is read in one. */
+/**
+ * The same rules, found in steps of a few milliseconds. A short text is read in one step; the pause before it is for whoever reads many of
+ * them one after another.
+ */
 export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
+  yield
   if (text.length <= readAtOnce) return findRules(text, options)
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
   const quotations = quotationsOf(text, options.channel)
-  yield
   for (const page of pagesIn(text, register)) {
     yield
     const statements = yield* statementsInSteps(text, page, register === "page")
