@@ -20,15 +20,28 @@ export function lowered(text: string): string {
   return low.length === text.length ? low : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
 }
 
-/** Reused for every call: `String.fromCharCode` takes an array of numbers many times faster than a typed array. */
-const list: number[] = []
+/**
+ * Reused for every call: `String.fromCharCode` takes an array of numbers many times faster than a typed array. One for each length, as an
+ * array that shrinks and grows gets new room each time.
+ */
+const lists: (number[] | undefined)[] = []
+const maxListed = 256
+
+function listOf(length: number): number[] {
+  if (length > maxListed) return new Array<number>(length).fill(0)
+  const known = lists[length]
+  if (known !== undefined) return known
+  const made = new Array<number>(length).fill(0)
+  lists[length] = made
+  return made
+}
 
 /**
  * The string of a range of char codes: a copy, not a slice that keeps a longer string in memory. A few thousand codes at most, for each is
  * an argument of one call.
  */
 export function textOfCodes(codes: Uint16Array, start: number, end: number): string {
-  list.length = end - start
+  const list = listOf(end - start)
   for (let at = start; at < end; at++) list[at - start] = codes[at] ?? 0
   return String.fromCharCode.apply(null, list)
 }

@@ -1,10 +1,35 @@
 import type { Span } from "../message/message.ts"
-import { capitals, letters, smalls } from "./letters.ts"
+import { capitals, isAsciiLetter, letters, smalls } from "./letters.ts"
 
-/** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
-const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
-/** Those that end a line start with one of these. */
-const lineSigns: ReadonlySet<number> = new Set([..."\\\r\n"].map((sign) => sign.charCodeAt(0)))
+/** Signs that may end a sentence or a line: looked for with a pattern, which goes through a string faster than a loop does. */
+const stopSign = /[.!?…。！？\\\r\n]/g
+/** A stop, one of the full-width ones that end a sentence whatever follows, a line end, and one that is written out. */
+const [stop, wideStop, lineEnd, backslash] = [1, 2, 3, 4]
+
+function stopKind(code: number): number {
+  if (isStop(code)) return stop
+  if (code === 0x0a || code === 0x0d) return lineEnd
+  return code === 0x5c ? backslash : wideStop
+}
+const isStop = (code: number): boolean => code === 0x2e || code === 0x21 || code === 0x3f || code === 0x2026
+
+/** What closes behind a stop, and behind a full-width one; so many signs at most. */
+const closing: ReadonlySet<number> = new Set([...`"')*”’»\`]`].map((sign) => sign.charCodeAt(0)))
+const wideClosing: ReadonlySet<number> = new Set([..."”’」』）"].map((sign) => sign.charCodeAt(0)))
+const maxClosing = 8
+
+/** Where the stop or line end at a place ends, with what closes behind it; that place if none is there. */
+function stopEnd(text: string, at: number, limit: number, kind: number): number {
+  if (kind === lineEnd) return text.charCodeAt(at) === 0x0a ? at + 1 : startsAt(text, "\r\n", at, limit)
+  if (kind === backslash) return Math.max(startsAt(text, "\\n", at, limit), startsAt(text, "\\r\\n", at, limit))
+  let end = at + 1
+  if (kind === stop) while (end < limit && isStop(text.charCodeAt(end))) end++
+  const closes = kind === stop ? closing : wideClosing
+  for (let left = maxClosing; left > 0 && end < limit && closes.has(text.charCodeAt(end)); left--) end++
+  return end
+}
+const startsAt = (text: string, signs: string, at: number, limit: number): number =>
+  at + signs.length <= limit && text.startsWith(signs, at) ? at + signs.length : at
 
 /** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
 const noEnd = new RegExp(
@@ -25,7 +50,6 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
   const sentences: Span[] = []
   let start = span.start
   let lineStart = span.start
-  const own = text.slice(span.start, span.end)
   let typed: boolean | undefined
   const take = (end: number): void => {
     for (; start < end; start += maxSentence) {
@@ -34,19 +58,24 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
     }
     start = end
   }
-  stops.lastIndex = 0
-  for (let found = stops.exec(own); found !== null; found = stops.exec(own)) {
-    const [signs] = found
-    const at = span.start + found.index
-    const end = at + signs.length
+  const own = text.slice(span.start, span.end)
+  for (let from = span.start; ; ) {
+    stopSign.lastIndex = from - span.start
+    if (!stopSign.test(own)) break
+    const at = span.start + stopSign.lastIndex - 1
+    const kind = stopKind(text.charCodeAt(at))
+    const end = stopEnd(text, at, span.end, kind)
+    from = Math.max(end, at + 1)
+    if (end === at) continue
     // The last sentence ends here in any case.
     if (end === span.end) break
-    if (lineSigns.has(signs.charCodeAt(0))) {
+    if (kind === wideStop) take(end)
+    else if (kind === stop) {
+      typed ??= isTyped(own)
+      if (endsSentence(text, start, at, end, typed)) take(end)
+    } else {
       if (endsLine(text, lineStart, at, end)) take(end)
       lineStart = end
-    } else {
-      typed ??= isTyped(own)
-      if (endsSentence(text, start, at, signs, typed)) take(end)
     }
   }
   take(span.end)
@@ -58,16 +87,41 @@ const isTyped = (text: string): boolean => smallFirst.test(text) && !capitalBehi
 const smallFirst = new RegExp(`^\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}]`)
 
-const isSmall = (sign: string): boolean => sign !== sign.toUpperCase()
+/** Is the sign at a place a small letter? Only signs outside of ASCII are looked up. */
+function isSmallAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code < 0x80) return code >= 0x61 && code <= 0x7a
+  const sign = text.charAt(at)
+  return sign !== sign.toUpperCase()
+}
 
-function endsSentence(text: string, start: number, at: number, signs: string, typed: boolean): boolean {
-  if (signs.charCodeAt(0) > 0x2fff) return true
-  const after = text.slice(at + signs.length, at + signs.length + 3)
-  if (after !== "" && !/^(?:\s|\\[nr])/.test(after)) return false
-  if (signs.startsWith(".") && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
-  if (typed && signs === "." && at - start >= 3 && [1, 2, 3].every((back) => isSmall(text.charAt(at - back))))
-    return true
-  return !signs.startsWith(".") || !/^\s/.test(after) || !isSmall(after.charAt(1))
+const fullStop = 0x2e
+
+function endsSentence(text: string, start: number, at: number, end: number, typed: boolean): boolean {
+  const isBehindBlank = end < text.length && isBlank(text, end)
+  if (end < text.length && !isBehindBlank && !isEscapedBlank(text, end)) return false
+  const isFullStop = text.charCodeAt(at) === fullStop
+  if (isFullStop && mayShorten(text, start, at) && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
+  if (typed && isFullStop && end === at + 1 && at - start >= 3) {
+    if (isSmallAt(text, at - 1) && isSmallAt(text, at - 2) && isSmallAt(text, at - 3)) return true
+  }
+  return !isFullStop || !isBehindBlank || !isSmallAt(text, end + 1)
+}
+
+/** A line end that is written out, as in "\\n". */
+const isEscapedBlank = (text: string, at: number): boolean => {
+  const next = text.charCodeAt(at + 1)
+  return text.charCodeAt(at) === 0x5c && (next === 0x6e || next === 0x72)
+}
+
+/** Signs of the longest abbreviation, without its stop. */
+const maxShortened = 6
+
+/** Can `noEnd` stand before a stop? Only numbers and short words can: a longer word is told from them by its letters alone. */
+function mayShorten(text: string, start: number, at: number): boolean {
+  if (at - start <= maxShortened) return true
+  for (let back = at - 1; back >= at - maxShortened - 1; back--) if (!isAsciiLetter(text.charCodeAt(back))) return true
+  return false
 }
 
 /** Does the line end its sentence, or was it wrapped? */

@@ -157,10 +157,18 @@ const numberedShare = 0.8
 
 const lineEnds = /\r\n|[\n\r\u2028\u2029]/g
 
+/** Looking for one sign takes less than starting a pattern does, and most of what people say is one line. */
+const hasLineEnd = (text: string): boolean =>
+  text.includes("\n") || text.includes("\r") || text.includes("\u2028") || text.includes("\u2029")
+
 /** The lines of a text. `keyed` lines are read without the name before them. One pass. */
 export function linesOfText(text: string, span: Span, keyed: boolean): readonly Line[] {
   const own = text.slice(span.start, span.end)
   const lines: Line[] = []
+  if (!hasLineEnd(own)) {
+    const line = { start: span.start, end: span.end, text: own }
+    return [keyed ? withoutKey(line) : line]
+  }
   let start = 0
   const take = (end: number): void => {
     lines.push({ start: span.start + start, end: span.start + end, text: own.slice(start, end) })

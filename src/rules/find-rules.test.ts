@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
-import { findRules } from "./find-rules.ts"
+import { runSteps } from "../message/steps.ts"
+import { findRules, findRulesInSteps } from "./find-rules.ts"
 
 const texts = (text: string, channel: Channel = "document", source = "AGENTS.md"): readonly string[] =>
   findRules(text, channel === "user" ? { channel } : { channel, source }).map((rule) => rule.text)
@@ -298,6 +299,17 @@ describe("limits", () => {
     ["blanks before a word", `${" ".repeat(5_000_000)}x`],
   ])("%s is read without a rule", (_name, text) => {
     expect(texts(text, "user")).toEqual([])
+  })
+
+  test.each([1, 8, 200])("a text of %i paragraphs has the same rules in steps as at once", (paragraphs) => {
+    const said =
+      "Never push to main. The build is slow today:\n\n- always ask before you delete a file\n- run the tests\n\n"
+    const text = said.repeat(paragraphs)
+    for (const options of [{ channel: "user" }, { channel: "document", genre: "rules" }] as const) {
+      const found = findRules(text, options)
+      expect(found.length).toBeGreaterThan(0)
+      expect(runSteps(findRulesInSteps(text, options))).toEqual(found)
+    }
   })
 
   test("a flood of rules stops at the limit", () => {

@@ -1,7 +1,8 @@
+import { lazy } from "../language/lazy.ts"
 import { letters } from "../language/letters.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { runSteps, type Steps } from "../message/steps.ts"
+import type { Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, outsideAsides, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
@@ -41,34 +42,70 @@ const crowded = 16
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
  * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
  */
-export const findRules = (text: string, options: FindOptions): readonly FoundRule[] =>
-  runSteps(findRulesInSteps(text, options))
-
-/** The same rules, found in steps of a few milliseconds. */
-export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
-  const rules: FoundRule[] = []
+export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const register = registerOf(options)
+  const rules: FoundRule[] = []
   if (register === undefined) return rules
-  let quotations: readonly Span[] | undefined
-  yield
   const pages = pagesIn(text, register)
+  const takes = takerOf(rules, text, options.channel, pages)
   for (const page of pages) {
-    yield
-    const statements = yield* statementsInSteps(text, page, register === "page")
-    for (const draft of yield* draftsIn(text, statements, register)) {
-      if (rules.length === maxRules) return rules
-      quotations ??= options.channel === "user" ? quotationsIn(text) : []
-      if (isWithin(draft, quotations) || (options.channel === "user" && isAnothers(text, draft, pages))) continue
-      const rule = ruleOf(text, draft, options.channel)
-      if (options.channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
-    }
+    const statements = statementsIn(text, page, register === "page")
+    const scores: number[] = []
+    scoreSome(text, statements, register, scores, statements.length)
+    draftsIn(statements, scores, register).forEach(takes)
   }
   return rules
 }
 
+/**
+ * The same rules, found in steps of a few milliseconds. A short text is read in one step; the pause before it is for whoever reads many of
+ * them one after another.
+ */
+export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
+  yield
+  if (text.length <= readAtOnce) return findRules(text, options)
+  const register = registerOf(options)
+  const rules: FoundRule[] = []
+  if (register === undefined) return rules
+  const pages = pagesIn(text, register)
+  const takes = takerOf(rules, text, options.channel, pages)
+  for (const page of pages) {
+    yield
+    const statements = yield* statementsInSteps(text, page, register === "page")
+    const scores: number[] = []
+    while (scores.length < statements.length) {
+      yield
+      scoreSome(text, statements, register, scores, scoredAtOnce)
+    }
+    draftsIn(statements, scores, register).forEach(takes)
+  }
+  return rules
+}
+
+/** Characters of a text that is read in one step: less than a millisecond. */
+const readAtOnce = 2000
+/** Statements scored in one step. */
+const scoredAtOnce = 32
+
+/** Takes drafts as rules, but for what is quoted, what somebody else says and what holds only for now. */
+function takerOf(rules: FoundRule[], text: string, channel: Channel, pages: readonly Span[]): (draft: Draft) => void {
+  const quotations = lazy(() => (channel === "user" ? quotationsIn(text) : []))
+  return (draft) => {
+    if (rules.length === maxRules || isWithin(draft, quotations())) return
+    if (channel === "user" && isAnothers(text, draft, pages)) return
+    const rule = ruleOf(text, draft, channel)
+    if (channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
+  }
+}
+
 /** The sentences of a message that read like rules, whoever says them. */
 export const ruleLikeIn = (text: string): readonly Span[] =>
-  outsideAsides(text).flatMap((page) => runSteps(draftsIn(text, statementsIn(text, page, false), "talk")))
+  outsideAsides(text).flatMap((page) => {
+    const statements = statementsIn(text, page, false)
+    const scores: number[] = []
+    scoreSome(text, statements, "talk", scores, statements.length)
+    return draftsIn(statements, scores, "talk")
+  })
 
 /** Is a sentence in the user's own words somebody else's by what stands around it? */
 function isAnothers(text: string, draft: Span, pages: readonly Span[]): boolean {
@@ -98,13 +135,11 @@ const maxTail = 100_000
 /** The stretches of a text that are read: of a long one its two ends, of a user's message what the user wrote. */
 export function pagesIn(text: string, register: Register): readonly Span[] {
   const { length } = text
-  const ends =
-    length <= maxHead + maxTail
-      ? [{ start: 0, end: length }]
-      : [
-          { start: 0, end: maxHead },
-          { start: length - maxTail, end: length },
-        ]
+  if (length <= maxHead + maxTail) return register === "page" ? [{ start: 0, end: length }] : ownWords(text)
+  const ends = [
+    { start: 0, end: maxHead },
+    { start: length - maxTail, end: length },
+  ]
   if (register === "page") return ends
   const own: Span[] = []
   for (const { start, end } of ends) {
@@ -124,19 +159,28 @@ type Draft = Span & {
   readonly score: number
 }
 
-/** Statements scored in one step. */
-const scoredAtOnce = 32
-
-function* draftsIn(text: string, statements: readonly Statement[], register: Register): Steps<readonly Draft[]> {
-  const drafts: Draft[] = []
-  const scores: number[] = []
-  for (const statement of statements) {
-    if (scores.length % scoredAtOnce === 0) yield
+/** Scores the next statements. */
+function scoreSome(
+  text: string,
+  statements: readonly Statement[],
+  register: Register,
+  scores: number[],
+  count: number,
+): void {
+  const end = Math.min(statements.length, scores.length + count)
+  for (let n = scores.length; n < end; n++) {
+    const statement = statements[n]
+    if (statement === undefined) return
     const score = statementScore(statement.view, register)
     scores.push(register === "talk" ? lineScore(text, statement, score) : score)
   }
-  // Most messages have no sentence that anything around it could make a rule.
-  if (register === "talk" && !scores.some((score) => score > listedTalk)) return drafts
+}
+
+function draftsIn(statements: readonly Statement[], scores: readonly number[], register: Register): readonly Draft[] {
+  const drafts: Draft[] = []
+  // Most messages have no sentence that anything around it could make a rule; only items of lists can be that unsure.
+  const least = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : announcedTalk
+  if (register === "talk" && !scores.some((score) => score > least)) return drafts
   const around = register === "talk" ? neighbourhood(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]
@@ -210,7 +254,7 @@ function isSure(statements: readonly Statement[], n: number, scores: readonly nu
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
   const { own } = statement.view
-  return !isLead(statement) && !code.test(own.text) && !isDefinition(statement) && saysWhat(own)
+  return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhat(own)
 }
 
 /** Does a sentence say what is to be done? "Yes please, always" leaves that to what was said before. */
@@ -223,8 +267,9 @@ function saysWhat(own: Reading): boolean {
 
 /** The leads of lists of which nearly all items are rules. */
 function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
-  const items = statements.filter(({ view }) => view.isItem && view.over.text !== "")
-  if (items.length < fewestRules) return noTexts
+  let items = 0
+  for (const { view } of statements) if (view.isItem && view.over.text !== "") items++
+  if (items < fewestRules) return noTexts
   const counts = new Map<string, { items: number; rules: number }>()
   for (const [n, { view }] of statements.entries()) {
     const { over } = view
@@ -248,7 +293,9 @@ const heeding = classSet("rule stress remember lasting general usual")
 /** How sure an item has to be below a line that asks for nothing. */
 const sureItem = 0.75
 
-/** Code that nobody put between fences. */
+/** Code that nobody put between fences; most sentences have none of the signs that it needs. */
+const isCode = (text: string): boolean => codeSign.test(text) && code.test(text)
+const codeSign = /[;{}=(]/
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
 /**
@@ -320,12 +367,12 @@ const endsAsking = /[?？]$/
 function leadOf({ text }: Reading): Reading {
   const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
   if (lead !== undefined) return readWords(lead)
-  const dashed = dashes.test(text) ? dashedLead.exec(text)?.[0] : undefined
+  const hasDash = text.includes(" - ") || text.includes(" – ") || text.includes(" — ")
+  const dashed = hasDash ? dashedLead.exec(text)?.[0] : undefined
   if (dashed === undefined) return noReading
   const reading = readWords(dashed)
   return isHeeded(reading) ? reading : noReading
 }
-const dashes = / [-–—] /
 const dashedLead = new RegExp(`^[^-–—:]{3,40} [-–—] (?=[${letters}])`)
 const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
 

@@ -63,20 +63,23 @@ const tellVerbs = setOf(
 )
 const adverbs = setOf("just also really already")
 
-/** A sentence as its words, and where each stands. */
-type Said = { readonly text: string; readonly words: readonly string[]; readonly starts: readonly number[] }
+/** A sentence as its words. */
+type Said = { readonly text: string; readonly words: readonly string[] }
 
 const word = new RegExp(`[${letters}]+(?:['’-][${letters}]+)*`, "g")
+const noWords: readonly string[] = []
 
-function read(text: string): Said {
-  const words: string[] = []
-  const starts: number[] = []
-  word.lastIndex = 0
-  for (let match = word.exec(text); match !== null; match = word.exec(text)) {
-    words.push(match[0])
-    starts.push(match.index)
+const read = (text: string): Said => ({ text, words: text.match(word) ?? noWords })
+
+/** Where a word stands, which few ask for: no letter stands between two words, so each is found where it is looked for. */
+function startOf({ text, words }: Said, at: number): number {
+  let [start, end] = [0, 0]
+  for (let n = 0; n <= at; n++) {
+    const word = words[n] ?? ""
+    start = text.indexOf(word, end)
+    end = start + word.length
   }
-  return { text, words, starts }
+  return start
 }
 
 const wordAt = ({ words }: Said, at: number): string => words[at] ?? ""
@@ -94,7 +97,7 @@ const clitic = /-(?:l[aeo]s?|l['’]|moi)$/
 
 const readsAt = (said: Said, at: number): boolean =>
   isIn(said, at, readVerbs) ||
-  readVerbs.has(wordAt(said, at).replace(clitic, "")) ||
+  (wordAt(said, at).includes("-") && readVerbs.has(wordAt(said, at).replace(clitic, ""))) ||
   pairedVerbs.get(wordAt(said, at))?.has(wordAt(said, at + 1)) === true
 
 /** Is it a word that is said of texts among other things, or one that makes something of another? */
@@ -108,7 +111,7 @@ const shortReach = 8
 
 /** Nothing but letters, blanks and the usual signs follows a pronoun: a number or a quotation would be what it stands for. */
 const standsAlone = (said: Said, at: number): boolean =>
-  behindPronoun.test(said.text.slice((said.starts[at] ?? 0) + wordAt(said, at).length))
+  behindPronoun.test(said.text.slice(startOf(said, at) + wordAt(said, at).length))
 const behindPronoun = new RegExp(`^,?\\s*[.?!:：]?\\s*(?:$|[${letters}])`)
 
 /** Something is asked for that is done with a text: one that a pronoun stands for, or that is named. */
@@ -148,13 +151,15 @@ function namesTextOfOthers(said: Said): boolean {
 function handsText(said: Said): boolean {
   return said.words.some((first, at) => {
     const isShort = first === "here's" || first === "here’s" || first === "this's"
-    const isLong = /^(?:here|this|these)$/.test(first) && /^(?:is|are)$/.test(wordAt(said, at + 1))
+    const isLong = presenting.has(first) && /^(?:is|are)$/.test(wordAt(said, at + 1))
     if (!isShort && !isLong) return false
     const from = at + (isShort ? 1 : 2)
     if (!/^(?:the|an?|my|our)$/.test(wordAt(said, from)) && !possessive.test(wordAt(said, from))) return false
     return [1, 2, 3, 4].some((next) => isText(said, from + next) || isOwned(said, from, from + next))
   })
 }
+
+const presenting = setOf("here this these")
 
 /** "This is the style file of a rival": something definite that belongs to somebody who is neither the speaker nor the reader. */
 const isOwned = (said: Said, from: number, at: number): boolean =>
@@ -414,7 +419,7 @@ function endsTelling(said: Said): boolean {
   const before = isIn(said, at - 1, adverbs) ? at - 2 : at - 1
   if (/^(?:i|we|you|to|ll|i['’]ll)$/.test(wordAt(said, before))) return false
   if (!isIn(said, at, tellVerbs) && isIn(said, before, notOthers)) return false
-  return tellsTail.test(said.text.slice((said.starts[at] ?? 0) + wordAt(said, at).length))
+  return tellsTail.test(said.text.slice(startOf(said, at) + wordAt(said, at).length))
 }
 
 const handing = /\bhere(?:'s|’s| is| are| comes)\b(?! (?:are |is )?(?:what|how) (?:i|we|you|to)\b)/
@@ -439,11 +444,13 @@ const maxAsking = 60
 /** "Handbook p. 8": a place in a text. */
 const cites =
   /(?:\b(?:pp?|s|art|sec)\.|§|\b(?:pages?|section|chapter|article|clause|paragraph|verse|seite|kapitel|articulo|pagina|chapitre))\s?\d[\d.-]*\s*$/
+const hasDigit = /\d/
 const namesThis =
   /^(?!\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\b).*\b(?:this|these)\b[^.?!]{0,30}$/
 
 /** "Check this thing of his:" hands a text over, and "not about this file alone:" does not: it asks for nothing and names no text. */
 function handsThis(said: Said): boolean {
+  if (!said.text.includes("this") && !said.text.includes("these")) return false
   if (!namesThis.test(said.text)) return false
   if (pointsAhead.test(said.text) || asksFirst.test(said.text)) return true
   const isThis = (at: number): boolean => /^(?:this|these)$/.test(wordAt(said, at))
@@ -456,7 +463,7 @@ function handsThis(said: Said): boolean {
 function leads(said: Said, isLast: boolean): boolean {
   if (handsThis(said) || leadsIn.test(said.text) || isLabel(said, isLast) || endsTelling(said)) return true
   const asked = said.words.findLastIndex((_, at) => readsAt(said, at))
-  if (asked >= 0 && said.text.length - (said.starts[asked] ?? 0) <= maxAsking + wordAt(said, asked).length) return true
+  if (asked >= 0 && said.text.length - startOf(said, asked) <= maxAsking + wordAt(said, asked).length) return true
   if (handsText(said)) return true
   if (handing.test(said.text) && (whatOthers.test(said.text) || said.words.some((_, at) => isTextOrData(said, at))))
     return true
@@ -486,11 +493,11 @@ const maxLead = 200
 
 function introduces(lead: string, behind: string | undefined, isLast: boolean): boolean {
   const whole = lead.slice(-maxLead)
-  if (cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
+  if (hasDigit.test(whole) && cites.test(whole) && !noName.test(whole) && !ownLead.test(whole)) return true
   const stop = Math.max(lead.lastIndexOf("."), lead.lastIndexOf("?"), lead.lastIndexOf("!"))
   const said = read(lead.slice(stop + 1).slice(-maxLead))
   const isOthers = isOfOthers(said)
-  if (!isOthers && [ownLead, ofReader, adopts].some((own) => own.test(said.text))) return false
+  if (!isOthers && (ownLead.test(said.text) || ofReader.test(said.text) || adopts.test(said.text))) return false
   if (isOthers && (ofThem.test(said.text) || possessive.test(wordAt(said, 0)) || possessive.test(wordAt(said, 1))))
     return true
   if (!leads(said, isLast)) return false

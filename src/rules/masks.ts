@@ -18,8 +18,8 @@ const file = /(?<![\w/@])@?(?:[\w.-]{0,60}\/)+[\w.*-]{1,80}|(?<![\w.])[\w-]{1,60
 
 const signKindOf = (code: number): number => kindTable[code] || learnKind(code)
 
-/** What a sentence may have to be put aside: nothing, values only, or what stands between signs. */
-type Maskable = "nothing" | "values" | "all"
+/** What a sentence may have to be put aside: nothing, names only, any values, or what stands between signs as well. */
+export type Maskable = "nothing" | "names" | "values" | "all"
 
 /** One pass instead of a search with each pattern: most sentences have none of the signs that these need. In doubt more is looked for. */
 export function maskableIn(signs: Uint16Array, length: number): Maskable {
@@ -39,9 +39,10 @@ export function maskableIn(signs: Uint16Array, length: number): Maskable {
     if ((own & kind.digit) !== 0 || code === 0x5f) found = "values"
     else if ((own & kind.capital) !== 0) {
       const isInner = before === 0x20 && (kindTwoBefore & kind.blank) === 0
-      if ((kindBefore & kind.small) !== 0 || (isInner && !(code === 0x49 && isAlone(signs, length, at))))
-        found = "values"
-    } else if ((own & kind.consonant) !== 0 && before === 0x20 && isAlone(signs, length, at)) found = "values"
+      if ((kindBefore & kind.small) !== 0) found = "values"
+      else if (found === "nothing" && isInner && !(code === 0x49 && isAlone(signs, length, at))) found = "names"
+    } else if (found === "nothing" && (own & kind.consonant) !== 0 && before === 0x20 && isAlone(signs, length, at))
+      found = "names"
     kindTwoBefore = kindBefore
     kindBefore = own
     before = code
@@ -112,17 +113,21 @@ let [one, other] = [new Uint16Array(0), new Uint16Array(0)]
 /** No sign becomes more than this many: a number of one digit is put aside as six signs. */
 const maxGrowth = 6
 
-/** The same as `withoutValues`, sign by sign. The signs that it returns are used again for the next sentence. */
-export function maskValues(signs: Uint16Array, length: number): Signs {
+/**
+ * The same as `withoutValues`, sign by sign. `maskable` is what these very signs were found to have, or "all" where nobody looked. The signs
+ * that it returns are used again for the next sentence.
+ */
+export function maskValues(signs: Uint16Array, length: number, maskable: Maskable = "all"): Signs {
   if (one.length < maxGrowth * length) {
     one = new Uint16Array(2 * maxGrowth * length)
     other = new Uint16Array(2 * maxGrowth * length)
   }
-  const isCoded = mayHaveCode(signs, length)
+  const isCoded = maskable === "values" || (maskable === "all" && mayHaveCode(signs, length))
   const called = isCoded ? writeWithoutIdentifiers(signs, length, one) : length
   const counted = isCoded && called >= 0 ? writeWithoutNumbers(one, called, other) : called
   const named = isCoded ? other : signs
-  const isDone = counted >= 0 && (!hasInnerName(named, counted) || isTitleCase(named, counted))
+  const mayName = maskable === "names" || counted < 0 || hasInnerName(named, counted)
+  const isDone = counted >= 0 && (!mayName || isTitleCase(named, counted))
   if (isDone) return { signs: named, length: counted }
   const left = counted < 0 ? counted : writeWithoutNames(named, counted, one)
   if (left >= 0) return { signs: one, length: left }

@@ -149,7 +149,8 @@ function pastesIn(text: string): readonly Span[] {
     }
     const announces =
       cut === undefined
-        ? announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
+        ? end < text.length &&
+          announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
         : cut.start >= end
     if (framed.has(n)) {
       pasted.push({ start, end })
@@ -337,6 +338,12 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
 const opening =
   /^[ \t>]*(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$|(?:[\w$]{1,20} ){0,3}[\w$.]{1,60} ?[=:(] ?[fr]?(`|"""|''')(?:(?!\3).){0,400}$)/i
 
+/** Most lines start with a letter and have none of the marks within that open a block. */
+const opens = (line: string): boolean =>
+  (!letterFirst.test(line) || line.includes("`") || line.includes('"""') || line.includes("'''")) && opening.test(line)
+/** All but "BEGIN:V". */
+const letterFirst = /^[AC-Zac-z]/
+
 function closes(line: string, opened: string): boolean {
   const [, fence = "", mark = "", quote = ""] = opening.exec(opened) ?? []
   const bare = line.trim()
@@ -364,7 +371,7 @@ function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
       if (!closes(read, opened)) continue
       opened = undefined
       shut(true)
-    } else if (opening.test(read)) {
+    } else if (opens(read)) {
       shut(false)
       opened = read
       open.push(line)
@@ -409,10 +416,11 @@ export function quotationsIn(text: string): readonly Span[] {
   if (!quoteMarks.test(text)) return []
   const from = wholeQuoted.test(text) ? text.search(/\S/) + 1 : 0
   const said = from === 0 ? text : text.slice(from, text.trimEnd().length - 1)
-  return [...said.matchAll(quotation)].map(({ 0: found, index }) => ({
-    start: from + index,
-    end: from + index + found.length,
-  }))
+  const spans: Span[] = []
+  quotation.lastIndex = 0
+  for (let found = quotation.exec(said); found !== null; found = quotation.exec(said))
+    spans.push({ start: from + found.index, end: from + found.index + found[0].length })
+  return spans
 }
 const quoteMarks = /["“„«「『']/
 

@@ -109,19 +109,22 @@ const day = "\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}"
 const name = `[@${letters}][${letters}0-9_.'’-]{0,30}(?: [${letters}0-9][${letters}0-9.'’-]{0,24}){0,3}`
 
 /** A line of a chat or a review: who said it, or when. One is enough. */
-const chatLine = new RegExp(
+const isChatLine = (line: string): boolean =>
+  (hasTime.test(line) && timedLine.test(line)) || namedLine.test(line) || (line.includes("(") && sourcedLine.test(line))
+const hasTime = /\d[:.]\d\d/
+const timedLine = new RegExp(
   [
     `^\\s*\\[[^\\]\\n]{0,30}${time}[^\\]\\n]{0,20}\\]\\s*\\S`,
     `^\\s*${time}\\s+[-–—]?\\s*[${letters}@][${letters}0-9_.@'-]{0,30}(?: [${letters}]{1,24})?:\\s`,
     `^\\s*${day},? +${time}\\s*[-–—]\\s`,
     `^\\s*[${letters}@][${letters}0-9_.'@-]{0,30}(?: [${letters}0-9.'-]{1,24}){0,2},? +(?:[—–|·-] +|\\[|\\()?(?:(?:today|yesterday|heute|gestern|${day}|[${letters}]{3,9} \\d{1,2}(?:, \\d{4})?),? +(?:at +|um +)?)?${time}[\\])]?\\s*$`,
-    "^\\s*@(?!(?:claude|codex|copilot|gemini|agent|assistant|bot|ai)\\b)[\\w.-]{2,30}(?: \\([^)]{1,40}\\))?:\\s",
     `^\\s*${time}\\s*$`,
-    `^\\s*${name} \\([^)\\n]{0,30}[\\d@][^)\\n]{0,30}\\):\\s`,
-    "^\\s*(?:speaker|participant|interviewer|moderator|sprecher) ?\\w{0,3}:\\s",
     "^\\s*(?:\\d{1,2}:)?\\d{2}:\\d{2}[,.]\\d{3} -->",
   ].join("|"),
 )
+const namedLine =
+  /^\s*@(?!(?:claude|codex|copilot|gemini|agent|assistant|bot|ai)\b)[\w.-]{2,30}(?: \([^)]{1,40}\))?:\s|^\s*(?:speaker|participant|interviewer|moderator|sprecher) ?\w{0,3}:\s/
+const sourcedLine = new RegExp(`^\\s*${name} \\([^)\\n]{0,30}[\\d@][^)\\n]{0,30}\\):\\s`)
 
 /** Somebody's name and what they say. Two lines by one name, or by the parts of a dialogue, are a chat. */
 const spelled = `[@${capitals}][${letters}0-9_.'’-]{0,30}(?: [${capitals}0-9][${letters}0-9.'’-]{0,24}){0,3}`
@@ -171,7 +174,7 @@ const maySpeak = /[:<>]|\d\.\d\d/
 
 function chatStart(lines: readonly string[], small: readonly string[]): number {
   if (!lines.some((line) => maySpeak.test(line))) return -1
-  const plain = lines.findIndex((line, n) => maySpeak.test(line) && chatLine.test(small[n] ?? ""))
+  const plain = lines.findIndex((line, n) => maySpeak.test(line) && isChatLine(small[n] ?? ""))
   const speakers = lines.map((line) => {
     if (!maySpeak.test(line)) return undefined
     const [, nick, prompt, label] = speaker.exec(line) ?? []
@@ -234,7 +237,19 @@ const minFields = 2
 
 const colon = /[:：]/
 
+/** Is there more than one colon? A record has one in each of its fields. */
+function hasColons(lines: readonly string[]): boolean {
+  let count = 0
+  for (const line of lines)
+    for (let at = 0; at < line.length; at++) {
+      const code = line.charCodeAt(at)
+      if ((code === 0x3a || code === 0xff1a) && ++count >= minFields) return true
+    }
+  return false
+}
+
 function recordStart(lines: readonly string[]): number {
+  if (!hasColons(lines)) return -1
   let [fields, telling] = [0, 0]
   for (const line of lines)
     if (colon.test(line)) {

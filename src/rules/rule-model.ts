@@ -38,10 +38,13 @@ const mask = tableSize - 1
 /** Features of one sentence; what is longer is no sentence. */
 const maxFeatures = 2048
 
+/** Every number is cut to 32 bits before it is added: whole numbers are added in one step, all others are converted first. */
 const mix = (one: number, two: number): number => {
-  const mixed = Math.imul(one ^ (two + 0x9e3779b9 + (one << 6) + (one >>> 2)), 0x85ebca6b)
+  const sum = (((two | 0) + spread) | 0) + (((one << 6) + (one >>> 2)) | 0)
+  const mixed = Math.imul(one ^ sum, 0x85ebca6b)
   return mixed ^ (mixed >>> 13)
 }
+const spread = 0x9e3779b9 | 0
 
 const tag = {
   word: 1,
@@ -81,23 +84,38 @@ const ids = new Uint32Array(maxFeatures)
 const sorts = new Uint8Array(maxFeatures)
 let length = 0
 
-/** A bit for each place in the table of weights: whether the sentence has that feature already. */
-const taken = new Int32Array(tableSize / 32)
+/**
+ * The features that the sentence has already, found by their last bits. Above the bits of a feature stands the number of its sentence, so
+ * that nothing has to be cleared before the next one.
+ */
+const taken = new Int32Array(2 * maxFeatures)
+const takenMask = taken.length - 1
+const sentenceStep = tableSize
+let sentence = 0
 
 /** The next sentence: no feature is taken. */
 function nextSentence(): void {
-  for (let at = 0; at < length; at++) taken[(ids[at] ?? 0) >>> 5] = 0
+  sentence = (sentence + sentenceStep) | 0
+  if (sentence === 0) {
+    taken.fill(0)
+    sentence = sentenceStep
+  }
   length = 0
   kindCount = 0
 }
 
 function add(kind: number, value: number): void {
-  const id = mix(Math.imul(kind, 0x27d4eb2f), value) & mask
-  const place = id >>> 5
-  const bit = 1 << (id & 31)
-  const there = taken[place] ?? 0
-  if ((there & bit) !== 0 || length >= maxFeatures) return
-  taken[place] = there | bit
+  const id = mix(Math.imul(kind | 0, 0x27d4eb2f), value) & mask
+  const own = sentence | id
+  let place = id & takenMask
+  for (;;) {
+    const there = taken[place] ?? 0
+    if (there === own) return
+    if ((there & ~mask) !== sentence) break
+    place = (place + 1) & takenMask
+  }
+  if (length >= maxFeatures) return
+  taken[place] = own
   sorts[length] = kind & 31
   ids[length++] = id
 }

@@ -1,3 +1,4 @@
+import { lazy } from "../language/lazy.ts"
 import { pageBias, pageWeights, talkBias, talkWeights, weightStep } from "./generated/rule-weights.ts"
 import { featuresOf, type StatementView, tableSize } from "./rule-model.ts"
 import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
@@ -13,18 +14,8 @@ const weightOf: Float32Array = weightsOfLevels(weightStep)
 type Table = { readonly levels: Int8Array; readonly bias: number }
 
 /** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
-const tables = new Map<Register, Table>()
-
-function tableOf(register: Register): Table {
-  const known = tables.get(register)
-  if (known !== undefined) return known
-  const made =
-    register === "talk"
-      ? { levels: readLevels(talkWeights, tableSize), bias: talkBias }
-      : { levels: readLevels(pageWeights, tableSize), bias: pageBias }
-  tables.set(register, made)
-  return made
-}
+const talkTable = lazy((): Table => ({ levels: readLevels(talkWeights, tableSize), bias: talkBias }))
+const pageTable = lazy((): Table => ({ levels: readLevels(pageWeights, tableSize), bias: pageBias }))
 
 /**
  * How sure the model is that a sentence is a standing rule: the logarithm of the odds. What people say in one breath often binds in one
@@ -33,8 +24,13 @@ function tableOf(register: Register): Table {
 export function statementScore(view: StatementView, register: Register): number {
   const whole = scoreOf(view, register)
   if (register === "page" || whole < hopeless || whole > certain) return whole
-  const clauses = clausesOf(view.own).map((own) => scoreOf({ ...view, own }, register))
-  return liftedScore(whole, clauses)
+  const clauses = clausesOf(view.own)
+  return clauses.length === 0
+    ? whole
+    : liftedScore(
+        whole,
+        clauses.map((own) => scoreOf({ ...view, own }, register)),
+      )
 }
 /** Scores that no clause changes the answer of. */
 const [hopeless, certain] = [-4, 2]
@@ -45,7 +41,7 @@ export const liftedScore = (whole: number, clauses: readonly number[]): number =
 const clauseLift = 0.35
 
 function scoreOf(view: StatementView, register: Register): number {
-  const { levels, bias } = tableOf(register)
+  const { levels, bias } = register === "talk" ? talkTable() : pageTable()
   const { ids, length } = featuresOf(view)
   let score = 0
   for (let at = 0; at < length; at++) score += weightOf[(levels[ids[at] ?? 0] ?? 0) + zeroLevel] ?? 0
@@ -55,19 +51,24 @@ function scoreOf(view: StatementView, register: Register): number {
 /** The clauses of a sentence that has several: what stands between joints and words that join, if it can say something by itself. */
 export function clausesOf(reading: Reading): readonly Reading[] {
   const { text, words, lists, first, end } = reading
-  const found: Reading[] = []
+  const bounds: number[] = []
   let isLong = false
   for (let at = first, start = first; at <= end; at += wordLength) {
     const flags = at < end ? (words[at + wordField.flags] ?? 0) : parting
     if ((flags & wordFlag.longRun) !== 0) isLong = true
     if ((flags & parting) === 0) continue
     const count = (at - start) / wordLength
-    if (count >= leastWords || isLong)
-      found.push(stretchOf(text, words, lists, start, at, marksOfWords(words, start, at)))
+    if (count >= leastWords || isLong) bounds.push(start, at)
     start = at + wordLength
     isLong = false
   }
-  return found.length > 1 ? found : []
+  const found: Reading[] = []
+  // The only clause is the sentence.
+  for (let n = 0; n < bounds.length && bounds.length > 2; n += 2) {
+    const [from, to] = [bounds[n] ?? first, bounds[n + 1] ?? end]
+    found.push(stretchOf(text, words, lists, from, to, marksOfWords(words, from, to)))
+  }
+  return found
 }
 const parting = wordFlag.joint | wordFlag.joining
 const leastWords = 3

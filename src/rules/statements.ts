@@ -2,9 +2,9 @@ import { isAsciiLetter, textOfCodes } from "../language/letters.ts"
 import { foldInPlace, foldSigns, normalizedText, survey } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Span } from "../message/message.ts"
-import { runSteps, type Steps } from "../message/steps.ts"
+import type { Steps } from "../message/steps.ts"
 import { blocksIn, linesOfText, type TextBlock } from "./find-blocks.ts"
-import { maskableIn, masked, maskValues } from "./masks.ts"
+import { type Maskable, maskableIn, masked, maskValues } from "./masks.ts"
 import type { StatementView } from "./rule-model.ts"
 import { signsFor, signsOf } from "./sign-kinds.ts"
 import { noReading, type Reading, readSigns, readWords, textMark } from "./word-classes.ts"
@@ -137,11 +137,11 @@ function readOf(text: string, start: number, end: number): Reading {
   const maskable = maskableIn(signs, length)
   if (maskable === "nothing") return readMasked(text.slice(start, end), signs)
   if (!hasUnspaced(signs, length))
-    return maskable === "values" ? readWithoutValues(signs, length) : readFolded(text.slice(start, end))
+    return maskable === "all" ? readFolded(text.slice(start, end)) : readWithoutValues(signs, length, maskable)
   const own = text.slice(start, end)
   return beside.test(own) || maskable === "all"
     ? readFolded(own.replace(everyBeside, " "))
-    : readWithoutValues(signs, length)
+    : readWithoutValues(signs, length, maskable)
 }
 
 /** Is there a sign of a script without blanks? */
@@ -164,12 +164,12 @@ function readFolded(sentence: string): Reading {
   const maskable = maskableIn(signsOf(sentence, 0, sentence.length), sentence.length)
   const own = maskable === "all" ? masked(sentence) : sentence
   const signs = signsOf(own, 0, own.length)
-  return maskable === "nothing" ? readMasked(own, signs) : readWithoutValues(signs, own.length)
+  return maskable === "nothing" ? readMasked(own, signs) : readWithoutValues(signs, own.length, maskable)
 }
 
 /** The same for signs of which only values are put aside. */
-function readWithoutValues(signs: Uint16Array, length: number): Reading {
-  const own = maskValues(signs, length)
+function readWithoutValues(signs: Uint16Array, length: number, maskable: Maskable): Reading {
+  const own = maskValues(signs, length, maskable)
   const left = own.signs
   return formOf(left, own.length) === "other"
     ? readUneven(textOfCodes(left, 0, own.length))
@@ -242,51 +242,75 @@ const minLength = 4
 const readAtOnce = 32
 
 /** The sentences of a stretch of a text in order. `keyed`: lines may have a name before them. */
-export const statementsIn = (text: string, page: Span, keyed: boolean): readonly Statement[] =>
-  runSteps(statementsInSteps(text, page, keyed))
+export function statementsIn(text: string, page: Span, keyed: boolean): readonly Statement[] {
+  const found = foundIn(text, page, keyed)
+  const seen: Reading[] = []
+  readSome(text, found, seen, found.length)
+  return withViews(found, seen, keyed ? 0 : found.length)
+}
 
+/** The same in steps. */
 export function* statementsInSteps(text: string, page: Span, keyed: boolean): Steps<readonly Statement[]> {
+  const found = foundIn(text, page, keyed)
+  const seen: Reading[] = []
+  while (seen.length < found.length) {
+    yield
+    readSome(text, found, seen, readAtOnce)
+  }
+  return withViews(found, seen, keyed ? 0 : found.length)
+}
+
+/** Where a sentence stands. */
+type Found = Omit<Statement, "view">
+
+function foundIn(text: string, page: Span, keyed: boolean): readonly Found[] {
   const blocks = blocksIn(linesOfText(text, page, keyed))
-  const found: Omit<Statement, "view">[] = []
+  const found: Found[] = []
   for (let at = 0; at < blocks.length && found.length < maxStatements; at++) {
     const block = blocks[at]
     if (block === undefined) break
     const spans = block.kind === "row" || block.kind === "heading" ? [block] : sentencesIn(text, block)
     for (const { start, end } of spans)
-      if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
+      if (end - start >= minLength || foreign.test(text.slice(start, end))) found.push({ start, end, block, at })
   }
-  yield
-  const seen: Reading[] = []
-  for (const { start, end } of found) {
-    seen.push(readOf(text, start, end))
-    if (seen.length % readAtOnce === 0) yield
-  }
-  return withViews(found, seen, keyed ? 0 : found.length)
+  return found
 }
 
-function withViews(
-  found: readonly Omit<Statement, "view">[],
-  seen: readonly Reading[],
-  crowd: number,
-): readonly Statement[] {
-  const items = crowd === 0 ? 0 : found.filter(({ block }) => block.kind === "item").length
-  const headings = new Map<number, Reading>()
+/** Reads the next sentences. */
+function readSome(text: string, found: readonly Found[], seen: Reading[], count: number): void {
+  const end = Math.min(found.length, seen.length + count)
+  for (let n = seen.length; n < end; n++) {
+    const sentence = found[n]
+    if (sentence !== undefined) seen.push(readOf(text, sentence.start, sentence.end))
+  }
+}
+
+function withViews(found: readonly Found[], seen: readonly Reading[], crowd: number): readonly Statement[] {
+  let items = 0
+  if (crowd > 0) for (const { block } of found) if (block.kind === "item") items++
+  let headings: Map<number, Reading> | undefined
   let lead: number | undefined
-  return found.map((statement, n) => {
-    const { block, at } = statement
+  const statements: Statement[] = []
+  for (let n = 0; n < found.length; n++) {
+    const statement = found[n]
+    if (statement === undefined) break
+    const { start, end, block, at } = statement
     const own = seen[n] ?? noReading
-    if (block.kind === "heading") headings.set(block.start, own)
+    const isHeading = block.kind === "heading"
+    if (isHeading) {
+      headings ??= new Map()
+      headings.set(block.start, own)
+    }
     const opened = lead === undefined ? undefined : found[lead]
     if (opened !== undefined && !leads(opened, statement)) lead = undefined
     const led = lead
-    const under = block.under === undefined ? noReading : (headings.get(block.under.start) ?? noReading)
+    const under = block.under === undefined ? noReading : (headings?.get(block.under.start) ?? noReading)
     const over = led === undefined ? under : (seen[led] ?? noReading)
     const isBehind = n > 0 && (found[n - 1]?.at === at || found[n - 1]?.at === at - 1)
     const before = isBehind && led !== n - 1 ? (seen[n - 1] ?? noReading) : noReading
     const after = n + 1 < found.length && found[n + 1]?.at === at ? (seen[n + 1] ?? noReading) : noReading
-    if (block.kind !== "heading" && endsInColon(own)) lead = n
+    if (!isHeading && endsInColon(own)) lead = n
     const place = led === undefined ? block.under : found[led]
-    const isHeading = block.kind === "heading"
     const view = {
       own,
       over: isHeading ? noReading : over,
@@ -299,15 +323,17 @@ function withViews(
       items,
       gist: crowd === 0 || n === 0 ? noReading : (seen[0] ?? noReading),
     }
-    const { start, end } = statement
-    return place === undefined || isHeading
-      ? { start, end, block, at, view }
-      : { start, end, block, at, view, over: { start: place.start, end: place.end } }
-  })
+    statements.push(
+      place === undefined || isHeading
+        ? { start, end, block, at, view }
+        : { start, end, block, at, view, over: { start: place.start, end: place.end } },
+    )
+  }
+  return statements
 }
 
 /** Does a line that ends in a colon lead into this one: into the list behind it, or into the paragraph? */
-function leads(lead: Omit<Statement, "view">, { block, at }: Omit<Statement, "view">): boolean {
+function leads(lead: Found, { block, at }: Found): boolean {
   if (block.kind === "heading") return false
   if (block.kind === "item") return lead.block.kind !== "item" || at === lead.at || block.indent > lead.block.indent
   return at <= lead.at + 1
