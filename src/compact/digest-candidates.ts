@@ -1,6 +1,7 @@
 import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
+import { changesForCertain } from "./state/call-deed.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
@@ -42,7 +43,7 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === "current_work" || section === "next_steps") return "stop"
   if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
   // A change that failed and was not made since is a part of how things stand.
-  if (state === "failed") return failedCall.test(text) ? "acts" : "work"
+  if (state === "failed") return failedCall.test(text) || failedChange(text) ? "acts" : "work"
   if (isActs(section)) return "acts"
   if (isPages(text)) return "work"
   if (section === "files_and_code" || section === "file_system_state") return "work"
@@ -55,6 +56,12 @@ const isStatement = (section: string, text: string): boolean =>
 
 /** A tool by its name, not a command line, and the reason that it gave. */
 const failedCall = /^`[\w.:-]{1,80}\([^`]*\)` failed[^:]{0,60}: /
+
+/** A command that was to change something, as a merge that stopped in a conflict. */
+const failedChange = (text: string): boolean => {
+  const command = /^`([^`]{1,400})` failed/.exec(text)?.[1]
+  return command !== undefined && changesForCertain(command)
+}
 
 /** Figures, names in code and the like. */
 const exact = /`[^`]{1,80}`|[\p{L}\p{N}._/-]{0,40}\d[\p{L}\p{N}.,_/-]{0,40}(?<![.,])|\p{Lu}{3,}/gu

@@ -192,6 +192,9 @@ const programActs =
 const commandChanges =
   /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |scp |rsync |(?:[\w./-]{1,80}-)?(?:strip|objcopy) |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget )/i
 
+/** Does a command, as a line tells it, change something for certain? */
+export const changesForCertain = (command: string): boolean => commandChanges.test(command)
+
 /** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
 const curlChanges =
   /(?:^|[;&|(\n]|\bdo |\bthen )\s*curl (?![^|;&\n]{0,400}\s(?:-G|--get)\s)[^|;&\n]{0,400}?\s(?:(?:-X|--request)[ =]?(?:POST|PUT|PATCH|DELETE)|--data|-d[ '"]|-F |--form|-T |--upload-file|-O|(?:-o|--output)(?![ =]?(?:\/dev\/null|\/tmp\/|-?$)))/
@@ -343,6 +346,7 @@ function changeIn(input: unknown): FileChange | undefined {
 /** What is done to a file, by the words in the tool's name and the keys of its input. */
 function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {
   const keys = isRecord(input) ? Object.keys(input).join(" ") : ""
+  if (/\b(?:undo_?edit|revert_?edit)\b|\bundo$/i.test(name)) return "undone"
   if (/delete|remove|unlink/i.test(name)) return "deleted"
   if (/edit|replace|insert|patch|append|update|multi/i.test(name) && !/editor\s+(?:view|create)/i.test(name))
     return showsOnly(name, keys) ? "read" : "edited"

@@ -3,7 +3,8 @@ import { oneLine } from "../summary/summary.ts"
 /** Something done to one file. `path` is empty for the file that was opened last. */
 export type FileDeed = {
   readonly path: string
-  readonly deed: "created" | "edited" | "deleted" | "read"
+  /** `undone` takes back the latest change, `restored` all of them. */
+  readonly deed: "created" | "edited" | "deleted" | "undone" | "restored" | "read"
   readonly change?: FileChange
   /** All that stands in it afterwards, where the call says that. */
   readonly content?: string
@@ -175,6 +176,8 @@ const writes = new RegExp(`${printing}(?<!>)>(?!>)\\s{0,3}${named}`, "g")
 const appends = new RegExp(`${printing}>>\\s{0,3}${named}`, "g")
 const teed = new RegExp(`\\|\\s{0,3}tee\\s{1,3}(?:-a\\s{1,3})?${named}`, "g")
 const removes = /(?:^|[;&|\n]\s{0,3})(?:git )?rm\s{1,3}((?:[\w@~./+"'-]{1,200}[ \t]{0,3}){1,24})(?=$|[;&|\n>2])/g
+const restores =
+  /(?:^|[;&|\n]\s{0,3})git (?:-C \S{1,200} )?(?:checkout(?: [\w./~^-]{1,80})? --|checkout(?= [\w@~/+-]{0,200}\.\w{1,10}(?:\s|$|[;&|]))|restore(?! --staged))\s{1,3}((?:[\w@~./+"'-]{1,200}[ \t]{0,3}){1,24})(?=$|[;&|\n>2])/g
 const moves = new RegExp(
   `(?:^|[;&|\\n]\\s{0,3})(?:git )?mv\\s{1,3}(?:-\\w{1,4}\\s{1,3})?${named}\\s{1,3}(["']?)([\\w@~./+-]{2,200})\\3`,
   "g",
@@ -215,6 +218,9 @@ export function filesInCommand(command: string): readonly FileDeed[] {
   for (const { 2: path = "" } of head.matchAll(streams)) note(path, "edited")
   for (const { 1: list = "" } of head.matchAll(removes))
     for (const path of list.trim().split(/\s+/)) if (!path.startsWith("-")) note(path.replace(/["']/g, ""), "deleted")
+  for (const { 1: list = "" } of head.matchAll(restores))
+    for (const path of list.trim().split(/\s+/))
+      if (/^[^-].*[/.]\w/.test(path)) note(path.replace(/["']/g, ""), "restored")
   for (const { 2: from = "", 4: to = "" } of head.matchAll(moves)) {
     note(from, "deleted")
     note(to, "created")

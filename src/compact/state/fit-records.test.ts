@@ -52,6 +52,17 @@ describe("where room is short", () => {
     expect(keep([person], 11, { isNamed: (value) => value === "7334" })).toEqual(["user U1: cards=card_52, …"])
   })
 
+  test("what records of a kind share under a key names none of them and waits for what does", () => {
+    const boats = [
+      ["B1", "Delta-9", "row_77120"],
+      ["B2", "Delta-9", "row_88231"],
+      ["B3", "Delta-9", "row_99342"],
+    ].map(([name, make, berth]) => line(`boat ${name}: make=${make}; berth=${berth}`))
+    const text = keep(boats, 16).join("\n")
+    expect(text).toContain("row_")
+    expect(text).not.toContain("Delta-9")
+  })
+
   test("an id goes before an address with a number in it", () => {
     const person = line("user U1: street=9 Pine; city=Austin; card=card_7")
     expect(keep([person], 9)).toEqual(["user U1: card=card_7"])

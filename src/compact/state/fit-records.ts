@@ -126,9 +126,44 @@ export function rankRecords(lines: readonly SummaryLine[], options: RankOptions)
     counted.set(text, known)
     return known
   }
-  const fillings = lines.flatMap((line) => fillingOf(line, { ...options, count }) ?? [])
+  const fillings = withoutShared(
+    lines.flatMap((line) => fillingOf(line, { ...options, count }) ?? []),
+    options.arguments,
+  )
   return { fillings, order: orderOf(fillings, { ...options, count }), count }
 }
+
+/** So many records of a kind tell what their fields are like. */
+const leastAlike = 3
+/** What a property is worth beside a name. */
+const ofProperty = 0.35
+
+/** A field under which records of a kind share values names none of them: the make of a plane, the size of a shirt. */
+function withoutShared(fillings: readonly Filling[], taken: ReadonlySet<string>): readonly Filling[] {
+  const kindOf = ({ name }: FactRecord): string => name.split(" ")[0] ?? ""
+  const seen = new Map<string, { readonly owners: Set<string>; readonly values: Set<string> }>()
+  for (const { record, stated } of fillings)
+    for (const { key, pieces } of stated === undefined ? record.fields : []) {
+      if (pieces.length !== 1 || pieces[0] === undefined || isTaken(key, taken)) continue
+      const field = `${kindOf(record)} ${key}`
+      const known = seen.get(field) ?? { owners: new Set<string>(), values: new Set<string>() }
+      known.owners.add(idIn(record.name))
+      known.values.add(pieces[0])
+      seen.set(field, known)
+    }
+  const isShared = (record: FactRecord, field: number): boolean => {
+    const known = seen.get(`${kindOf(record)} ${record.fields[field]?.key ?? ""}`)
+    return known !== undefined && known.owners.size >= leastAlike && known.values.size < known.owners.size
+  }
+  return fillings.map((filling) => ({
+    ...filling,
+    atoms: filling.atoms
+      .map((atom) => (isShared(filling.record, atom.field) ? { ...atom, weight: atom.weight * ofProperty } : atom))
+      .toSorted((one, other) => ratioOf(other) - ratioOf(one)),
+  }))
+}
+
+const ratioOf = ({ weight, cost }: Atom): number => weight / cost ** thrift
 
 /** What fits of ranked records, each value in the line of its owner. */
 type FittedRecords = {
@@ -261,7 +296,6 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
       ]
     })
   })
-  const ratio = ({ weight, cost }: Atom): number => weight / cost ** thrift
   const number = /\d{3,}/.exec(id)?.[0]
   // What is made of the record's own number says nothing new: the thread of a message, the address of a document.
   const lowered =
@@ -272,7 +306,7 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
     ...{ line, record, pieces },
     headCost: count(`- ${record.name}: \n`),
     nameWeight: /\d/.test(id) ? weightOf("", id, taken) : 0,
-    atoms: lowered.toSorted((one, other) => ratio(other) - ratio(one)),
+    atoms: lowered,
     worthy: Math.min(mostShared, Math.max(1, lowered.filter(({ weight }) => weight >= 1).length)),
   }
 }

@@ -752,6 +752,27 @@ describe("what a command did", () => {
     expect(lines(asked(...missing), "error")).toHaveLength(1)
   })
 
+  test("a change that was taken back is told as undone, and what came after it as done", () => {
+    const edit = (path: string, text: string) =>
+      used(
+        "str_replace_editor",
+        { command: "str_replace", path, old_str: "a", new_str: text },
+        "The file has been edited.",
+      )
+    const undo = used("str_replace_editor", { command: "undo_edit", path: "/srv/app/a.py" }, "Last edit undone.")
+    expect(lines(asked(...edit("/srv/app/a.py", "b"), ...undo), "file")).toEqual(["`/srv/app/a.py`: changes undone"])
+    expect(lines(asked(...edit("/srv/app/a.py", "b"), ...edit("/srv/app/a.py", "c"), ...undo), "file")).toEqual([
+      "`/srv/app/a.py`: edited (+1 −1)",
+    ])
+    const back = used("bash", { command: "git checkout -- src/b.py && git status" }, "nothing to commit")
+    expect(lines(asked(...edit("/srv/app/src/b.py", "b"), ...back, ...edit("/srv/app/src/b.py", "c")), "file")).toEqual(
+      ["`/srv/app/src/b.py`: changes undone, edited (+1 −1)"],
+    )
+    expect(
+      lines(asked(...used("bash", { command: "git checkout main" }, "Switched to branch 'main'")), "file"),
+    ).toEqual([])
+  })
+
   test("its files are those of the folder that it went to", () => {
     expect(lines(asked(...used("bash", { command: "cd /srv/app && rm -rf cache" }, "")), "file")).toEqual([
       "`/srv/app/cache`: deleted",

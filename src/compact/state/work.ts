@@ -35,6 +35,8 @@ export type FileState = {
   readonly edits: number
   readonly at: number
   readonly sources: readonly string[]
+  /** How it stood before its latest changes, for whoever takes them back. */
+  readonly before?: FileState
 }
 
 /** All that was done so far. Grows while the transcript is read. */
@@ -196,7 +198,8 @@ function resolve(work: Work, failed: string, by: string, at: number): void {
 }
 
 function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
-  const path = file.path === "" ? work.openFile : file.path
+  const named = file.path === "" ? work.openFile : file.path
+  const path = file.deed === "restored" ? knownPath(work, named) : named
   if (path === "") return
   const { deed, change, gone } = written(work, path, file)
   work.openFile = path
@@ -206,6 +209,10 @@ function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
   }
   const known = work.files.get(path)
   work.files.delete(path)
+  if (deed === "undone" || deed === "restored") {
+    work.files.set(path, takenBack(known, deed, { at, source }))
+    return
+  }
   const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change, gone)
   work.files.set(path, {
     deeds: joinDeeds(known?.deeds ?? [], deed),
@@ -213,7 +220,29 @@ function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
     ...(joined === undefined ? {} : { change: joined }),
     at: deed === "read" ? (known?.at ?? at) : at,
     sources: distinct([...(known?.sources ?? []), source]),
+    ...(deed === "read" || known === undefined ? {} : { before: upTo(known, maxUndone) }),
   })
+}
+
+/** The file that a path from the working folder means, where one was changed under its whole path. */
+function knownPath({ files }: Work, path: string): string {
+  const end = `/${path.replace(/^\.\//, "")}`
+  const [own, ...others] = files.has(path) ? [] : [...files.keys()].filter((one) => one.endsWith(end))
+  return own === undefined || others.length > 0 ? path : own
+}
+
+/** Changes in a row that can be taken back one by one. */
+const maxUndone = 4
+
+const upTo = ({ before, ...state }: FileState, depth: number): FileState =>
+  before === undefined || depth <= 1 ? state : { ...state, before: upTo(before, depth - 1) }
+
+/** A file after its latest change was undone, or all of them. */
+function takenBack(known: FileState | undefined, deed: "undone" | "restored", { at, source }: Doing): FileState {
+  const sources = distinct([...(known?.sources ?? []), source])
+  const before = deed === "undone" ? known?.before : undefined
+  if (before !== undefined && before.deeds.some((one) => one !== "read")) return { ...before, at, sources }
+  return { deeds: ["restored"], edits: 0, at, sources }
 }
 
 /** A file that is written whole a second time is changed by what is new in it. */
@@ -249,21 +278,22 @@ export function eachFile(files: Work["files"]): ReadonlyMap<string, FileState> {
 /** What was done to one file under two names; files stand in the order of their latest change. */
 function joinStates(older: FileState, newer: FileState): FileState {
   const deeds = newer.deeds.reduce(joinDeeds, older.deeds)
-  const change = deeds.includes("deleted") ? undefined : joinChanges(older.change, newer.change)
+  const isNew = deeds.includes("deleted") || newer.deeds.includes("restored")
+  const change = isNew ? newer.change : joinChanges(older.change, newer.change)
   return {
     deeds,
-    edits: older.edits + newer.edits,
+    edits: isNew ? newer.edits : older.edits + newer.edits,
     ...(change === undefined ? {} : { change }),
     at: Math.max(older.at, newer.at),
     sources: distinct([...older.sources, ...newer.sources]),
   }
 }
 
-const order: readonly FileDeed["deed"][] = ["created", "edited", "deleted", "read"]
+const order: readonly FileDeed["deed"][] = ["created", "restored", "edited", "deleted", "read"]
 
 /** What was done to a file so far: a deletion wipes out what came before it, and making it again wipes out the deletion. */
 function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["deed"]): readonly FileDeed["deed"][] {
-  if (deed === "deleted") return ["deleted"]
+  if (deed === "deleted" || deed === "restored") return [deed]
   const kept: readonly FileDeed["deed"][] = known.filter((one) => one !== "deleted")
   const rewritten =
     deed === "created" && kept.some((one) => one === "read" || one === "edited") && !kept.includes("created")
@@ -278,18 +308,24 @@ export function fileText(
 ): string {
   const changed = deeds.filter((deed) => deed !== "read")
   const shown = changed.length > 0 ? changed : deeds
-  const words = shown.map((deed) => (deed === "edited" && edits > 1 ? `edited ${edits}×` : deed)).join(", ")
+  const words = shown
+    .map((deed) => (deed === "restored" ? restoredWords : deed === "edited" && edits > 1 ? `edited ${edits}×` : deed))
+    .join(", ")
   return `${code(path)}: ${words}${change === undefined || changed.length === 0 ? "" : ` (${changeText(change, mostNames)})`}`
 }
 
-const deedWord = /^(created|edited|deleted|read)(?: (\d{1,6})×)?$/
+const restoredWords = "changes undone"
+const deedWord = /^(created|edited|deleted|read|restored)(?: (\d{1,6})×)?$/
 
 const isDeed = (word: string): word is FileDeed["deed"] => order.some((deed) => deed === word)
 
 /** Read what `fileText` wrote. */
 function readFileText(text: string): Pick<FileState, "deeds" | "edits" | "change"> | undefined {
   const [, words = "", change] = /^`[^`]+`: ([^()]+?)(?: \((.+)\))?$/.exec(text) ?? []
-  const found = words.split(", ").map((word) => deedWord.exec(word))
+  const found = words
+    .replace(restoredWords, "restored")
+    .split(", ")
+    .map((word) => deedWord.exec(word))
   const deeds = found.flatMap((match) => (match?.[1] !== undefined && isDeed(match[1]) ? [match[1]] : []))
   if (deeds.length === 0 || deeds.length !== found.length) return undefined
   const edits = found.reduce((sum, match) => sum + (match?.[1] === "edited" ? Number(match[2] ?? 1) : 0), 0)
@@ -302,8 +338,13 @@ export function joinFileTexts(path: string, older: string, newer: string): strin
   const [before, after] = [readFileText(older), readFileText(newer)]
   if (before === undefined || after === undefined) return newer
   const deeds = after.deeds.reduce(joinDeeds, before.deeds)
-  const change = deeds.includes("deleted") ? undefined : joinChanges(before.change, after.change)
-  return fileText(path, { deeds, edits: before.edits + after.edits, ...(change === undefined ? {} : { change }) })
+  const isNew = deeds.includes("deleted") || after.deeds.includes("restored")
+  const change = isNew ? after.change : joinChanges(before.change, after.change)
+  return fileText(path, {
+    deeds,
+    edits: isNew ? after.edits : before.edits + after.edits,
+    ...(change === undefined ? {} : { change }),
+  })
 }
 
 /** An item of the assistant's own list. */
