@@ -414,3 +414,14 @@ test.each([
 ])("what nobody could follow is none: %s", (text) => {
   expect(findRules(text, { channel: "user" })).toEqual([])
 })
+
+test("a rule that only points back is told with what it points to", () => {
+  const found = (text: string) => findRules(text, { channel: "user" }).map((rule) => rule.text)
+  expect(found("6380 is my tunnel to the staging store!! never use that. take 6390")[0]).toMatch(
+    /^6380 is my tunnel to the staging store!! never use that\./,
+  )
+  expect(found("Have a look at the harbour log. Never share it with anyone outside the office.")[0]).toBe(
+    "Never share it with anyone outside the office.",
+  )
+  expect(found("ok thanks\nnever use that again")).toEqual(["never use that again"])
+})

@@ -1,5 +1,6 @@
 import { lazy } from "../language/lazy.ts"
 import { letters } from "../language/letters.ts"
+import { sentencesIn } from "../language/sentences.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
@@ -93,10 +94,23 @@ function takerOf(rules: FoundRule[], text: string, channel: Channel, pages: read
   return (draft) => {
     if (rules.length === maxRules || isWithin(draft, quotations())) return
     if (channel === "user" && isAnothers(text, draft, pages)) return
-    const rule = ruleOf(text, draft, channel)
+    const rule = ruleOf(text, channel === "user" ? withReferent(text, draft, rules.at(-1)?.end ?? 0) : draft, channel)
     if (channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
   }
 }
+
+/** "Never use that" says nothing alone: the sentence before it on its line, which says what is meant, belongs to the rule. */
+function withReferent(text: string, draft: Draft, from: number): Draft {
+  if (!pointsBack.test(text.slice(draft.start, draft.start + maxPointing))) return draft
+  const line = Math.max(from, text.lastIndexOf("\n", draft.start - 1) + 1)
+  const before = sentencesIn(text, { start: line, end: draft.start }).at(-1)
+  return before === undefined || draft.start - before.start > maxReferent ? draft : { ...draft, start: before.start }
+}
+/** A command of a few words whose object is a pronoun. */
+const pointsBack =
+  /^(?:(?:so|and|but|please|pls|then),? )?(?:never|always|don['’]?t(?: ever)?|do not(?: ever)?|only) \p{L}{2,12}(?: (?:on|at|to|with|into|from))? (?:that|this|it|them|those|these)(?: (?:again|please|either|at all|anymore|any more|ever))?\s{0,2}(?:[.!,;)\n]|$)/iu
+const maxPointing = 60
+const maxReferent = 200
 
 /** The sentences of a message that read like rules, whoever says them. */
 export const ruleLikeIn = (text: string): readonly Span[] =>

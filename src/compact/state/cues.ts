@@ -88,18 +88,18 @@ export const defers = cue(
   words(
     "(?:left|leav(?:e|ing)|put|save[ds]?|deferred|postponed|parked) (?:\\S+ ){0,6}(?:for|until|to) (?:later|the end|a follow-?up|another|after|tomorrow|next)|(?:i|we)(?:['’]ll| will) (?:come|get|circle) back to|(?:still|remains?) (?:outstanding|to be (?:done|fixed|handled|checked|written|tested))",
   ),
-  words("(?:ich|wir)") + "[^.!?]{0,120}" + words("sobald|später|morgen|danach|nachher|im anschluss|heute noch"),
-  words("sobald") + "[^.!?]{4,160}" + words("ich|wir"),
-  words("(?:je|nous|on)") + "[^.!?]{0,120}" + words("dès que|dès qu['’]\\p{L}+|plus tard|demain|une fois que"),
-  words("dès que|dès qu['’]\\p{L}+|une fois que") + "[^.!?]{4,160}" + words("je|nous"),
+  `${words("(?:ich|wir)")}[^.!?]{0,120}${words("sobald|später|morgen|danach|nachher|im anschluss|heute noch")}`,
+  `${words("sobald")}[^.!?]{4,160}${words("ich|wir")}`,
+  `${words("(?:je|nous|on)")}[^.!?]{0,120}${words("dès que|dès qu['’]\\p{L}+|plus tard|demain|une fois que")}`,
+  `${words("dès que|dès qu['’]\\p{L}+|une fois que")}[^.!?]{4,160}${words("je|nous")}`,
   words("\\p{L}{2,}r(?:é|emos|ei|ò|emo)|voy a|vamos a|vou|vamos") +
     "[^.!?]{0,120}" +
     words("en cuanto|tan pronto como|más tarde|mañana|assim que|mais tarde|amanhã|(?:non )?appena|più tardi|domani"),
   words("en cuanto|tan pronto como|assim que|(?:non )?appena") +
     "[^.!?]{4,160}" +
     words("\\p{L}{2,}(?:ré|remos|rei|rò|remo)|voy a|vamos a|vou|vamos"),
-  words("(?:ik|we|wij)") + "[^.!?]{0,120}" + words("zodra|later|morgen|daarna"),
-  words("zodra") + "[^.!?]{4,160}" + words("ik|we|wij"),
+  `${words("(?:ik|we|wij)")}[^.!?]{0,120}${words("zodra|later|morgen|daarna")}`,
+  `${words("zodra")}[^.!?]{4,160}${words("ik|we|wij")}`,
   "(?:次第|たら|後で|後ほど|のちほど|明日)[^。]{0,60}(?:ます|いたします)",
   "(?:一旦|等[^。]{1,30}(?:后|後|了)|之后|稍后|稍後|明天|到时)[^。]{0,40}(?:我会|我會|我将|我再)",
   "(?:되면|나중에|내일|이후에)[^.]{0,40}(?:겠습니다|할게요)",

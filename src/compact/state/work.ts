@@ -241,7 +241,7 @@ const upTo = ({ before, ...state }: FileState, depth: number): FileState =>
 function takenBack(known: FileState | undefined, deed: "undone" | "restored", { at, source }: Doing): FileState {
   const sources = distinct([...(known?.sources ?? []), source])
   const before = deed === "undone" ? known?.before : undefined
-  if (before !== undefined && before.deeds.some((one) => one !== "read")) return { ...before, at, sources }
+  if (before?.deeds.some((one) => one !== "read") === true) return { ...before, at, sources }
   return { deeds: ["restored"], edits: 0, at, sources }
 }
 
