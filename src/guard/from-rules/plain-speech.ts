@@ -106,6 +106,12 @@ const waysToAsk = lazy((): readonly Way[] => [
 
 const waysToConfine = lazy((): readonly Way[] => [
   [/(?<!\p{L})the sole (?=\p{L})/gu, "the only "],
+  // "It goes to … or it doesn't go": what is named is all.
+  [
+    /,? or (?:it|they|that|nothing) (?:doesn't|don't|does not|do not|isn't|is not|aren't|won't|will not)(?: \p{L}+){0,4}(?=[.!]*$)/gu,
+    ", nothing else",
+  ],
+  [/(?<=must be |are |is )kept off (?:every|all|any|the) /gu, "never on "],
   [/(?<!\p{L})solely(?!\p{L})/gu, "only"],
   [/(?<!\p{L})(?:confine|restrict|limit|keep) (your|all|any|every) (\p{L}+) (?:to|within|inside|in) /gu, "$2 only in "],
   [/(?<!\p{L})(?:are|is) (?:restricted|confined|limited) to (?!\D{0,5}\d)(?:use (?:of|on) )?/gu, "only to "],

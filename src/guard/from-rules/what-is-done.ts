@@ -320,6 +320,8 @@ export function tools(rule: RuleStatement): FamilyReading {
   if (values.tools.length === 0 && onlyCommands.test(text))
     return { policy: { template: "shell-allow-list", commands: values.commands }, confidence: likely }
   if (values.commands.length + values.tools.length === 0 || !rule.forbids) return undefined
+  // What is named after an environment is a database or a table of it.
+  if (values.tools.some((tool) => /(?:^|_)(?:live|prod|prd|production)(?:_|$)/.test(tool))) return undefined
   const clauses = text.split(
     /[;.:](?= |$)|, (?=(?:and |but )?(?:never|no|don't|always|use|instead|prefer)\b)| but | instead/,
   )
@@ -338,7 +340,7 @@ export function tools(rule: RuleStatement): FamilyReading {
   return { policy, confidence: sure }
 }
 
-const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
+export const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   ["migrate", any("migrat(?:e|es|ed|ing|ion|ions)")],
   ["restart", any("restart(?:s|ed|ing)?|reboot(?:s|ed|ing)?")],
   ["cancel", any("cancel(?:s|led|ed|ling|ing|lation)?")],
@@ -401,16 +403,16 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
 ]
 
 /** Who is asked is the user, and not somebody the agent talks to. */
-const asksOthers =
+export const asksOthers =
   /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
 
 /** What is changed, run or deleted is some place's. */
-const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
+export const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
 
 const unspecific = any("main|master|protected|specific|certain|some|another|twice")
 
 /** The part of a rule that says what is asked about: what stands with "before" or "without", or else what is forbidden. */
-function askedIn(said: string): string {
+export function askedIn(said: string): string {
   const parts = said.split(/[;:.](?= |$)|, (?!(?:\p{L}+,? ){0,2}(?:or|and|nor|oder|und|ou|et|y|o|e) )| but /u)
   const ordered = parts.filter((part) =>
     any("before|without|until|unless|prior to|bevor|ohne|avant|antes|sans|sin|sem|only after|only once").test(part),

@@ -209,9 +209,12 @@ const writing = any(
   "writ(?:e|es|ing|ten)|answers?|repl(?:y|ies)|respond|communicat(?:e|es)|publish|texts?|antwort\\p{L}*|schreib\\p{L}*|réponds|répondre|écris|responde|responda|responder|escrib\\p{L}*|escrev\\p{L}*|scriv\\p{L}*|rispond\\p{L}*",
 )
 
+export const unknownLanguage = { why: "the guard does not tell that language from others" } as const
+
 export function language(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
   if (values.languages.length === 0) return undefined
+  if (values.languages.includes("other")) return unknownLanguage
   if (
     any(
       "translat(?:e|es|ed|ing|ion|ions)|speakers?|speaking customers?|market|localiz\\p{L}*|übersetz\\p{L}*|strings?|docs|documentation|docstrings?|readme|changelog|code|ui|user-visible|user-facing|labels?|identifiers?|tests?|copy|(?:error|log|status) messages?|(?:of|in) the (?:app|page|ui|site|game|tool|website|program)|variables?|commit\\p{L}*|kept waiting",
@@ -226,12 +229,7 @@ export function language(rule: RuleStatement): FamilyReading {
   // Whoever has every answer in one language means what goes to others as well; it is read between the lines.
   const general = !outgoing.test(text) && !audience.test(text)
   if (general && !writing.test(text)) return undefined
-  if (
-    !/(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|: ‹language›|‹language› (?:only|is|in|for)|\bno ‹language›/u.test(
-      text,
-    )
-  )
-    return undefined
+  if (!asLanguage.test(text)) return undefined
   if (isAdjective.test(text) || inPlaceOf.test(text)) return undefined
   const alone = onlyValues(rule, "languages")
   const languages = alone ?? values.languages
@@ -253,14 +251,18 @@ export function language(rule: RuleStatement): FamilyReading {
   return { policy: { template: "language-policy", languages, ...decided(rule) }, confidence }
 }
 
+/** The language is what something is written in. */
+export const asLanguage =
+  /(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|: ‹language›|‹language› (?:only|is|in|for)|\bno ‹language›/u
+
 /** "Every German text": the language says which texts are meant, and not in what to write. */
-const isAdjective = lazyPattern(
+export const isAdjective = lazyPattern(
   "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
   "u",
 )
 
 /** One letter, and not letters as such. */
-const oneText =
+export const oneText =
   /(?<![\p{L}])(?:the|this|that|my) (?:letter|mail|e-?mail|message|comment|note|text|card|post|reply|answer|invitation|cousin|friend|brother|sister|mother|father|landlord|bank|neighbou?r)(?![\p{L}])/u
 
 /** It is the writing in that language that is forbidden. */
@@ -400,6 +402,12 @@ export function hosts(rule: RuleStatement): FamilyReading {
   )
     return undefined
   if (any("addresses|recipients?|messages?|that domain").test(text) || values.media.includes("email")) return undefined
+  if (
+    /(?<![\p{L}])(?:any(?:one|body)|some(?:one|body)|nobody|no one|people|folks) (?:at|from|with|of) (?:\p{L}+ )?‹domain›/u.test(
+      text,
+    )
+  )
+    return undefined
   const polarity = hostPolarity(text)
   if (polarity === "mixed") return twoThings
   if (polarity === "plain") return undefined

@@ -10,7 +10,7 @@ import { compileCondition, type GuardPolicy } from "./condition.ts"
 import { type Cedar, loadCedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { cedarString, lineAt, type PolicyDraft, refuseGiven, shown } from "./template.ts"
+import { cedarString, lineAt, type PolicyDraft, refuseGiven, requireTexts, saysOneOf, shown } from "./template.ts"
 import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
@@ -30,10 +30,18 @@ function madeBy(
     ...(assume.length > 0 ? [`@assume("${assume.join(" ")}")`] : []),
   ].join("\n")
   return {
-    texts: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`),
+    texts: when.map(
+      (condition) => `${head}\nforbid(principal, action, resource) when { ${onlyAbout(use, condition)} };`,
+    ),
     matchers,
   }
 }
+
+/** A condition for calls about something only; the template that routes by what a text is about has that in its own. */
+const onlyAbout = ({ template, about }: TemplateUse, condition: string): string =>
+  about === undefined || template === "channel-routing"
+    ? condition
+    : `(${condition}) && (${saysOneOf(requireTexts("about", about))})`
 
 const choices: Readonly<Record<string, readonly unknown[]>> = {
   decision: [undefined, "deny", "ask"],
