@@ -1,6 +1,7 @@
 import { lazy } from "../../language/lazy.ts"
 import { clausePolarity, forbidding, type Polarity } from "./clauses.ts"
 import { any } from "./family.ts"
+import { asking } from "./statement.ts"
 import { type Marked, type marks, markValues } from "./values.ts"
 
 /**
@@ -69,7 +70,7 @@ const conditional = /^(?:if|when|unless|as long as|provided) /u
 
 /** What is named comes next: "our own domain, example.com". */
 const namedNext =
-  /(?<![\p{L}])(?:domain|address|folder|directory|host|server|region|site|command|tool|program|mailbox|path)$/u
+  /(?<![\p{L}])(?:domain|address|folder|directory|host|server|region|site|command|tool|program|mailbox|path)(?:e?s)?$/u
 
 const namesValue = (piece: string, text: string): boolean => markValues(piece, text, true).text.includes("‹")
 
@@ -104,11 +105,12 @@ const permitting = any(
 )
 const excepting = any("except(?:ing|ions?)?|apart from|aside from|save for|unless|other than|excluding|exempt")
 const explaining =
-  /^(?:and |but )?(?:because|since|as (?:it|they|we|i|the)|that's|this is|(?:it's|it is)(?! (?:never|not|no))|they|we|i've|i'm|i have|i am|he|she|people|everyone|everybody|nobody wants|which)(?![\p{L}])/u
+  /^(?:and |but )?(?:because|since|as (?:it|they|we|i|the)|that's|this is|(?:it's|it is)(?! (?:never|not|no))|they(?!'re (?:never|not)| are (?:never|not)| must)|we|i've|i'm|i have|i am|he|she|people|everyone|everybody|nobody wants|which)(?![\p{L}])/u
 
 /** The many ways to say never and only, as those two words. */
 const ways = lazy((): readonly (readonly [said: RegExp, plain: string])[] => [
   [/(?<![\p{L}])read[- ]only(?![\p{L}])/gu, "readable"],
+  [/ (?:stays?|remains?)(?: exactly)? as (?:they|it) (?:are|is)$/gu, " is forbidden to touch"],
   [/^(?:leave|keep) (.+?) (?:alone|be|out|unread|untouched|as (?:it|they) (?:is|are)|as is)$/gu, "never touch $1"],
   [
     /(?<=^|(?:must|should|always|to|then) )(?:avoid|exclude|skip|ban|block|shun|refuse|reject|omit|(?:quit|cease|stop)(?= \p{L}+ing))(?![\p{L}])/gu,
@@ -157,10 +159,12 @@ const valuesIn = (part: RulePart, kinds: readonly Kind[]): readonly string[] =>
 
 /** How a sentence stands to its values of these kinds; "mixed" if it says two things of them, nothing if it names none. */
 export function standingOf(parts: readonly RulePart[], kinds: readonly Kind[]): ValueStanding | "mixed" | undefined {
-  const named = parts.filter((part) => valuesIn(part, kinds).length > 0)
-  if (named.length === 0) return undefined
+  const all = parts.filter((part) => valuesIn(part, kinds).length > 0)
+  if (all.length === 0) return undefined
   // Who says why he says it binds nothing by that.
-  if (named.some(({ explains }) => explains)) return "mixed"
+  const named = all.filter(({ explains }) => !explains)
+  if (named.length === 0 || (named.length < all.length && named.every(({ polarity }) => polarity === "plain")))
+    return "mixed"
   if (named.some((part) => isSpread(part, kinds))) return "mixed"
   const of = (some: readonly RulePart[], direction: ValueStanding["direction"]): ValueStanding => ({
     direction,
@@ -170,6 +174,14 @@ export function standingOf(parts: readonly RulePart[], kinds: readonly Kind[]): 
   const exception = named.find(({ excepts, polarity }) => excepts && polarity !== "only")
   const permitted = named.filter((part) => part !== exception && part.permits && part.polarity === "plain")
   // "Everything in src is yours, except src/billing": what is taken out of a permission is forbidden.
+  // "Other than docs/, nothing is edited": what is left out of something forbidden is allowed alone.
+  if (
+    exception !== undefined &&
+    named.length === 1 &&
+    isTaken.test(exception.marked) &&
+    !parts.some(({ permits }) => permits)
+  )
+    return parts.some((part) => part !== exception && part.polarity === "never") ? of([exception], "only") : "mixed"
   if (exception !== undefined)
     return named.length === 1 + permitted.length && parts.some(({ permits }) => permits)
       ? of([exception], "never")
@@ -178,6 +190,8 @@ export function standingOf(parts: readonly RulePart[], kinds: readonly Kind[]): 
   const saying = (direction: Polarity): readonly RulePart[] => named.filter(({ polarity }) => polarity === direction)
   return combined(parts, { only: saying("only"), never: saying("never"), plain: saying("plain") }, kinds, of)
 }
+
+const isTaken = /^(?:other than|except(?: for| in)?|apart from|aside from) (?:the |in |at )*‹\p{L}+›$/u
 
 function combined(
   parts: readonly RulePart[],
@@ -189,13 +203,13 @@ function combined(
     of(one, "plain").values.some((value) => of(other, "plain").values.includes(value))
   if (only.length > 1 || (only.length > 0 && plain.length > 0) || shared(only, never) || shared(never, plain))
     return "mixed"
+  const rest = parts.filter((part) => valuesIn(part, kinds).length === 0)
+  if (rest.some(({ excepts, plain: said }) => excepts && !asking.test(said))) return "mixed"
   if (only.length === 1) return of(only, "only")
   // What else is used is a permission or an advice, and what is forbidden binds.
   if (never.length > 0) return plain.every(({ excepts }) => !excepts) ? of(never, "never") : "mixed"
-  const rest = parts.filter((part) => valuesIn(part, kinds).length === 0)
   if (rest.some((part) => part.others && (part.polarity === "never" || part.polarity === "only")))
     return of(plain, "only")
-  if (rest.some(({ excepts }) => excepts)) return "mixed"
   const pointing = rest.filter((part) => part.polarity === "never" && !part.explains && pointsBack.test(part.plain))
   const forbids = pointing.length > 0 && !plain.some(({ permits }) => permits)
   return forbids ? { ...of(plain, "never"), pointing } : of(plain, "plain")

@@ -25,6 +25,13 @@ const waysToForbid = lazy((): readonly Way[] => [
   [new RegExp(`${start}i (?:don't|do not|never)(?: ever)? want (?:to see )?you (?:to )?(?=\\p{L})`, "gu"), "never "],
   [new RegExp(`${start}i (?:won't|will not|can't|don't) (?:have|see|let) you (?=\\p{L}+)`, "gu"), "never "],
   [new RegExp(`${start}i want (?:zero|no) `, "gu"), "no "],
+  [
+    new RegExp(
+      `${start}i (?:don't|do not|never)(?: ever)? want to (?:see|find|read|hear of) (?:an?|any|one|a single) `,
+      "gu",
+    ),
+    "no ",
+  ],
   [new RegExp(`${start}i (?:insist on|want) (‹?\\p{L}+›?) for all `, "gu"), "always use $1 for all "],
   [new RegExp(`${start}i only want `, "gu"), "only "],
   // You are not to.

@@ -19,6 +19,7 @@ import {
   isTooLong,
   noAsking,
   sparesQuestion,
+  whyFact,
   whyNot,
   whyNotClause,
 } from "./statement.ts"
@@ -86,16 +87,16 @@ function saidIn(rule: string): Said | { readonly why: string } {
   if (why !== undefined) return { why }
   if (notSaid.test(text)) return { why: "it is data" }
   if (timed.test(plain)) return { why: "it holds at some times only, which a call does not show" }
-  if (past.test(plain)) return { why: "it reports something" }
   const parts = partsOf(plain, text)
   if (parts.length > maxParts) return { why: "it says several things at once; state them one by one" }
-  if (parts.some(({ marked }) => valueActs.test(marked))) return { why: "it reports something" }
+  const fact = parts.map(({ marked }) => whyFact(plain, marked)).find((one) => one !== undefined)
+  if (fact !== undefined) return { why: fact }
   const asks = asking.test(plain.replace(noAsking, " ")) || moreAsking.test(plain)
   // A part that says why may report what it likes; the others bind, and have to be a rule for the agent.
   for (const part of parts.filter(({ explains, permits }) => !explains && !(permits && parts.length > 1))) {
-    const reason = whyNotClause(part.plain.replace(asIs, " "), isCommand.test(part.plain))
+    const reason = whyNotClause(part.plain.replace(asIs, " ").trim(), isCommand.test(part.plain))
     if (reason !== undefined) return { why: reason }
-    const condition = asks || isOtherwise(part, parts) ? undefined : conditionIn(part.plain)
+    const condition = asks || isOtherwise(part, parts) ? undefined : conditionIn(part.plain.replace(actMeant, " "))
     if (condition !== undefined && !/\d/.test(condition))
       return { why: `it holds under a condition that a call does not show: "${condition}"` }
   }
@@ -107,9 +108,13 @@ function saidIn(rule: string): Said | { readonly why: string } {
 
 /** A command, or something that is said to be forbidden: neither binds what is built. */
 const isCommand =
-  /^(?:please |and |but |so |then |always )*(?:never|don't|do not|no|only|leave|keep|stay|avoid|hands off|refrain)(?![\p{L}])(?!.*(?<![\p{L}])(?:they|he|she|was|were|would|could|might|said|says)(?![\p{L}]))|(?<![\p{L}])(?:is|are) (?:\p{L}+ly )?(?:taboo|off[- ]limits|out of bounds|banned|forbidden|prohibited|never \p{L}+(?:ed|en|wn|nt))(?![\p{L}])/u
+  /^(?:please |and |but |so |then |always )*(?:never|don't|do not|no|only|leave|keep|stay|avoid|hands off|refrain)(?![\p{L}])(?!.*(?<![\p{L}])(?:they|he|she|was|were|would|could|might|said|says)(?![\p{L}]))|(?<![\p{L}])(?:is|are) (?:\p{L}+ly )?(?:taboo|off[- ]limits|out of bounds|banned|forbidden|prohibited|never \p{L}+(?:ed|en|wn|nt))(?![\p{L}])|(?<![\p{L}])(?:must|has to|have to|should|stays?|remains?)(?: always)? (?:keep running|stay (?:on|enabled|active|in place)|remain (?:on|enabled|active|in place)|on|enabled|active)(?![\p{L}])/u
 const asIs =
-  /(?<![\p{L}])(?:where|as|what) (?:they|it) (?:are|is)(?![\p{L}])|^(?:as long as|provided(?: that)?) (?:they|it)(?![\p{L}])/gu
+  /(?<![\p{L}])(?:where|as|what) (?:they|it) (?:are|is)(?![\p{L}])|^(?:as long as|provided(?: that)?) (?:they|it)(?![\p{L}])|^(?:they're|they are|they)(?= (?:not|never|must))/gu
+
+/** A condition that is the act itself. */
+const actMeant =
+  /(?<![\p{L}])(?:(?:when|whenever|if) (?:you (?:want|need|have|wish) to|you're about to|you are about to)|(?:when|whenever) (?:you )?(?:launch|launching|provisioning|get in touch|getting in touch|correspond|email|e-mail|mail|contact|deploy|start|set up|setting up|spin up))(?![\p{L}])/gu
 
 /** Longer sentences tell a story, or say several things. */
 const maxParts = 4
@@ -118,14 +123,7 @@ const maxParts = 4
 const notSaid = /^(?:>|\/\/|\/\*|<!--|\[\d|\d+\. )|<\/?\p{L}+>|\[\d\d:\d\d/u
 
 const timed =
-  /(?<![\p{L}])(?:after|before|between|until|till|later than|earlier than|from|by) (?:\d|noon|midnight|lunch|work|dinner|(?:six|seven|eight|nine|ten|eleven|twelve)(?![\p{L}]))(?![\d.,]*\s?(?:€|\$|£|euros?|dollars?|pounds?|eur|usd|gbp|chf|kronor|%|percent))|\d ?(?:am|pm|uhr|o'clock)(?![\p{L}])|(?<![\p{L}])(?:in the (?:morning|evening|afternoon)|evenings?|at (?:night|work|dinner|lunch|home)|hours?|late|later|early|anniversar\p{L}+)(?![\p{L}])/u
-
-const past =
-  /(?<![\p{L}])(?:came|arrived|happened|broke|failed|crashed|panicked|hung|died|rang|yesterday|ago|last (?:week|month|night|time)|so far|used to|state(?:s|d)? that|i (?:booked|bought|ordered|got|sent|paid|made|asked|wrote))(?![\p{L}])/u
-
-/** What is named does something itself, or is so: "‹domain› never answers in time", "only ‹path› has tests". */
-const valueActs =
-  /^(?:the |our |my )?(?:only )?‹\p{L}+› (?:(?:never|always|still|hardly|rarely|only|doesn't|does not|won't|must never|can't) )+(?!be |get |gets |go |goes |receive|receives |hear |leave |leaves |stay |stays |is |are |used |touch)\p{L}+|^(?:the |our |my )?(?:only )?‹\p{L}+› (?:isn't|is not|aren't) \p{L}+ing(?![\p{L}])|^only ‹\p{L}+› (?:has|have|had|is (?!allowed|permitted|to |ok|okay|fine)|are (?!allowed|permitted|to |ok|okay|fine)|\p{L}+s )|‹\p{L}+› is the only \p{L}+ (?:that|which) |^(?:the |our |my )?‹\p{L}+› (?:is|are) (?:never|not|no longer) (?!to |allowed|permitted|ok|okay|for |an |your|ours|used|touched|welcome|mine|\p{L}+(?:ed|en|wn|nt)(?![\p{L}]))/u
+  /(?<![\p{L}])(?:after|before|between|until|till|later than|earlier than|from|by) (?:\d|noon|midnight|lunch|work|dinner|(?:six|seven|eight|nine|ten|eleven|twelve)(?![\p{L}]))(?!\d*\.\d+\.|[\d.,]*\s?(?:€|\$|£|euros?|dollars?|pounds?|eur|usd|gbp|chf|kronor|%|percent))|\d ?(?:am|pm|uhr|o'clock)(?![\p{L}])|(?<![\p{L}])(?:in the (?:morning|evening|afternoon)|evenings?|at (?:night|work|dinner|lunch|home)|hours?|late|later|early|anniversar\p{L}+)(?![\p{L}])/u
 
 /** "If it isn't an address at …, don't write to it": the condition names what alone is allowed. */
 const isOtherwise = ({ plain, marked }: RulePart, parts: readonly RulePart[]): boolean =>
@@ -135,5 +133,5 @@ const isOtherwise = ({ plain, marked }: RulePart, parts: readonly RulePart[]): b
   parts.some((part) => part.plain !== plain && (part.polarity === "never" || part.permits))
 
 const moreAsking = any(
-  "(?:a|an|the|your|explicit) (?:yes|thumbs[- ]up|nod|okay|ok|green light|go-ahead|word|blessing) from \\p{L}+|show (?:it|them|this|that) to me|show me (?:\\p{L}+ ){1,4}and wait|sign off on|needs? my (?:ok|okay|word|yes|nod|approval|signature|explicit yes)|(?:goes?|run|pass|passes|comes?) (?:\\p{L}+ ){0,4}(?:past|by|through) me|double[- ]check (?:\\p{L}+ ){0,3}with me|cleared? (?:\\p{L}+ ){0,3}with \\p{L}+",
+  "(?:a|an|the|your|explicit) (?:yes|thumbs[- ]up|nod|okay|ok|green light|go-ahead|word|blessing) from \\p{L}+|show (?:it|them|this|that) to me|show me (?:\\p{L}+ ){1,4}and wait|sign off on|needs? my (?:ok|okay|word|yes|nod|approval|signature|explicit yes)|(?:goes?|run|pass|passes|comes?) (?:\\p{L}+ ){0,4}(?:past|by|through) me|double[- ]check (?:\\p{L}+ ){0,3}with me|cleared? (?:\\p{L}+ ){0,3}with \\p{L}+|(?:okayed|approved|confirmed|cleared|signed off) by me|given (?:the|my|you the) (?:nod|ok|okay|green light|go-ahead)|get my (?:okay|ok|nod|yes)|stop and ask",
 )

@@ -6,7 +6,7 @@ import { any, broad, type FamilyReading, health, homeAddress, personNouns, secre
 import type { RulePart } from "./parts.ts"
 import type { Said } from "./second-reading.ts"
 import { inForms } from "./second-words.ts"
-import { acts, askedIn, asksOthers, inPlace } from "./what-is-done.ts"
+import { acts, allControls, askedIn, asksOthers, inPlace } from "./what-is-done.ts"
 
 const decided = ({ asks }: Said): { readonly decision?: "ask" } => (asks ? { decision: "ask" } : {})
 const made = (policy: TemplateUse): FamilyReading => ({ policy, confidence: broad })
@@ -37,7 +37,9 @@ const reads = inForms(
 export function productionKept(said: Said): FamilyReading {
   const marked = said.parts.map(({ marked }) => marked).join(" ; ")
   if (otherProduction.test(said.plain)) return undefined
-  const named = said.parts.filter(({ plain }) => productionName.test(plain))
+  // A file that has production in its name is a file.
+  const placeOf = ({ plain, marked, values }: RulePart): string => (values.paths.length > 0 ? marked : plain)
+  const named = said.parts.filter((part) => productionName.test(placeOf(part)))
   const rest = decided(said)
   if (named.length === 0) {
     const only = said.parts.some(({ plain, polarity }) => polarity === "only" && testName.test(plain))
@@ -67,7 +69,7 @@ export function productionKept(said: Said): FamilyReading {
 const pointing = any("it|there|them|those|in there|that|the (?:same|latter)")
 
 const moreSecrets = any(
-  "(?:signing|encryption|stripe|aws|gcp|azure|openai|github|ssh|gpg|pgp|deploy|license|licence|root|master|service|host|webhook|recovery|backup|client|shared|admin|wifi|wi-fi|database|db|bank|card|alarm|door|safe|vault|wallet|account) (?:keys?|certificates?|tokens?|passwords?|passphrases?|pins?|secrets?|credentials?)|(?:recovery|backup|door|access|alarm|security|safe|pin|gate|entry) codes?|(?:the|our|my|any|your|private) (?:tokens?|pins?)(?= |$)|tokens|jetons|recovery codes?|backup codes?|seed phrases?|pin codes?|connection strings?|kubeconfig|keychain|keyring|password managers?|vault|private keys?|passwords?|wlan-passwort|id_(?:rsa|ed25519)|access codes?",
+  "(?:signing|encryption|stripe|aws|gcp|azure|openai|github|ssh|gpg|pgp|deploy|license|licence|root|master|service|host|webhook|recovery|backup|client|shared|admin|wifi|wi-fi|database|db|bank|card|alarm|door|safe|vault|wallet|account) (?:keys?|certificates?|tokens?|passwords?|passphrases?|pins?|secrets?|credentials?)|(?:recovery|backup|door|access|alarm|security|safe|pin|gate|entry) codes?|(?:the|our|my|any|your|private) (?:tokens?|pins?)(?= |$)|tokens|jetons|login (?:details|data)|recovery codes?|backup codes?|seed phrases?|pin codes?|connection strings?|kubeconfig|keychain|keyring|password managers?|vault|private keys?|passwords?|wlan-passwort|id_(?:rsa|ed25519)|access codes?",
 )
 const noSecret = any(
   "plain ?text|constant-time|branching|reference|index|doors|primary|foreign|sort|partition|cache|object|dictionary|map|json|shortcut|keyboard|hotkeys?|arrow|answer|success|count(?:er|ing)?|max|limit|budget|piano|musical|car|house|context|rotate|rotation|expire|length|characters|strong|hash(?:ed)?|reset|gift certificates?|birth certificates?|translation keys?|config keys?|key (?:points?|findings?|messages?|words?|figures?|accounts?|customers?)",
@@ -88,7 +90,7 @@ const secretActs: readonly (readonly [readonly SecretAct[], LazyPattern])[] = [
   [
     ["read"],
     any(
-      "read(?:s|ing)?|open(?:s|ed|ing)?|look(?:s|ing|ups?)?(?: (?:at|into|up|in))?|access\\p{L}*|view\\p{L}*|retriev\\p{L}*|peek\\p{L}*|cat|touch\\p{L}*|unread",
+      "read(?:s|ing)?|open(?:s|ed|ing)?|look(?:s|ing|ups?)?(?: (?:at|into|up|in))?|access\\p{L}*|view\\p{L}*|retriev\\p{L}*|peek\\p{L}*|cat|touch\\p{L}*|unread|eyes",
     ),
   ],
   [["read", "send"], any("cop(?:y|ies|ied|ying)|mov(?:e|ed|ing)|export\\p{L}*|extract\\p{L}*")],
@@ -138,7 +140,7 @@ const kinds: readonly (readonly [PersonalKind, LazyPattern])[] = [
   ],
 ]
 const allPersonal = any(
-  "personal (?:data|details|information)|pii|(?:customer|user|client|member|guest|donor|tenant|student|pupil|patient|employee|applicant)s?'? (?:data|details|records)|data (?:of|about) (?:the |our )?(?:customers?|users?|clients?|members?|guests?|donors?|tenants?|students?|pupils?|employees?|applicants?)",
+  "(?:personal|private) (?:data|details|information)|pii|(?:customer|user|client|member|guest|donor|tenant|student|pupil|patient|employee|applicant)s?'? (?:data|details|records)|data (?:of|about) (?:the |our )?(?:customers?|users?|clients?|members?|guests?|donors?|tenants?|students?|pupils?|employees?|applicants?)",
 )
 const unseen = any(
   "names?|salar(?:y|ies)|photos?|pictures?|faces?|ip addresses|licen[cs]e plates?|cvs?|résumés?|resumes?|religion|grades?|wages?",
@@ -180,7 +182,7 @@ export function personalKept(said: Said): FamilyReading {
 const none = any("(?!)")
 
 const keepsOut =
-  /(?<![\p{L}])(?:keep|kept|leave|strip|remove|stays?)(?![\p{L}]).{0,60}(?<![\p{L}])(?:out of|here|inside|confidential)(?![\p{L}])/u
+  /(?<![\p{L}])(?:keep|kept|leave|strip|remove|stays?)(?![\p{L}]).{0,60}(?<![\p{L}])(?:out of|here|inside|confidential|to yourself|with us|private)(?![\p{L}])/u
 
 const controls: readonly (readonly [control: string, LazyPattern])[] = [
   ["audit", any("audit(?:ing|s)?(?:[- ]?(?:logs?|logging|trails?|records?))?|audit trail")],
@@ -223,7 +225,7 @@ const controls: readonly (readonly [control: string, LazyPattern])[] = [
   ],
 ]
 const switches = inForms(
-  "disable bypass weaken deactivate circumvent tamper skip remove pause mute suspend kill override lift lower relax loosen silence open whitelist allowlist clear edit stop delete ignore shorten raise grant give make touch change use set off exempt switch_off turn_off turn out_of public",
+  "mess take_down get_around disable bypass weaken deactivate circumvent tamper skip remove pause mute suspend kill override lift lower relax loosen silence open whitelist allowlist clear edit stop delete ignore shorten raise grant give make touch change use set off exempt switch_off turn_off turn out_of public",
 )
 const keepsOn =
   /(?<![\p{L}])(?:stays?|remains?|keep|kept|leave|must|always|has to|have to)(?![\p{L}]).*(?<![\p{L}])(?:on|enabled|active|running|in place|intact|untouched|as (?:it|they) (?:is|are)|as is|enforcing|switched on|turned on|up|alone|unchanged)(?![\p{L}])/u
@@ -241,7 +243,11 @@ export function controlsKept(said: Said): FamilyReading {
   if (!off && !on) return undefined
   if (said.parts.some(({ excepts, permits, plain }) => (excepts || permits) && !any("read|look|view").test(plain)))
     return twoThings
-  return made({ template: "keep-security-controls", controls: named, ...decided(said) })
+  return made({
+    template: "keep-security-controls",
+    ...(allControls.test(said.plain) ? {} : { controls: named }),
+    ...decided(said),
+  })
 }
 
 /** Words for acts that the first reading does without, since they are also words for things. */
@@ -279,7 +285,7 @@ const moreActs: readonly (readonly [AskableAct, LazyPattern])[] = [
 ]
 
 const ordering = any(
-  "have to|has to|before|first|until|unless|without|needs?|requires?|beforehand|prior|wait|only after|only once|must be|has to be|have to be|then|past me|by me|through me|only if|only when|want to",
+  "needed|about to|stop and ask|get my|have to|has to|before|first|until|unless|without|needs?|requires?|beforehand|prior|wait|only after|only once|must be|has to be|have to be|then|past me|by me|through me|only if|only when|want to",
 )
 
 export function askFirst(said: Said): FamilyReading {
@@ -320,7 +326,9 @@ const withoutNames = ({ plain, text }: Said): string =>
   )
 
 /** Who is asked is the user or somebody by name: "confirm an order" asks nobody. */
-const asksPerson = any("me|my|us|our|i|i've|we|(?:from|with) \\p{L}+|ask first|ask before|asking|ask")
+const asksPerson = any(
+  "permission|approval|me|my|us|our|i|i've|we|(?:from|with) \\p{L}+|ask first|ask before|asking|ask",
+)
 
 /** The asking itself, which is none of the acts. */
 const asked =

@@ -60,7 +60,7 @@ function topicIn(words: string): { readonly about?: readonly string[] } {
 }
 
 const mailing = any(
-  "‹medium›|e-?mails?|mails?|mailing|messages?|recipients?|addressees?|mailbox(?:es)?|inbox(?:es)?|newsletters?|letters?|invitations?|send\\p{L}*|sent|writ(?:e|es|ing) to|repl(?:y|ies)|forward\\p{L}*|address(?:es)?|go(?:es)? out",
+  "‹medium›|e-?mail\\p{L}*|mail(?:s|ed|ing)?|messages?|recipients?|addressees?|mailbox(?:es)?|inbox(?:es)?|newsletters?|letters?|invitations?|send\\p{L}*|sent|writ(?:e|es|ing) to|repl(?:y|ies)|forward\\p{L}*|address(?:es)?|go(?:es)? out",
 )
 const webbing = any(
   "urls?|https?|download\\p{L}*|fetch\\p{L}*|requests?|links?|ssh|connect\\p{L}*|hosts?|servers?|sites?|apis?|install",
@@ -84,7 +84,7 @@ export function recipientsNamed(said: Said): FamilyReading {
     return twoThings
   if (stand === "mixed") return twoThings
   const bound = markedIn(stand.parts)
-  if (any("from(?! (?:you|us|me|now))|signature|sender|log ?in|accounts?").test(bound)) return undefined
+  if (any("from(?! (?:you|us|me|now))|signature|sender|log ?in|(?<!‹domain› )accounts?").test(bound)) return undefined
   if (any("contain\\p{L}*|valid|filter|form|rejects?|this one").test(words)) return undefined
   const named = { ...stand, parts: stand.parts.map((part) => withoutNames(part, said.text)) }
   if (isNarrowed(named, 1, mailWords, peopleWords, someTexts)) return narrowed
@@ -105,15 +105,16 @@ const withoutNames = (part: RulePart, text: string): RulePart => {
   return { ...part, marked: part.marked.replace(/\p{L}+/gu, (word) => (names.has(word) ? " " : word)) }
 }
 
-const forbids = any("forbidden|off-limits|taboo|banned|out of bounds|never use")
+const forbids = any("‹domain›,? (?:is|are)|no business|forbidden|off-limits|taboo|banned|out of bounds|never use")
 
 export function hostsNamed(said: Said): FamilyReading {
   const stand = standingOf(said.parts, ["domains"])
-  if (stand === undefined || said.parts.some(({ values }) => values.recipients.length > 0)) return undefined
+  if (stand === undefined) return networkNamed(said)
+  if (said.parts.some(({ values }) => values.recipients.length > 0)) return undefined
   const { words } = said
   if (
     !(netWords.test(said.bare) || forbids.test(words)) ||
-    any("hard-?code[ds]?|mention|documented|e-?mails?|mails?|‹medium›").test(words)
+    any("hard-?code[ds]?|mention|documented|e-?mail\\p{L}*|mail(?:s|ed|ing)?|‹medium›").test(words)
   )
     return undefined
   if (stand === "mixed") return twoThings
@@ -122,6 +123,20 @@ export function hostsNamed(said: Said): FamilyReading {
   const hosts = stand.values
   if (stand.direction === "never") return made({ template: "blocked-hosts", hosts, ...decided(said) })
   return stand.direction === "plain" ? undefined : made({ template: "allowed-hosts", hosts, ...decided(said) })
+}
+
+/** The network as such: "nothing on the internet is to be accessed". */
+function networkNamed({ parts, asks }: Said): FamilyReading {
+  const [part, ...others] = parts.filter(({ explains }) => !explains)
+  const isAll =
+    part !== undefined &&
+    others.length === 0 &&
+    part.polarity === "never" &&
+    !asks &&
+    any("internet|network|online").test(part.plain) &&
+    !part.marked.includes("‹") &&
+    strangeWords(part, netWords).length === 0
+  return isAll ? made({ template: "no-network" }) : undefined
 }
 
 const notCloud = any(
@@ -175,14 +190,18 @@ export function pathsNamed(said: Said): FamilyReading {
   if (readable.length === 1 && parts.every((part) => part === readable[0] || part.polarity === "plain"))
     return made({ template: "protected-paths", paths: pathsIn(readable, said), access: "change", ...decided(said) })
   if (stand === "mixed") return twoThings
-  const acting = markedIn(stand.pointing ?? [...stand.parts, ...parts.filter(({ others }) => others)]).replace(
-    /‹\p{L}+›/gu,
-    "‹›",
+  const beside = parts.filter(
+    ({ others, polarity, marked }) => others || (polarity === "never" && !marked.includes("‹")),
   )
+  const acting = markedIn(stand.pointing ?? [...stand.parts, ...beside]).replace(/‹\p{L}+›/gu, "‹›")
   if (!pathActs.test(acting) || notPlace.test(markedIn(stand.parts))) return undefined
   if (any("branch(?:es)?|commit|merge|prs?|push|tests?|conflicts?").test(words)) return undefined
   if (isNarrowed(stand, 1, changeWords, deleteWords, lookWords, fileWords)) return narrowed
-  const [changes, deletes, reads] = [changeWords.test(acting), deleteWords.test(acting), lookWords.test(acting)]
+  const [changes, deletes, reads] = [
+    changeWords.test(acting),
+    deleteWords.test(acting),
+    opening.test(acting) || (closing.test(acting) && !modifying.test(acting)),
+  ]
   const paths = pathsIn(stand.parts, said)
   if (stand.direction === "only") {
     if (any("has|have|needs?|contains?|requires?").test(markedIn(stand.parts)) || (deletes && !changes))
@@ -198,6 +217,17 @@ export function pathsNamed(said: Said): FamilyReading {
   const access = reads ? "any" : deletes && !changes ? "delete" : "change"
   return made({ template: "protected-paths", paths, access, ...decided(said) })
 }
+
+const opening = any(
+  "unread|read(?:ing)?|open(?:ed|ing)?|look(?:ing)?|view|see|enter|access(?:ed|ing)?|go (?:near|into|in)|inspect|browse|cat|peek|list|exist",
+)
+/** Words that leave nothing to be done with a place, unless a change is what is forbidden. */
+const closing = any(
+  "off-limits|forbidden|taboo|banned|out of bounds|stay (?:out|away|off)|keep (?:out|away|off)|business",
+)
+const modifying = any(
+  "modif\\p{L}+|edit\\p{L}*|chang\\p{L}+|alter\\p{L}*|writ\\p{L}+|overwrit\\p{L}+|sav\\p{L}+|creat\\p{L}+|renam\\p{L}+|mov\\p{L}+",
+)
 
 const pathsIn = (parts: readonly RulePart[], { text }: Said): readonly string[] => [
   ...new Set(parts.flatMap(({ values }) => values.paths).map((path) => asWritten(path, text))),
@@ -224,7 +254,7 @@ function asWritten(value: string, text: string): string {
 
 /** What may stand beside a command that is forbidden as such, and not some use of it. */
 const besideCommand =
-  /^(?:‹(?:command|tool)›|[,.!]|never|no|not|don't|do|does|doesn't|nor|or|and|the|a|an|any|all|you|please|must|mustn't|may|should|shouldn't|shall|can|can't|cannot|is|are|isn't|aren't|be|ever|use|uses|used|using|run|runs|running|execute|executed|executing|call|called|calling|invoke|invoked|type|touch|employ|start|keep|stay|away|from|off|out|of|on|in|at|here|there|to|this|that|machine|computer|laptop|host|repository|project|server|system|tool|tools|command|commands|function|program|programs|script|scripts|cli|binary|entirely|completely|altogether|all|allowed|permitted|forbidden|banned|prohibited|taboo|off-limits|avoid|via|with|directly|yourself|i|want|see|for|anything|under|circumstances|it|fine|ok|okay|leave|alone|hands|never use|only|shell|nothing|else|other|others)$/u
+  /^(?:‹(?:command|tool)›|[,.!]|never|no|not|don't|do|does|doesn't|nor|or|and|the|a|an|any|all|you|please|must|mustn't|may|should|shouldn't|shall|can|can't|cannot|is|are|isn't|aren't|be|ever|use|uses|used|using|run|runs|running|execute|executed|executing|call|called|calling|invoke|invoked|type|touch|employ|start|keep|stay|away|from|off|out|of|on|in|at|here|there|to|this|that|machine|computer|laptop|host|repository|project|server|system|tool|tools|command|commands|function|program|programs|script|scripts|cli|binary|entirely|completely|altogether|all|allowed|permitted|forbidden|banned|prohibited|taboo|off-limits|avoid|via|with|directly|yourself|i|want|see|for|anything|under|circumstances|it|fine|ok|okay|leave|alone|hands|never use|only|shell|nothing|else|other|others|something|both|neither|more|being|typed|calls|disabled|solution|answer|again|own|these|those|two|i've|none|anywhere)$/u
 
 const toolWords = inForms("install package dependency tool command run use we prefer")
 
@@ -305,11 +335,11 @@ export function channelsNamed(said: Said): FamilyReading {
 
 /** A channel as the way on which people are reached, and not as what is spoken of. */
 const isWay =
-  /(?<![\p{L}])(?:by|via|over|through|per|using|use|on|off|keep to|of) (?:(?:the|our|any|an?|only|either|phone) )*‹medium›|^(?:please |you |so |and |or |but )*(?:only|never|no|not|don't|do not|must not|may not|must never|should not|shouldn't|cannot|can't|never use|avoid)(?: (?:ever|to|send|make|place|any|by|leave|out|use|go|you))* ‹medium›|‹medium› (?:is|are) (?:forbidden|off-limits|banned|taboo|out|dead|the only)|‹medium›(?: \p{L}+){0,2} only(?![\p{L}])|(?:only|exclusively)(?: (?:by|via|over|through|per|on|use|the|our|to|with))* ‹medium›/u
+  /(?<![\p{L}])(?:by|via|over|through|per|using|use|on|off|keep to|of) (?:(?:the|our|any|an?|only|either|phone) )*‹medium›|^(?:please |you |so |and |or |but )*(?:only|never|no|not|don't|do not|must not|may not|must never|should not|shouldn't|cannot|can't|never use|avoid)(?: (?:ever|to|send|make|place|any|by|leave|out|use|go|you))* ‹medium›|(?:stay|keep) (?:away from|off|out of|clear of) ‹medium›|(?:forbidden|prohibited)(?: \p{L}+){0,3} ‹medium›|‹medium›(?: \p{L}+){0,3} (?:is|are|must stay) (?:untouched|forbidden|off-limits|banned|taboo|out|dead|the only)|‹medium›(?: \p{L}+){0,2} only(?![\p{L}])|(?:only|exclusively)(?: (?:by|via|over|through|per|on|use|the|our|to|with))* ‹medium›/u
 const isBareWay = /^(?:no|never|only|keep off|stay off|use|to)? ?‹medium›(?: (?:yes|no|only))?$/u
 
 const bounding = any(
-  "larger|bigger|greater|higher|pricier|costlier|dearer|expensive|limit|ceiling|cap|allowance|budget|maximum|max|tops|kitty|all you (?:may|can|have)|beyond|exceed\\p{L}*|past|not a cent|no more|up to|at most|under|below|within|above|over|more than|less than|or less|mark",
+  "larger|bigger|greater|higher|pricier|costlier|dearer|expensive|limit|ceiling|cap|allowance|budget|maximum|max|tops|kitty|all you (?:may|can|have)|beyond|exceed\\p{L}*|past|not a cent|no more|up to|at most|under|below|within|above|over|more than|less than|or less|or more|from(?= \\p{Sc}?\\d)|mark",
 )
 const perUnit = any(
   "(?:per|a|each|every|the|la|par|pro|por) (?:night|person|head|seat|user|unit|hour|piece|kg|km|gb|token|request|nuit|noche|nacht|stück|personne|persona)|apiece|each item|hourly|nightly",
@@ -324,9 +354,12 @@ const noLimit = any(
   "minimum|at least|mindestens|earn|revenue|discount|income|salary|profit|sales|price of the|was|were|used to|costs? (?:us|me)|saved|left|debt|owes?",
 )
 
+const buysNothing =
+  /^(?:please |so )*(?:(?:buy|purchase|order|spend|pay(?: for)?) nothing|(?:never|don't|do not) spend (?:an?|one|any) (?:single )?(?:cent|penny|money|dime|euro|dollar)|no (?:purchases|payments|spending|buying))$/u
+
 export function sumNamed(said: Said): FamilyReading {
   const sums = amountsIn(said.plain)
-  if (said.parts.some(({ plain }) => /^(?:please )?(?:buy|purchase|order|spend|pay(?: for)?) nothing$/u.test(plain)))
+  if (said.parts.some(({ plain }) => buysNothing.test(plain)))
     return made({ template: "spend-limit", amount: 0, currency: "USD" })
   if (sums.length === 0 || said.parts.some(({ plain }) => plain === "once")) return undefined
   const isStated = said.parts.some(({ polarity }) => polarity === "never" || polarity === "only") || said.asks
@@ -349,7 +382,11 @@ export function sumNamed(said: Said): FamilyReading {
     )
   )
     return undefined
-  const isBudget = any("budget|have|got|kitty|allowance").test(said.words) && !isStated && !perPeriod.test(said.words)
+  const isBudget =
+    any("budget|have|got|kitty|allowance").test(said.words) &&
+    !any("limit|ceiling|cap|capped|maximum|at most").test(said.words) &&
+    !isStated &&
+    !perPeriod.test(said.words)
   if (
     isBudget ||
     (!moneyWords.test(said.words) &&

@@ -47,7 +47,7 @@ export const lookWords = inForms(
 )
 
 export const reachWords = inForms(
-  "send sent contact message reach notify inform write talk tell answer reply post announce communicate communication notification channel alert question text ring phone call speak chat update reminder inquiry query use customer client parent supplier tenant guest member partner patient applicant driver",
+  "send sent contact message reach notify inform write talk tell answer reply post announce communicate communication notification channel alert question text ring phone call speak chat update reminder inquiry query use customer client parent supplier tenant guest member partner patient applicant driver word publish",
 )
 
 /** Texts that go to others. */

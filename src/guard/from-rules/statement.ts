@@ -34,7 +34,7 @@ const allowing =
 
 /** Somebody else says it, it was, or it is asked. */
 const telling =
-  /(?<![\p{L}])(?:wants|went|rose|left a|i won't|i will not|i'd (?:prefer|rather) not|as an? \p{L}+,? i|acceptance criteria|user story|story:|(?:module|product|functional|feature|page|system) requirements?:|quer que|quiere que|veut que|dice que|dit que|diz que|sagt|meint|dijo|disse|said|says|told|wrote|claims?|claimed|thinks?|according to|apparently|supposedly|i heard|(?:we|i|it|they) used to|we (?:never|didn't|did not|don't|only|always|once)|i (?:never|didn't|did not|don't(?! want)|only|always|once)|they|he|she|was|were|had|did|would|could|might|if only|i wish|as an example|for example|e\.g\.)(?![\p{L}])/u
+  /(?<![\p{L}])(?:wants|went|rose|left a|i won't|i'd mind|i would mind|i will not|i'd (?:prefer|rather) not|as an? \p{L}+,? i|acceptance criteria|user story|story:|(?:module|product|functional|feature|page|system) requirements?:|quer que|quiere que|veut que|dice que|dit que|diz que|sagt|meint|dijo|disse|said|says|told|wrote|claims?|claimed|thinks?|according to|apparently|supposedly|i heard|(?:we|i|it|they) used to|we (?:never|didn't|did not|don't|only|always|once)|i (?:never|didn't|did not|don't(?! want)|only|always|once)|they|he|she|was|were|had|did|would|could|might|if only|i wish|as an example|for example|e\.g\.)(?![\p{L}])/u
 
 /** It binds something that is built, and not whoever builds it. */
 const product =
@@ -134,12 +134,24 @@ export function whyNotClause(plain: string, isCommand = false): string | undefin
   return telling.test(plain.replace(askingClause, " ")) ? "it reports something" : undefined
 }
 
+const past =
+  /(?<![\p{L}])(?:came|arrived|happened|broke|failed|crashed|panicked|hung|died|rang|yesterday|ago|last (?:week|month|night|time)|so far|(?<!be |is |are )used to|state(?:s|d)? that|i (?:booked|bought|ordered|got|sent|paid|made|asked|wrote))(?![\p{L}])/u
+
+/** What is named does something itself, or is so: "‹domain› never answers in time", "only ‹path› has tests". */
+const valueActs =
+  /^(?:the |our |my )?(?:only )?‹(?!medium|command)\p{L}+› (?:(?:never|always|still|hardly|rarely|only|doesn't|does not|won't|must never|can't) )+(?!to |in |on |from |by |via |at |with |for |be |get |gets |go |goes |receive|receives |hear |leave |leaves |stay |stays |is |are |used |touch)\p{L}+|^(?:the |our |my )?(?:only )?‹\p{L}+› (?:isn't|is not|aren't) \p{L}+ing(?![\p{L}])|^only ‹\p{L}+› (?:has|have|had|is (?!allowed|permitted|to |ok|okay|fine)|are (?!allowed|permitted|to |ok|okay|fine)|\p{L}+s )|‹\p{L}+› is the only \p{L}+ (?:that|which) |^(?:the |our |my )?‹\p{L}+› (?:is|are) (?:never|not|no longer) (?!to |allowed|permitted|ok|okay|for |an |your|ours|used|touched|welcome|mine|\p{L}+(?:ed|en|wn|nt)(?![\p{L}]))/u
+
+/** It tells what was, or what something that it names does by itself. */
+export const whyFact = (plain: string, marked: string): string | undefined =>
+  past.test(plain) || valueActs.test(marked) ? "it reports something" : undefined
+
 /** What keeps a rule from becoming a policy, in words for whoever stated it; or the statement. */
 export function readStatement(text: string): RuleStatement | { readonly why: string } {
   const trimmed = text.trim()
   if (isTooLong(trimmed)) return { why: "it is too long to be read as one rule" }
   const plain = wordsOfRule(trimmed).replace(concession, "")
-  const why = whyNot(trimmed, plain) ?? whyNotClause(plain)
+  const marked = markValues(plain, trimmed)
+  const why = whyNot(trimmed, plain) ?? whyNotClause(plain) ?? whyFact(plain, marked.text)
   if (why !== undefined) return { why }
   const forbids = forbidding.test(plain)
   const asks = asking.test(plain.replace(noAsking, " "))
@@ -147,7 +159,7 @@ export function readStatement(text: string): RuleStatement | { readonly why: str
   return {
     text: trimmed,
     plain,
-    marked: markValues(plain, trimmed),
+    marked,
     forbids,
     asks,
     ...present({ condition: conditionIn(plain) }),

@@ -24,7 +24,7 @@ const spending = any(
 )
 
 const perUnit = any(
-  "per (?:night|person|head|seat|user|unit|item|hour|piece|kg|km|gb|call|token|request|head)|a night|a person|apiece|an hour|each item|per-seat|pro (?:nacht|person|stück)",
+  "per (?:night|person|head|seat|user|unit|item|hour|piece|kg|km|gb|call|token|request|head)|a night|a person|apiece|an hour|each item|per-seat|la nuit|par nuit|la noche|por noche|pro (?:nacht|person|stück)",
 )
 
 const perPeriod = any(
@@ -56,7 +56,8 @@ export function spend(rule: RuleStatement): FamilyReading {
       "at most|max|maximum|limit(?:ed)?|cap(?:ped)?|keep|stay|must|has to|have to|needs? to|up to|only|ceiling|the most|höchstens|maximal",
     ).test(plain)
   if (!stated) return undefined
-  if (any("minimum|at least|mindestens|earn|revenue|discount|price of the|invoice total").test(plain)) return undefined
+  if (any("minimum|at least|mindestens|earn|revenue|discount|average|price of the|invoice total").test(plain))
+    return undefined
   if (new Set(sums.map(({ minor, currency }) => `${minor} ${currency}`)).size > 1)
     return { why: "it names more than one sum" }
   const [{ minor, currency } = { minor: 0 }] = sums
@@ -131,7 +132,7 @@ const nearProduction = lazyPattern(
 )
 
 const readOnly = any(
-  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
+  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly|read(?: from)?(?: \\S+){0,4},? (?:and )?nothing (?:more|else)",
 )
 
 /** Production as a kind of build, or as what something is measured by. */
@@ -187,7 +188,7 @@ const controls: readonly (readonly [control: string, LazyPattern])[] = [
   ["security", any("signature(?:s| verification| checks?)|commit hooks|pre-commit hooks?|git hooks")],
 ]
 
-const allControls = any(
+export const allControls = any(
   "security (?:controls?|settings?|measures?|checks?|protections?|features?|mechanisms?|safeguards?|tools?)|safeguards?|guardrails?|sicherheits(?:einstellungen|maßnahmen|funktionen|kontrollen)",
 )
 
@@ -204,6 +205,7 @@ export function securityControls(rule: RuleStatement): FamilyReading {
   const named = controls.filter(([, noun]) => noun.test(plain)).map(([control]) => control)
   const all = allControls.test(plain)
   if (named.length === 0 && !all) return undefined
+  if (any("may be|except|apart from|unless it").test(plain)) return twoThings
   const kept =
     on.test(plain) && any("must|keep|leave|always|has to|have to|stays?|remains?|at all times|immer").test(plain)
   if (!(rule.forbids && off.test(plain)) && !kept) return undefined
@@ -404,7 +406,7 @@ export const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
 
 /** Who is asked is the user, and not somebody the agent talks to. */
 export const asksOthers =
-  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
+  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask \p{L}+ for (?:the|an?|his|her)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
 
 /** What is changed, run or deleted is some place's. */
 export const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u

@@ -56,6 +56,7 @@ export function recipients(rule: RuleStatement): FamilyReading {
     any("download(?:s|ed|ing)?|upload(?:s|ed|ing)?|https?|requests?|fetch|urls?|documents?|files?").test(text)
   )
     return undefined
+  if (any("contains?|valid|filter|rejects?|accepts?").test(text)) return undefined
   if (rule.marked.values.media.some((medium) => medium !== "email")) return twoThings
   if (any("from(?! (?:you|us|me|now))|copy|subject|sender|signature").test(text) && !any("to|at|outside").test(text))
     return undefined
@@ -257,7 +258,7 @@ export const asLanguage =
 
 /** "Every German text": the language says which texts are meant, and not in what to write. */
 export const isAdjective = lazyPattern(
-  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
+  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good|write) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
   "u",
 )
 
@@ -366,6 +367,7 @@ export function personalData(rule: RuleStatement): FamilyReading {
   const bound = parts.filter((part) => part.forbids || keepsOut.test(part.text)).map((part) => part.text)
   const isNamed = bound.some((part) => personNouns.test(part))
   if (!isNamed && !bound.some((part) => pointsTo.test(part))) return undefined
+  if (any("except|apart from|aside from").test(rule.plain)) return twoThings
   const plain = isNamed ? bound.join("; ") : rule.plain
   if (!personNouns.test(plain) || !givingOut.test(rule.plain) || rule.marked.values.regions.length > 0) return undefined
   if (!rule.forbids && !keepsOut.test(plain)) return undefined
@@ -403,7 +405,7 @@ export function hosts(rule: RuleStatement): FamilyReading {
     return undefined
   if (any("addresses|recipients?|messages?|that domain").test(text) || values.media.includes("email")) return undefined
   if (
-    /(?<![\p{L}])(?:any(?:one|body)|some(?:one|body)|nobody|no one|people|folks) (?:at|from|with|of) (?:\p{L}+ )?‹domain›/u.test(
+    /(?<![\p{L}])(?:any(?:one|body)|some(?:one|body)|nobody|no one|people|folks) (?:at|from|with|of) (?:\p{L}+ )?\(? ?‹domain›/u.test(
       text,
     )
   )
