@@ -1,6 +1,11 @@
 /** Phrases of the other languages that rules turn on; they are read before single words. */
 export const foreignPhrases: readonly (readonly [english: string, forms: string])[] = [
   ["phone numbers of", "teléfonos? del?|telefones? d[eoa]s?|telefon[oi] d(?:i|el|ei)|téléphones? d(?:e|u|es)"],
+  ["the only one", "der einzige|die einzige|el único|la única|le seul|la seule|l'unic[oa]|o único|a única|de enige"],
+  [
+    "phone calls",
+    "appels? téléphoniques?|llamadas?(?: telefónicas?)?|chamadas? telef[óô]nicas?|telefonate|telefoontjes",
+  ],
   ["don't touch", "pas touche à|pas touche au|pas touche aux"],
   ["stays on", "bleib(?:t|en) (?:immer |stets )?(?:an|aktiv|eingeschaltet|aktiviert)"],
   [
@@ -255,7 +260,10 @@ export const foreignForms: readonly (readonly [english: string, forms: string])[
     "create",
     "erzeuge|erzeugen|lege|legst|angelegt|erstellt|créée?s?|cread[oa]s?|criad[oa]s?|creare|creat[oai]|aanmaken|aangemaakt",
   ],
-  ["leave", "verlassen|verlässt|quitter|quittent|quitte|salir|salgan|sair|saiam|uscire|escono|verlaten|sortir|sortent"],
+  [
+    "leave",
+    "verlassen|verlässt|quitter|quittent|quitte|salir|salgan|sair|saiam|uscire|escono|verlaten|sortir|sortent|sors|sortez|salgas|saias|esci",
+  ],
   [
     "stay",
     "bleib|bleibst|bleibe|seguir|sigan|sigue|continuar|permanecen|permanezcan|quedarse|quedar|blijft|blijven|restare|resta|restano|rimanere|rimane|rimangono|ficar|mantener(?:se)?|mantenha",

@@ -34,6 +34,9 @@ const nouns: readonly (readonly [english: string, forms: string])[] = [
   ["commands", "コマンド"],
   ["tool", "ツール"],
   ["table", "テーブル"],
+  ["site", "(?:ウェブ|web)?サイト"],
+  ["tokyo", "東京"],
+  ["osaka", "大阪"],
   ["data", "データ"],
   ["in english", "英語で?"],
   ["in japanese", "日本語で?"],
@@ -76,6 +79,7 @@ const verbs: readonly (readonly [english: string, forms: string])[] = [
   ["disable", "無効(?:に(?:し|す)|化(?:し|す)?)|オフに(?:し|す)|停止(?:し|す)?|切(?:ら|っ)"],
   ["touch", "触(?:ら|れ|っ|る)|手を(?:触れ|加え)"],
   ["read", "読(?:ま|み|ん|む)|開(?:か|い)"],
+  ["store", "置(?:い|か|く)|保存(?:し|す)?"],
   ["contact", "連絡(?:し|す)?"],
   ["answer", "返信(?:し|す)?|返事(?:し|す)?|回答(?:し|す)?|答え"],
 ]

@@ -111,6 +111,7 @@ const explaining =
 const ways = lazy((): readonly (readonly [said: RegExp, plain: string])[] => [
   [/(?<![\p{L}])read[- ]only(?![\p{L}])/gu, "readable"],
   [/ (?:stays?|remains?)(?: exactly)? as (?:they|it) (?:are|is)$/gu, " is forbidden to touch"],
+  [/(?<![\p{L}])leaves? (?:(?:the|of|folder|directory|not|pas) )*(?=‹path›)/gu, "go outside "],
   [/^(?:leave|keep) (.+?) (?:alone|be|out|unread|untouched|as (?:it|they) (?:is|are)|as is)$/gu, "never touch $1"],
   [
     /(?<=^|(?:must|should|always|to|then) )(?:avoid|exclude|skip|ban|block|shun|refuse|reject|omit|(?:quit|cease|stop)(?= \p{L}+ing))(?![\p{L}])/gu,

@@ -329,11 +329,14 @@ const separablePatterns = lazy(() =>
   ]),
 )
 
+/** "D'effacer", "l'outil": the verb or noun is a word of its own. */
+const elided = /(?<![\p{L}\p{N}])([ld])'(?=\p{L})/gu
+
 /** A text in other words, or the same one. */
 function inEnglish(text: string, words: Glossary): string {
   if (/[\u3040-\u30ff]/u.test(text)) return japaneseInEnglish(text)
   let changed = false
-  let read = text
+  let read = (words === largeGlossary() ? text.replace(elided, "$1e ") : text)
     .replace(/(?<![\p{L}\p{N}])n'(?=\p{L})/gu, "ne ")
     .replace(/(?<![\p{L}\p{N}])ne (\p{L}+(?: [\p{L}'-]+){0,4}?) qu(?:e |')/gu, "$1 seulement ")
   for (const [pattern, english] of separablePatterns())

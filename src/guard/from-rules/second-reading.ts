@@ -114,7 +114,7 @@ const asIs =
 
 /** A condition that is the act itself. */
 const actMeant =
-  /(?<![\p{L}])(?:(?:when|whenever|if) (?:you (?:want|need|have|wish) to|you're about to|you are about to)|(?:when|whenever) (?:you )?(?:launch|launching|provisioning|get in touch|getting in touch|correspond|email|e-mail|mail|contact|deploy|start|set up|setting up|spin up))(?![\p{L}])/gu
+  /(?<![\p{L}])(?:(?:when|whenever|if) (?:you (?:want|need|have|wish) to|you're about to|you are about to)|(?:when|whenever) (?:you )?(?:share|sharing|forward|forwarding|reply|answer|send|sending|write|writing|post|posting|launch|launching|provisioning|get in touch|getting in touch|correspond|email|e-mail|mail|contact|deploy|start|set up|setting up|spin up))(?![\p{L}])/gu
 
 /** Longer sentences tell a story, or say several things. */
 const maxParts = 4

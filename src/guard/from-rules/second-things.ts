@@ -225,7 +225,7 @@ const controls: readonly (readonly [control: string, LazyPattern])[] = [
   ],
 ]
 const switches = inForms(
-  "mess take_down get_around disable bypass weaken deactivate circumvent tamper skip remove pause mute suspend kill override lift lower relax loosen silence open whitelist allowlist clear edit stop delete ignore shorten raise grant give make touch change use set off exempt switch_off turn_off turn out_of public",
+  "leave mess take_down get_around disable bypass weaken deactivate circumvent tamper skip remove pause mute suspend kill override lift lower relax loosen silence open whitelist allowlist clear edit stop delete ignore shorten raise grant give make touch change use set off exempt switch_off turn_off turn out_of public",
 )
 const keepsOn =
   /(?<![\p{L}])(?:stays?|remains?|keep|kept|leave|must|always|has to|have to)(?![\p{L}]).*(?<![\p{L}])(?:on|enabled|active|running|in place|intact|untouched|as (?:it|they) (?:is|are)|as is|enforcing|switched on|turned on|up|alone|unchanged)(?![\p{L}])/u

@@ -80,6 +80,7 @@ export function recipientsNamed(said: Said): FamilyReading {
     !(isPeople && any("contact|talk|write|reach").test(words))
   )
     return undefined
+  if (parts.some(({ values }) => values.domains.some((domain) => /^[\d./]+$/.test(domain)))) return undefined
   if (parts.some(({ values }) => values.media.some((medium) => medium !== "email") || values.paths.length > 0))
     return twoThings
   if (stand === "mixed") return twoThings
@@ -135,6 +136,9 @@ function networkNamed({ parts, asks }: Said): FamilyReading {
     !asks &&
     any("internet|network|online").test(part.plain) &&
     !part.marked.includes("‹") &&
+    /^(?:please |you )*(?:never|don't|do not|no|nothing|must not|mustn't|may not|keep|stay|cut|avoid)(?![\p{L}])/u.test(
+      part.plain,
+    ) &&
     strangeWords(part, netWords).length === 0
   return isAll ? made({ template: "no-network" }) : undefined
 }
@@ -149,7 +153,7 @@ export function regionsNamed(said: Said): FamilyReading {
   const named = said.parts.flatMap(({ values }) => [...values.languages, ...values.recipients, ...values.domains])
   if (named.length > 0 || notCloud.test(said.words)) return undefined
   if (stand === "mixed") return twoThings
-  const isCode = stand.parts.some(({ plain }) => /[a-z]-?[a-z]+-?\d/.test(plain))
+  const isCode = stand.parts.some(({ plain }) => /[a-z]-?[a-z]+-?\d|region/.test(plain))
   if (!cloudWords.test(said.bare) && !isCode) return undefined
   if (any("office|team|emoji|paper").test(said.words)) return undefined
   if (isNarrowed(stand, 1, resourceWords, cloudWords)) return narrowed
@@ -168,10 +172,11 @@ export function languageNamed(said: Said): FamilyReading {
   if (any("speakers?|speaking|colleagues?|market").test(plain)) return undefined
   if (keptTexts.test(plain)) return { why: "the guard judges the language of what is sent, not of what is kept" }
   if (!sentTexts.test(plain) && !someTexts.test(plain)) return undefined
-  if (stand.values.includes("other")) return unknownLanguage
+  if (said.parts.some(({ values }) => values.languages.includes("other"))) return unknownLanguage
   if (isOnePerson(said) || oneText.test(said.plain)) return one
   const marked = stand.parts.map((part) => part.marked).join(" ; ")
-  if (!asLanguage.test(marked) || isAdjective.test(marked)) return undefined
+  const isLeftOut = stand.direction === "never" && /(?:leave|avoid|use|no|never) ‹language›/u.test(marked)
+  if (!(asLanguage.test(marked) || isLeftOut) || isAdjective.test(marked)) return undefined
   if (any("correct|spelling|version|nouns?|formal|simple|names?|learn").test(plain)) return undefined
   if (isNarrowed(stand, 1, sentTexts, someTexts)) return narrowed
   const languages = stand.values
@@ -191,7 +196,7 @@ export function pathsNamed(said: Said): FamilyReading {
     return made({ template: "protected-paths", paths: pathsIn(readable, said), access: "change", ...decided(said) })
   if (stand === "mixed") return twoThings
   const beside = parts.filter(
-    ({ others, polarity, marked }) => others || (polarity === "never" && !marked.includes("‹")),
+    ({ others, permits, polarity, marked }) => others || permits || (polarity === "never" && !marked.includes("‹")),
   )
   const acting = markedIn(stand.pointing ?? [...stand.parts, ...beside]).replace(/‹\p{L}+›/gu, "‹›")
   if (!pathActs.test(acting) || notPlace.test(markedIn(stand.parts))) return undefined
@@ -235,7 +240,7 @@ const pathsIn = (parts: readonly RulePart[], { text }: Said): readonly string[] 
 
 /** Something is put there, listed there or taken from there: no place to stay in or out of. */
 const notPlace =
-  /(?<![\p{L}])(?:(?:listed|defined|described|kept|covered|fix) in|from|with|use|see|than) (?:\p{L}+ )?‹path›|(?<![\p{L}])(?:put|write|add|save|copy|move|paste|keep|store)(?:s|d|ing)? (?!(?:to|in|out|away|off|your|into|files?|anything|outside|only|there|code|under|inside|within)(?![\p{L}]))(?:\p{L}+ ){1,4}(?:in|into|to|under) ‹path›/u
+  /(?<![\p{L}])(?:(?:listed|defined|described|kept|covered|fix) in|from|(?<!start )with|use|see|than) (?:\p{L}+ )?‹path›|(?<![\p{L}])(?:put|write|add|save|copy|move|paste|keep|store)(?:s|d|ing)? (?!(?:to|in|out|away|off|your|into|files?|anything|outside|only|there|code|under|inside|within)(?![\p{L}]))(?:\p{L}+ ){1,4}(?:in|into|to|under) (?:the )?(?:folder |directory )?‹path›/u
 
 const fileWords = inForms(
   "file folder directory code content path disk copy note tree repository project document subfolder drive",
@@ -314,7 +319,12 @@ export function channelsNamed(said: Said): FamilyReading {
   )
     return undefined
   if (stand === "mixed") return twoThings
-  if (looking.test(plain) || someTexts.test(markedIn(stand.parts)) || stand.direction === "plain") return undefined
+  if (looking.test(plain) || stand.direction === "plain") return undefined
+  const topic = topicIn(markedIn(stand.parts))
+  if (topic.about !== undefined)
+    return stand.direction === "only" && !isNarrowed(stand, 0, reachWords, peopleWords, someTexts)
+      ? made({ template: "channel-routing", media: stand.values, ...topic })
+      : someOnly
   if (isOnePerson(said)) return one
   // What another part forbids or says is something else that the channel may be beside.
   const rest = parts.filter((part) => !stand.parts.includes(part) && !part.explains && !part.others && !part.permits)

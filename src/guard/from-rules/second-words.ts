@@ -26,7 +26,7 @@ export const peopleWords = inForms(
 )
 
 export const netWords = inForms(
-  "connect ssh telnet ping scan fetch download upload request call api query visit open browse scrape crawl curl wget reach access talk host server machine site website page url link network internet proxy mirror registry webhook endpoint traffic login deploy restart pull push load use touch service consult look_up hit domain surf go log_in log work",
+  "external package website web ip connect ssh telnet ping scan fetch download upload request call api query visit open browse scrape crawl curl wget reach access talk host server machine site website page url link network internet proxy mirror registry webhook endpoint traffic login deploy restart pull push load use touch service consult look_up hit domain surf go log_in log work",
 )
 
 /** Words for what runs or stores in a cloud. */
@@ -41,7 +41,7 @@ export const resourceWords = inForms(
 export const changeWords = inForms(
   "write wrote written edit change modify alter update overwrite create add save saved touch rename move refactor reformat put store output generate work commit format rewrite fix patch adjust tamper hands leave diff",
 )
-export const deleteWords = inForms("delete remove erase wipe purge rm trash discard clear empty clean")
+export const deleteWords = inForms("deletion delete remove erase wipe purge rm trash discard clear empty clean")
 export const lookWords = inForms(
   "unread read open look view see enter access go inspect browse cat peek visit list scan search near set_foot exist off-limits forbidden leave_the stay",
 )

@@ -135,7 +135,7 @@ export function whyNotClause(plain: string, isCommand = false): string | undefin
 }
 
 const past =
-  /(?<![\p{L}])(?:came|arrived|happened|broke|failed|crashed|panicked|hung|died|rang|yesterday|ago|last (?:week|month|night|time)|so far|(?<!be |is |are )used to|state(?:s|d)? that|i (?:booked|bought|ordered|got|sent|paid|made|asked|wrote))(?![\p{L}])/u
+  /(?<![\p{L}])(?:came|arrived|happened|broke|failed|crashed|panicked|hung|died|rang|yesterday|ago|since (?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|last)|last (?:week|month|night|time)|so far|(?<!be |is |are )used to|state(?:s|d)? that|i (?:booked|bought|ordered|got|sent|paid|made|asked|wrote))(?![\p{L}])/u
 
 /** What is named does something itself, or is so: "‹domain› never answers in time", "only ‹path› has tests". */
 const valueActs =

@@ -30,18 +30,17 @@ function madeBy(
     ...(assume.length > 0 ? [`@assume("${assume.join(" ")}")`] : []),
   ].join("\n")
   return {
-    texts: when.map(
-      (condition) => `${head}\nforbid(principal, action, resource) when { ${onlyAbout(use, condition)} };`,
-    ),
+    texts: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`),
     matchers,
   }
 }
 
-/** A condition for calls about something only; the template that routes by what a text is about has that in its own. */
-const onlyAbout = ({ template, about }: TemplateUse, condition: string): string =>
-  about === undefined || template === "channel-routing"
-    ? condition
-    : `(${condition}) && (${saysOneOf(requireTexts("about", about))})`
+/** A draft for calls about something only; the template that routes by what a text is about has that in its own. */
+function onlyAbout(draft: PolicyDraft, { template, about }: TemplateUse): PolicyDraft {
+  if (about === undefined || template === "channel-routing") return draft
+  const said = saysOneOf(requireTexts("about", about))
+  return { ...draft, when: draft.when.map((condition) => `(${condition}) && (${said})`) }
+}
 
 const choices: Readonly<Record<string, readonly unknown[]>> = {
   decision: [undefined, "deny", "ask"],
@@ -57,7 +56,7 @@ function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
       throw invalid(name, undefined, `${known.slice(1).join(" or ")} for ${option}`, shown(found))
   }
   try {
-    return draftOf(use, name)
+    return onlyAbout(draftOf(use, name), use)
   } catch (error) {
     if (!(error instanceof HoldfastError && error.problem.code === "option-invalid")) throw error
     const { option, expected, found } = error.problem
