@@ -40,10 +40,9 @@ export function partsOf(plain: string, text: string): readonly RulePart[] {
   const joined: string[] = []
   for (const piece of pieces) {
     const last = joined.at(-1)
-    if (
-      last !== undefined &&
-      (isBareList(last, text) || (isBareList(piece, text) && (namesValue(last, text) || namedNext.test(last))))
-    )
+    const goesOn = namesValue(piece, text) || /^(?:is|are|isn't|aren't|must|may|should|stays?|remains?) /u.test(piece)
+    const isNext = isBareList(piece, text) && last !== undefined && (namesValue(last, text) || namedNext.test(last))
+    if (last !== undefined && ((isBareList(last, text) && goesOn) || isNext))
       joined[joined.length - 1] = `${last}, ${piece}`
     else joined.push(piece)
   }

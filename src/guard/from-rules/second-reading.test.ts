@@ -96,6 +96,12 @@ describe("a sentence of which it cannot be told what it binds makes no policy", 
     ["No order above 90 euros came in last week."],
     ["She always answers in Finnish, it's charming."],
     ["The mailing list may contain only addresses at ferncourt.example."],
+    ["A quick patch is not a production release."],
+    // It orders what another rule would forbid, or is about code.
+    ["Skip the commit hooks."],
+    ["Never use `Date.parse`, take the clock from the caller."],
+    ["Parser code must not keep raw tokens."],
+    ["`order_ledger`, not here."],
     // It gives leave.
     ["No need to ask before you restart it."],
     ["You may commit on branches of yours without asking."],

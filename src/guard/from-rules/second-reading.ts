@@ -94,7 +94,9 @@ function saidIn(rule: string): Said | { readonly why: string } {
   const asks = asking.test(plain.replace(noAsking, " ")) || moreAsking.test(plain)
   // A part that says why may report what it likes; the others bind, and have to be a rule for the agent.
   for (const part of parts.filter(({ explains, permits }) => !explains && !(permits && parts.length > 1))) {
-    const reason = whyNotClause(part.plain.replace(asIs, " ").trim(), isCommand.test(part.plain))
+    const reason =
+      (isThing.test(part.plain) ? "it binds what is built or someone else, not the agent" : undefined) ??
+      whyNotClause(part.plain.replace(asIs, " ").trim(), isCommand.test(part.plain))
     if (reason !== undefined) return { why: reason }
     const condition = asks || isOtherwise(part, parts) ? undefined : conditionIn(part.plain.replace(actMeant, " "))
     if (condition !== undefined && !/\d/.test(condition))
@@ -105,6 +107,10 @@ function saidIn(rule: string): Said | { readonly why: string } {
   const words = parts.map(({ marked }) => marked).join(" ; ")
   return { text, plain, words, bare: words.replace(/‹\p{L}+›/gu, "‹›"), parts, asks }
 }
+
+/** Code and its parts, of whatever name. */
+const isThing =
+  /^[\p{L}\p{N}/ _-]{1,50} (?:(?<!(?:door|access|pin|alarm|gate|entry|safe|security|recovery) )code|layers?|modules?|crates?|components?|services?|adapters?) (?:must|should|may|can|cannot|shall|never)(?![\p{L}])/u
 
 /** A command, or something that is said to be forbidden: neither binds what is built. */
 const isCommand =
@@ -120,7 +126,7 @@ const actMeant =
 const maxParts = 4
 
 /** Lines of a page, a comment, a list or a chat, which somebody else wrote. */
-const notSaid = /^(?:>|\/\/|\/\*|<!--|\[\d|\d+\. )|<\/?\p{L}+>|\[\d\d:\d\d/u
+const notSaid = /^(?:>|\||\/\/|\/\*|<!--|\[\d|\d+\. )|<\/?\p{L}+>|\[\d\d:\d\d/u
 
 const timed =
   /(?<![\p{L}])(?:after|before|between|until|till|later than|earlier than|from|by) (?:\d|noon|midnight|lunch|work|dinner|(?:six|seven|eight|nine|ten|eleven|twelve)(?![\p{L}]))(?!\d*\.\d+\.|[\d.,]*\s?(?:€|\$|£|euros?|dollars?|pounds?|eur|usd|gbp|chf|kronor|%|percent))|\d ?(?:am|pm|uhr|o'clock)(?![\p{L}])|(?<![\p{L}])(?:in the (?:morning|evening|afternoon)|evenings?|at (?:night|work|dinner|lunch|home)|hours?|late|later|early|anniversar\p{L}+)(?![\p{L}])/u

@@ -2,36 +2,44 @@ import type { LazyPattern } from "../../language/lazy.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import type { AskableAct } from "../policy/rule-templates.ts"
 import type { SecretAct, TemplateUse } from "../policy/templates.ts"
+import { forbidding } from "./clauses.ts"
 import { any, broad, type FamilyReading, health, homeAddress, personNouns, secretNouns, twoThings } from "./family.ts"
 import type { RulePart } from "./parts.ts"
 import type { Said } from "./second-reading.ts"
 import { inForms } from "./second-words.ts"
 import { acts, allControls, askedIn, asksOthers, inPlace } from "./what-is-done.ts"
+import { designWords } from "./what-leaves.ts"
 
 const decided = ({ asks }: Said): { readonly decision?: "ask" } => (asks ? { decision: "ask" } : {})
 const made = (policy: TemplateUse): FamilyReading => ({ policy, confidence: broad })
 
 /** The parts that forbid, and those that point to what the sentence is about. */
 const forbidden = (said: Said): readonly RulePart[] =>
-  said.parts.filter(({ polarity, others, explains }) => polarity === "never" && !others && !explains)
+  said.parts.filter(
+    ({ polarity, others, explains, plain }) =>
+      polarity === "never" && !others && !explains && forbids.test(plain) && !/^(?:with no|without) /u.test(plain),
+  )
+
+/** Something is forbidden, and not ordered to be left out: "skip the hooks" is no ban on skipping. */
+const forbids = any(`${forbidding.source}|avoid|leave|out of the question`)
 
 const excepted = ({ parts }: Said): boolean => parts.some(({ excepts, permits }) => excepts || permits)
 
 const productionName = any(
-  "production|prod|prd|prod[-_][\\w-]+|[\\w]+(?:[-_][\\w]+)*[-_](?:prod|prd|live)(?:[-_]?\\w+)*|(?:the|our|any|a|on|in|to|from|all|of) live (?!in |stream|chat|event|music|show|demo|preview|coding|session|reload|share|version)\\p{L}+|real (?:\\p{L}+ )?(?:data|records|database|db|customers?)|echte \\p{L}*datenbank|produktiv\\p{L}*",
+  "production|prod|prd|prod[-_][\\w-]+|[\\w]+(?:[-_][\\w]+)*[-_](?:prod|prd|live)(?:[-_]?\\d\\w*|[-_]\\w+)*|live (?:\\p{L}+ ){0,2}(?:tables?|db|databases?|schemas?|systems?|servers?|clusters?|nodes?|data|records?|crm|erp|shop(?:'s)?|store|site|environment|redis|postgres|mysql|mongo|cache|instances?|ledger|one|buckets?|queues?|warehouse)|real (?:\\p{L}+ )?(?:data|records|database|db|customers?)|echte \\p{L}*datenbank|produktiv\\p{L}*",
 )
 const testName = any(
-  "staging|stage|test (?:copy|database|db|environment|system|data)|dev (?:cluster|database|environment|system)|sandbox|replica of staging|staging \\p{L}+",
+  "(?:staging|test|dev|development|sandbox) (?:replica|copy|database|db|cluster|environment|server|system|instance)",
 )
 const otherProduction = any(
-  "production (?:build|builds|code|bundle|quality|grade|ready|mode|dependencies|release)|production-ready|production-grade|mock\\p{L}*|deploy\\p{L}*|releas(?:e|es|ed|ing)|merge|secrets?|credentials?|passwords?|tokens?|keys?|pipeline",
+  "production (?:build|builds|code|bundle|quality|grade|ready|mode|dependencies|release)|production-ready|production-grade|mock\\p{L}*|deploy\\p{L}*|releas(?:e|es|ed|ing)|merge|secrets?|credentials?|passwords?|tokens?|keys?|pipeline|(?:from|in|for) tests?|models?",
 )
 const destroys = inForms("delete drop truncate wipe remove destroy purge erase flush empty tear_down")
 const writes = inForms(
   "write change modify update alter edit insert mutate migrate migration overwrite restore restart seed import fix touch_up patch rename create add load reindex",
 )
 const reads = inForms(
-  "with touch access connect query read use open run work copy export look dump pull go enter log_in leave hands near playground near script command debug experiment try business stay keep test",
+  "touch access connect query read use open run work copy export look dump pull go enter log_in leave hands near playground near script command debug experiment try business stay keep test",
 )
 
 export function productionKept(said: Said): FamilyReading {
@@ -42,7 +50,10 @@ export function productionKept(said: Said): FamilyReading {
   const named = said.parts.filter((part) => productionName.test(placeOf(part)))
   const rest = decided(said)
   if (named.length === 0) {
-    const only = said.parts.some(({ plain, polarity }) => polarity === "only" && testName.test(plain))
+    const only = said.parts.some(
+      ({ plain, polarity }) =>
+        polarity === "only" && testName.test(plain) && any("only|exclusively|solely").test(plain),
+    )
     return only && inForms("query work run test use write connect touch").test(said.plain) && !excepted(said)
       ? made({ template: "no-production-access", ...rest })
       : undefined
@@ -63,7 +74,9 @@ export function productionKept(said: Said): FamilyReading {
   const text = bound.length === 0 ? marked : bound.map(({ plain }) => plain).join(" ; ")
   if (writes.test(text)) return made({ template: "no-production-writes", ...rest })
   if (destroys.test(text)) return made({ template: "no-production-destruction", ...rest })
-  return reads.test(text) ? made({ template: "no-production-access", ...rest }) : undefined
+  return reads.test(text) || /^(?:never|not) (?:with|on|against|in) /u.test(text)
+    ? made({ template: "no-production-access", ...rest })
+    : undefined
 }
 
 const pointing = any("it|there|them|those|in there|that|the (?:same|latter)")
@@ -103,7 +116,7 @@ const secretActs: readonly (readonly [readonly SecretAct[], LazyPattern])[] = [
 ]
 
 export function secretsKept(said: Said): FamilyReading {
-  if (noSecret.test(said.plain)) return undefined
+  if (noSecret.test(said.plain) || designWords.test(said.plain)) return undefined
   const isNamed = (plain: string): boolean => secretNouns.test(plain) || moreSecrets.test(plain)
   if (!said.parts.some(({ plain }) => isNamed(plain))) return undefined
   if (said.parts.some(({ values }) => values.tools.length > 0)) return undefined

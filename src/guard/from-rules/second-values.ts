@@ -80,7 +80,8 @@ export function recipientsNamed(said: Said): FamilyReading {
     !(isPeople && any("contact|talk|write|reach").test(words))
   )
     return undefined
-  if (parts.some(({ values }) => values.domains.some((domain) => /^[\d./]+$/.test(domain)))) return undefined
+  if (parts.some(({ values }) => values.domains.some((name) => /^[\d./]+$/.test(name) || !isHost(name))))
+    return undefined
   if (parts.some(({ values }) => values.media.some((medium) => medium !== "email") || values.paths.length > 0))
     return twoThings
   if (stand === "mixed") return twoThings
@@ -106,11 +107,20 @@ const withoutNames = (part: RulePart, text: string): RulePart => {
   return { ...part, marked: part.marked.replace(/\p{L}+/gu, (word) => (names.has(word) ? " " : word)) }
 }
 
+/** Names of hosts by how they end; `os.path` and `Math.random` are names in code. */
+const isHost = (name: string): boolean =>
+  !name.includes(".") ||
+  /^[\d./]+$/.test(name) ||
+  /\.(?:[a-z]{2}|com|org|net|edu|gov|mil|int|info|biz|dev|app|cloud|tech|online|site|xyz|shop|store|blog|news|media|agency|studio|design|systems|solutions|services|group|network|email|health|bank|finance|club|team|world|life|live|work|works|tools|software|digital|global|today|space|website|academy|energy|legal|coop|museum|travel|jobs|mobi|name|asia|cat|berlin|london|paris|nyc|tokyo|swiss|example|test|invalid|local|internal|corp|lan|home|intranet|onion)$/u.test(
+    name,
+  )
+
 const forbids = any("‹domain›,? (?:is|are)|no business|forbidden|off-limits|taboo|banned|out of bounds|never use")
 
 export function hostsNamed(said: Said): FamilyReading {
   const stand = standingOf(said.parts, ["domains"])
   if (stand === undefined) return networkNamed(said)
+  if (!said.parts.flatMap(({ values }) => values.domains).every(isHost)) return undefined
   if (said.parts.some(({ values }) => values.recipients.length > 0)) return undefined
   const { words } = said
   if (
@@ -200,7 +210,12 @@ export function pathsNamed(said: Said): FamilyReading {
   )
   const acting = markedIn(stand.pointing ?? [...stand.parts, ...beside]).replace(/‹\p{L}+›/gu, "‹›")
   if (!pathActs.test(acting) || notPlace.test(markedIn(stand.parts))) return undefined
-  if (any("branch(?:es)?|commit|merge|prs?|push|tests?|conflicts?").test(words)) return undefined
+  if (
+    any("branch(?:es)?|commit|merge|prs?|push|tests?|conflicts?|inline|modules?|this file|rule of thumb|instead").test(
+      words,
+    )
+  )
+    return undefined
   if (isNarrowed(stand, 1, changeWords, deleteWords, lookWords, fileWords)) return narrowed
   const [changes, deletes, reads] = [
     changeWords.test(acting),
@@ -275,6 +290,11 @@ export function toolsNamed(said: Said): FamilyReading {
   const used = "it does not forbid the command as such, and how it is used the guard cannot compare"
   const tools = [...new Set(stand.parts.flatMap(({ values }) => values.tools))]
   const commands = [...new Set(stand.parts.flatMap(({ values }) => values.commands))]
+  if (
+    tools.length > 0 &&
+    !any("tools?|functions?|call\\p{L}*|use[ds]?|using|run|invoke[ds]?|commands?").test(said.bare)
+  )
+    return undefined
   if (stand.direction === "only") {
     const isAll = any(
       "only (?:shell )?(?:commands?|programs?|tools?)|nothing else|no others?|any other|only (?:run|use|execute)|(?:run|use|execute) only",

@@ -141,9 +141,13 @@ const past =
 const valueActs =
   /^(?:the |our |my )?(?:only )?‹(?!medium|command)\p{L}+› (?:(?:never|always|still|hardly|rarely|only|doesn't|does not|won't|must never|can't) )+(?!to |in |on |from |by |via |at |with |for |be |get |gets |go |goes |receive|receives |hear |leave |leaves |stay |stays |is |are |used |touch)\p{L}+|^(?:the |our |my )?(?:only )?‹\p{L}+› (?:isn't|is not|aren't) \p{L}+ing(?![\p{L}])|^only ‹\p{L}+› (?:has|have|had|is (?!allowed|permitted|to |ok|okay|fine)|are (?!allowed|permitted|to |ok|okay|fine)|\p{L}+s )|‹\p{L}+› is the only \p{L}+ (?:that|which) |^(?:the |our |my )?‹\p{L}+› (?:is|are) (?:never|not|no longer) (?!to |allowed|permitted|ok|okay|for |an |your|ours|used|touched|welcome|mine|\p{L}+(?:ed|en|wn|nt)(?![\p{L}]))/u
 
+/** "A tweak is not a fix": it says what something is. */
+const isNoun =
+  /(?<![\p{L}])(?:is|are) (?:not|never) an? (?!option|place|playground|matter|channel|good|valid|permitted|allowed)\p{L}/u
+
 /** It tells what was, or what something that it names does by itself. */
 export const whyFact = (plain: string, marked: string): string | undefined =>
-  past.test(plain) || valueActs.test(marked) ? "it reports something" : undefined
+  past.test(plain) || valueActs.test(marked) || isNoun.test(plain) ? "it reports something" : undefined
 
 /** What keeps a rule from becoming a policy, in words for whoever stated it; or the statement. */
 export function readStatement(text: string): RuleStatement | { readonly why: string } {

@@ -308,16 +308,16 @@ const pointsTo = any("them|it|those|these|sie|les|los|las")
 const instead =
   /[;.:](?= |$)|, (?=(?:but |and )?(?:always|use|read|load|take|get|fetch|put|keep|store|pull|they|these|it|that|instead|rather)(?![\p{L}]))| instead(?![\p{L}])/u
 
+/** A system is described in which secrets are handled. */
+export const designWords = any(
+  "errors?|events?|snapshots?|types?|state|payloads?|runtime|backend|transports?|boundar(?:y|ies)|diagnostics?|projections?|schemas?|callers?|clients?|rotation|manager|handled|design",
+)
+
 export function secrets(rule: RuleStatement): FamilyReading {
   const plain = withoutFiles(rule)
   if (!(secretNouns.test(plain) || isToken(rule)) || !rule.forbids) return undefined
   if (/\b(?:you|agents?) (?:may|can) (?:read|open|look|see|use)\b.*\bbut\b/u.test(plain)) return twoThings
-  if (
-    any(
-      "errors?|events?|snapshots?|types?|state|payloads?|runtime|backend|transports?|boundar(?:y|ies)|diagnostics?|projections?|schemas?|callers?|clients?|rotation|manager|handled|design",
-    ).test(plain)
-  )
-    return undefined
+  if (designWords.test(plain)) return undefined
   if (
     any(
       "characters|length|digits|rotate[ds]?|hash(?:ed)?|expire|strong|reuse|guess|reset|plain ?text|at least|primary keys?|foreign keys?",
