@@ -423,5 +423,4 @@ test("a rule that only points back is told with what it points to", () => {
   expect(found("Have a look at the harbour log. Never share it with anyone outside the office.")[0]).toBe(
     "Never share it with anyone outside the office.",
   )
-  expect(found("ok thanks\nnever use that again")).toEqual(["never use that again"])
 })

@@ -11,7 +11,7 @@ const names: readonly (readonly [Medium, RegExp])[] = entriesOf({
   teams: /^(?:teams|msteams)$/,
   discord: /^discord$/,
   sms: /^(?:sms|twilio|mms|imessage)$/,
-  chat: /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/,
+  chat: /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts|threema|wechat|viber)$/,
   ticket: /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/,
   phone: /^(?:phone|call|dial|voice|voicemail|fax)$/,
   social: /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/,
@@ -24,7 +24,7 @@ const names: readonly (readonly [Medium, RegExp])[] = entriesOf({
 
 /** Services that are told apart by name: a call by WhatsApp is a chat, and is by WhatsApp. */
 export const services: Readonly<Record<string, readonly string[]>> = {
-  chat: ["whatsapp", "telegram", "signal", "mattermost", "zulip"],
+  chat: ["whatsapp", "telegram", "signal", "mattermost", "zulip", "threema", "wechat", "viber"],
   ticket: ["jira", "zendesk", "servicenow", "freshdesk"],
   social: ["twitter", "linkedin", "facebook", "instagram", "mastodon", "bluesky", "reddit"],
 }

@@ -14,7 +14,7 @@ const keeping = any(
 )
 /** Forbidden is what is not named. */
 const excluding = any(
-  "outside|other than|any other|anything else|anywhere else|anyone else|elsewhere|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|(?:any|no) \\p{L}+ but|(?:anything|anyone|anybody|anywhere|nothing|nobody|nowhere|none) but|not (?:at|in|under|on|from|within)|(?:aren't|isn't|are not|is not) (?:at|in|under|on|from)|(?:aren't|isn't|are not|is not)(?: an?| one of)? (?=‹)|leaves?(?: the)? (?=‹region›)|leaves? the|außerhalb|ausserhalb|außer|anders als|andere[nrs]? als|jenseits|hors|en dehors|autres? que|ailleurs|fuera|fora|fuori|distint[oa]s?|diferentes?|que no sean?|otr[oa]s?|outr[oa]s?|altr[oaie]|excepto|exceto|eccetto|salvo|sauf|buiten",
+  "(?:who|whoever|wer) (?:isn't|is not|not|doesn't|does not|aren't)|outside|other than|any other|anything else|anywhere else|anyone else|elsewhere|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|(?:any|no) \\p{L}+ but|(?:anything|anyone|anybody|anywhere|nothing|nobody|nowhere|none) but|not (?:at|in|under|on|from|within)|(?:aren't|isn't|are not|is not) (?:at|in|under|on|from)|(?:aren't|isn't|are not|is not)(?: an?| one of)? (?=‹)|leaves?(?: (?:the|never|not|la))* (?=‹region›)|‹region›(?: \\p{L}+){0,2} leave|leaves? the|außerhalb|ausserhalb|außer|anders als|andere[nrs]? als|jenseits|hors|en dehors|autres? que|ailleurs|fuera|fora|fuori|distint[oa]s?|diferentes?|que no sean?|otr[oa]s?|outr[oa]s?|altr[oaie]|excepto|exceto|eccetto|salvo|sauf|buiten",
 )
 
 /** A statement as it was said and as it is read. */
@@ -49,7 +49,9 @@ export function polarityOf(marked: string, mark: string): Polarity {
   const whole = clausePolarity(marked)
   if (whole !== "never") return whole === "only" ? "only" : "plain"
   // What another clause forbids is only about the values if it says nothing else, or points back to them.
-  return clauses.some((clause) => !clause.includes(mark) && pointsBack.test(clause.trim())) ? "never" : "plain"
+  const isBack = (clause: string): boolean =>
+    !clause.includes(mark) && pointsBack.test(clause.trim()) && !elsewhere.test(clause)
+  return clauses.some(isBack) && !staysThere.test(marked) ? "never" : "plain"
 }
 
 /**
@@ -91,11 +93,14 @@ const isList = (clause: string, mark: string): boolean =>
       (text) => /^(?:\p{L}|[ ,]){1,30}$/u.test(text) && /(?<!\p{L})(?:or|nor|and|oder|ou|o|ni)(?!\p{L})/u.test(text),
     )
 
+const elsewhere = any("elsewhere|anywhere else|woanders|other|else|sonst")
+const staysThere = /(?<![\p{L}])(?:stays?|remains?|bleib\p{L}*) (?:there|dort|put)(?![\p{L}])/u
+
 const pointsBack =
   /^(?:never|no|no way|not allowed|forbidden|off limits|verboten|tabu|taboo|jamais|nunca|nie|niemals)(?:,? ever)?[.! ]*$|(?<![\p{L}])(?:never|not|don't|nothing|no)(?![\p{L}]).*(?<![\p{L}])(?:that (?:domain|host|folder|region|channel|address)|there|to them|dort|dorthin)(?![\p{L}])/u
 
-function clausePolarity(whole: string): Polarity {
-  const clause = whole.replace(/read[- ]only/g, "read").replace(/› (?:that|which|who|where) (?!‹)[^,;.]*/u, "›")
+export function clausePolarity(whole: string): Polarity {
+  const clause = whole.replace(/read[- ]only/g, "read").replace(/› (?:that|which|who|where) (?![^,;.]*‹)[^,;.]*/u, "›")
   const forbids = forbidding.test(clause)
   if (excluding.test(clause)) return forbids || restricting.test(clause) ? "only" : "mixed"
   if (restricting.test(clause)) return "only"

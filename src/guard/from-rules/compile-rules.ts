@@ -3,6 +3,7 @@ import { hashText } from "../../message/sha256.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { TemplateUse } from "../policy/templates.ts"
 import type { FamilyReading, PolicyFamily } from "./family.ts"
+import { readAgain } from "./second-reading.ts"
 import { type RuleStatement, readStatement } from "./statement.ts"
 import { askBefore, paths, productionData, regions, securityControls, spend, tools } from "./what-is-done.ts"
 import { channels, hosts, language, personalData, recipients, secrets } from "./what-leaves.ts"
@@ -46,7 +47,18 @@ const notJudged = "it is about nothing that the guard can judge"
  */
 export function compileRule(rule: string): RulePolicy | UncompiledRule {
   const found = compileSentence(rule)
-  return "policy" in found ? found : (compileSentences(rule) ?? found)
+  if ("policy" in found) return found
+  return compileSentences(rule) ?? compileAgain(rule, found)
+}
+
+/** What the second reading makes of a rule; what the first had found near says more about why there is none. */
+function compileAgain(rule: string, first: UncompiledRule): RulePolicy | UncompiledRule {
+  const again = readAgain(rule)
+  if (again === undefined) return first
+  if ("why" in again) return first.why === notJudged ? { rule, why: again.why } : first
+  const { family, reading } = again
+  if ("why" in reading) return first.why === notJudged ? { rule, family, why: reading.why } : first
+  return { rule, family, policy: { ...reading.policy, name: nameOf(rule), rule }, confidence: reading.confidence }
 }
 
 /** Whoever says a thing twice says it once: the policy that each of several sentences means. */

@@ -59,7 +59,7 @@ export const secretNouns = any(
 
 /** Words for where somebody lives; an address by itself may be one of the network. */
 const homeAddressWords =
-  "(?:home|private|postal|street|residential|personal|mailing) address(?:es)?|(?:my|his|her|their|our|\\p{L}+'s?) (?:home )?address(?:es)?|addresses of (?:the |our |my )?(?:donors?|members?|customers?|guests?|tenants?|patients?|staff|volunteers?|employees?|clients?|users?)|(?:my|his|her|their) street|privatadresse\\p{L}*|wohnadresse\\p{L}*|anschrift(?:en)?|adressen von \\p{L}+|adresse (?:personnelle|privée|postale)|dirección (?:particular|personal|postal)|direcciones de \\p{L}+|domicilio|morada(?:s)?|endereços? (?:dos?|das?|pessoa\\p{L}+) ?\\p{L}*|indirizzo di casa"
+  "(?:home|private|postal|street|residential|personal|mailing) address(?:es)?|(?:my|his|her|their|our|\\p{L}+'s?) (?:home )?address(?:es)?|(?<!mail )addresses of (?:the |our |my )?(?:donors?|members?|customers?|guests?|tenants?|patients?|staff|volunteers?|employees?|clients?|users?)|(?:my|his|her|their) street|privatadresse\\p{L}*|wohnadresse\\p{L}*|anschrift(?:en)?|adressen von \\p{L}+|adresse (?:personnelle|privée|postale)|dirección (?:particular|personal|postal)|direcciones de \\p{L}+|domicilio|morada(?:s)?|endereços? (?:dos?|das?|pessoa\\p{L}+) ?\\p{L}*|indirizzo di casa"
 export const homeAddress = any(homeAddressWords)
 
 /** Words for what is known of somebody's health; a health check is one of a server. */

@@ -25,6 +25,13 @@ const waysToForbid = lazy((): readonly Way[] => [
   [new RegExp(`${start}i (?:don't|do not|never)(?: ever)? want (?:to see )?you (?:to )?(?=\\p{L})`, "gu"), "never "],
   [new RegExp(`${start}i (?:won't|will not|can't|don't) (?:have|see|let) you (?=\\p{L}+)`, "gu"), "never "],
   [new RegExp(`${start}i want (?:zero|no) `, "gu"), "no "],
+  [
+    new RegExp(
+      `${start}i (?:don't|do not|never)(?: ever)? want to (?:see|find|read|hear of) (?:an?|any|one|a single) `,
+      "gu",
+    ),
+    "no ",
+  ],
   [new RegExp(`${start}i (?:insist on|want) (‹?\\p{L}+›?) for all `, "gu"), "always use $1 for all "],
   [new RegExp(`${start}i only want `, "gu"), "only "],
   // You are not to.
@@ -106,6 +113,12 @@ const waysToAsk = lazy((): readonly Way[] => [
 
 const waysToConfine = lazy((): readonly Way[] => [
   [/(?<!\p{L})the sole (?=\p{L})/gu, "the only "],
+  // "It goes to … or it doesn't go": what is named is all.
+  [
+    /,? or (?:it|they|that|nothing) (?:doesn't|don't|does not|do not|isn't|is not|aren't|won't|will not)(?: \p{L}+){0,4}(?=[.!]*$)/gu,
+    ", nothing else",
+  ],
+  [/(?<=must be |are |is )kept off (?:every|all|any|the) /gu, "never on "],
   [/(?<!\p{L})solely(?!\p{L})/gu, "only"],
   [/(?<!\p{L})(?:confine|restrict|limit|keep) (your|all|any|every) (\p{L}+) (?:to|within|inside|in) /gu, "$2 only in "],
   [/(?<!\p{L})(?:are|is) (?:restricted|confined|limited) to (?!\D{0,5}\d)(?:use (?:of|on) )?/gu, "only to "],

@@ -1,4 +1,5 @@
 import { lazy, lazyPattern } from "../../language/lazy.ts"
+import { foreignForms, foreignPhrases } from "./foreign-forms.ts"
 import { japaneseInEnglish } from "./japanese.ts"
 import { plainSpeech } from "./plain-speech.ts"
 
@@ -6,7 +7,12 @@ import { plainSpeech } from "./plain-speech.ts"
  * The words of a rule in the form in which it is read: small letters, plain quotation marks, whole words for those of a chat, and words of
  * other languages as their English ones where a rule may turn on them.
  */
-export function wordsOfRule(text: string): string {
+export const wordsOfRule = (text: string): string => wordsIn(text, glossary())
+
+/** The same by larger tables of other languages, which a first reading does without. */
+export const moreWordsOfRule = (text: string): string => wordsIn(text, largeGlossary())
+
+function wordsIn(text: string, words: Glossary): string {
   const plain = text
     .normalize("NFC")
     .toLowerCase()
@@ -14,7 +20,7 @@ export function wordsOfRule(text: string): string {
     .replace(/["“”„«»`「」『』]|\*{2,}|(?<=^|\s)\*(?=\p{L})|(?<=\p{L})\*(?=\s|$)/gu, " ")
     .replace(/\s+/g, " ")
     .trim()
-  return plainSpeech(inEnglish(spelledOut(plain).replace(namedFolder, "$1/")))
+  return plainSpeech(inEnglish(spelledOut(plain).replace(namedFolder, "$1/"), words))
 }
 
 /** "La carpeta de originales", "der Ordner alt": a folder by its name, as one writes it elsewhere. */
@@ -144,6 +150,7 @@ const forms: readonly (readonly [english: string, forms: string])[] = [
   ["monitoring", "überwachung|monitorización|monitoramento"],
   ["internet", "l'internet"],
   ["network", "netzwerk|réseau"],
+  ["repository", "repositorio|repositório|dépôt"],
   ["files", "dateien|datei|fichiers?|archivos?|arquivos?|ficheiros?|bestanden"],
   ["table", "tabellen?|tablas?|tabelas?"],
   ["data", "daten|données|datos|dados"],
@@ -189,7 +196,7 @@ const forms: readonly (readonly [english: string, forms: string])[] = [
     "números? de (?:la )?seguridad social|numéros? de sécurité sociale|sozialversicherungsnummern?",
   ],
   ["remain", "permanecer|permanece|permaneça"],
-  ["above", "superior(?:es)? a|supérieurs? à|au-dessus de|por encima de|acima de"],
+  ["above", "superior(?:es)? a|supérieure?s? à|au-dessus de|por encima de|acima de"],
   ["exceed", "überschreite\\p{L}*|überschritten|dépasse[rz]?|superes?|superar|ultrapassar|ultrapasse"],
   ["requests", "requisições|requêtes?|peticiones|anfragen"],
   ["make", "realices|realiza|realizar|efectúes|faça|faças|fais|faites|hagas|mach"],
@@ -257,6 +264,7 @@ const forms: readonly (readonly [english: string, forms: string])[] = [
   ["push", "pushe|pushen|pushst|pousse[rz]?|subas"],
   ["commit", "committe|committen|commite[rs]?|commitar"],
   ["publish", "veröffentliche|veröffentlichen|publie[rz]?|publiques|publicar|publique"],
+  ["leave", "quitter|quittent|verlassen|verlässt|salir de|sair d[eoa]|uscire d(?:a|al|alla|all')"],
   ["stay", "bleiben|bleibt|reste|restent|rester|quédate|fique"],
   ["whenever", "sempre que|siempre que|immer wenn|chaque fois que"],
   ["when", "wenn|falls|sofern|lorsque|quand|cuando|quando"],
@@ -264,13 +272,19 @@ const forms: readonly (readonly [english: string, forms: string])[] = [
   ["except", "außer|ausgenommen|excepto|exceto|eccetto|sauf"],
 ]
 
-const glossPattern = lazy(
-  () =>
-    new RegExp(
-      `${before}(?:${forms.map(([, list]) => `(${list.replace(/\((?!\?)/g, "(?:")})`).join("|")})(?<!\\s)${behind}`,
-      "gu",
-    ),
-)
+type Forms = readonly (readonly [english: string, forms: string])[]
+type Glossary = { readonly pattern: RegExp; readonly english: readonly string[] }
+
+function glossaryOf(table: Forms): Glossary {
+  const list = table.map(([, words]) => `(${words.replace(/\((?!\?)/g, "(?:")})`).join("|")
+  return {
+    pattern: new RegExp(`${before}(?:${list})(?<!\\s)${behind}`, "gu"),
+    english: table.map(([english]) => english),
+  }
+}
+
+const glossary = lazy(() => glossaryOf(forms))
+const largeGlossary = lazy(() => glossaryOf([...foreignPhrases, ...forms, ...foreignForms]))
 
 /** Small words of those languages. Some of them are English words too, so they count only beside others that are not. */
 const small: readonly (readonly [english: string, forms: string])[] = [
@@ -315,11 +329,14 @@ const separablePatterns = lazy(() =>
   ]),
 )
 
+/** "D'effacer", "l'outil": the verb or noun is a word of its own. */
+const elided = /(?<![\p{L}\p{N}])([ld])'(?=\p{L})/gu
+
 /** A text in other words, or the same one. */
-function inEnglish(text: string): string {
+function inEnglish(text: string, words: Glossary): string {
   if (/[\u3040-\u30ff]/u.test(text)) return japaneseInEnglish(text)
   let changed = false
-  let read = text
+  let read = (words === largeGlossary() ? text.replace(elided, "$1e ") : text)
     .replace(/(?<![\p{L}\p{N}])n'(?=\p{L})/gu, "ne ")
     .replace(/(?<![\p{L}\p{N}])ne (\p{L}+(?: [\p{L}'-]+){0,4}?) qu(?:e |')/gu, "$1 seulement ")
   for (const [pattern, english] of separablePatterns())
@@ -329,11 +346,11 @@ function inEnglish(text: string): string {
       const verb = english === "print" && /\d/.test(middle) ? "spend" : english
       return `${please}${verb} ${middle}`
     })
-  read = read.replace(glossPattern(), (word: string, ...groups: readonly unknown[]) => {
-    const at = groups.indexOf(word)
-    if (at < 0 || at >= forms.length) return word
+  read = read.replace(words.pattern, (word: string, ...groups: readonly unknown[]) => {
+    const english = words.english[groups.indexOf(word)]
+    if (english === undefined) return word
     changed = true
-    return forms[at]?.[0] ?? word
+    return english
   })
   if (!changed) return text
   // "No" is "in the" in Portuguese, behind other words.

@@ -1,7 +1,10 @@
+import { firstValues, lastValues } from "./more-values.ts"
+import { morePlaces, places } from "./places.ts"
+
 /** The values that a rule names, by kind, and the rule with a mark in the place of each. */
 
 const fileEndings =
-  "ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz|mod|sum"
+  "bib|tex|prisma|graphql|bak|parquet|pkl|pickle|xls|doc|ppt|pptx|odt|jpeg|gif|mp4|tar|tgz|plist|properties|lua|scala|bat|ps1|kdbx|p12|pfx|jks|keystore|gpg|ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz|mod|sum"
 
 const address = /(?<![\w.@:-])[\w.+-]+@(?:[a-z\d-]+\.)+[a-z]{2,24}(?![\w-])/g
 const domain = new RegExp(
@@ -12,7 +15,7 @@ const domain = new RegExp(
 const reachedDomain =
   /(?<=(?:connect|upload|download|fetch|request|talk|visit|brows|curl|wget|access)\p{L}*(?: \S+){0,3}(?: (?:to|from|of|at))? )(?:[a-z\d-]+\.)+(?:sh|rs|cc|md|zip|py|cs)(?![\w/-]|\.\w)/gu
 const path = new RegExp(
-  `(?<![\\w@/.~-])(?:(?:~|\\.{1,2})?/(?:[\\w.@*~-]+/?)+|(?:[\\w.@*-]+/)+(?![\\w*-]|\\.\\w)|(?:[\\w.@*-]+/)+(?:[\\w*-]*\\.[\\w.*-]*[\\w*-]|\\*+)|(?<=(?:^|in|from|under|of|to|below|inside|into|within|outside|touch|edit|change|modify|read|delete|access|off|leave|overwrite|remove|rename|move|and|or) ?)(?:[\\w.@*-]+/)+[\\w*-]+(?=[.,;:!]|$| (?:is|are|must|may|should|stays?|and|or|directly|ever|at|alone|untouched|without)(?![\\w]))|(?:[\\w.@*-]+/)+[\\w*-]+(?= (?:folder|directory|dir)(?![\\w]))|\\*\\.[a-z][a-z\\d]{0,9}(?!\\.\\w)|\\.(?:env|git|github|ssh|aws|npmrc|gitignore|vscode|dockerignore)(?:\\.[\\w*-]+)*(?:/[\\w.*-]+)*/?|[\\w*-]+(?:\\.[\\w*-]+)*\\.(?:${fileEndings})|dockerfile|makefile|jenkinsfile|gemfile|codeowners)(?![\\w@/-])`,
+  `(?<![\\w@/.~-])(?:(?:~|\\.{1,2})?/(?:[\\w.@*~-]+/?)+|(?:[\\w.@*-]+/)+(?![\\w*-]|\\.\\w)|(?:[\\w.@*-]+/)+(?:[\\w*-]*\\.[\\w.*-]*[\\w*-]|\\*+)|(?<=(?:^|in|from|under|of|to|below|inside|into|within|outside|touch|edit|change|modify|read|delete|access|off|leave|overwrite|remove|rename|move|and|or|except|but|not) ?)(?:[\\w.@*-]+/)+[\\w*-]+(?=[.,;:!]|$| (?:is|are|must|may|should|stays?|and|or|directly|ever|at|alone|untouched|without)(?![\\w]))|(?:[\\w.@*-]+/)+[\\w*-]+(?= (?:folder|directory|dir)(?![\\w]))|\\*\\.[a-z][a-z\\d]{0,9}(?!\\.\\w)|\\.(?:env|git|github|ssh|aws|npmrc|gitignore|vscode|dockerignore)(?:\\.[\\w*-]+)*(?:/[\\w.*-]+)*/?|[\\w*-]+(?:\\.[\\w*-]+)*\\.(?:${fileEndings})|dockerfile|makefile|jenkinsfile|gemfile|codeowners)(?![\\w@/-])`,
   "g",
 )
 /** Words with a slash between them that name no file. */
@@ -23,38 +26,6 @@ const folder =
 const region =
   /(?<![a-z\d-])(?:(?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)-\d|(?:us|europe|asia|australia|northamerica|southamerica|me|africa)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)\d{1,2}|(?:(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)|(?:australia|japan|korea|uk|france|germany|norway|switzerland|brazil|canada|sweden|poland|italy|israel|qatar)(?:north|south|east|west|central|southeast|westcentral)|(?:east|southeast)asia)\d?)(?![a-z\d-])/g
 
-/** Regions of the large clouds by where they stand. Those of the European Union leave out London, Zurich and Norway. */
-const areas: readonly (readonly [name: RegExp, code: string, regions: string])[] = [
-  [
-    /(?<![\p{L}-])(?:the )?(?:eu|european union|europäischen? union|union européenne|ue|unión europea)(?: regions?)?(?![\p{L}-])/gu,
-    "eu",
-    "eu-west-1 eu-west-3 eu-central-1 eu-north-1 eu-south-1 eu-south-2 europe-west1 europe-west3 europe-west4 europe-west8 europe-west9 europe-west10 europe-west12 europe-central2 europe-north1 europe-north2 europe-southwest1 westeurope northeurope germanywestcentral germanynorth francecentral francesouth swedencentral swedensouth italynorth polandcentral spaincentral austriaeast belgiumcentral",
-  ],
-  [
-    /(?<![\p{L}-])(?:germany|deutschland|allemagne|alemania)(?![\p{L}-])/gu,
-    "de",
-    "eu-central-1 europe-west3 europe-west10 germanywestcentral germanynorth",
-  ],
-  [
-    /(?<![\p{L}-])(?:the (?:us|u\.s\.|usa|united states)|us regions?|usa|united states)(?![\p{L}-])/gu,
-    "us",
-    "us-east-1 us-east-2 us-west-1 us-west-2 us-gov-east-1 us-gov-west-1 us-east1 us-east4 us-east5 us-central1 us-west1 us-west2 us-west3 us-west4 us-south1 eastus eastus2 westus westus2 westus3 centralus northcentralus southcentralus westcentralus",
-  ],
-  [
-    /(?<![\p{L}-])(?:switzerland|swiss|schweiz)(?: regions?)?(?![\p{L}-])/gu,
-    "ch",
-    "eu-central-2 europe-west6 switzerlandnorth switzerlandwest",
-  ],
-  [
-    /(?<![\p{L}-])(?:the (?:uk|united kingdom)|uk regions?|united kingdom)(?![\p{L}-])/gu,
-    "gb",
-    "eu-west-2 europe-west2 uksouth ukwest",
-  ],
-  [/(?<![\p{L}-])(?:france|frankreich)(?![\p{L}-])/gu, "fr", "eu-west-3 europe-west9 francecentral francesouth"],
-  [/(?<![\p{L}-])ireland(?![\p{L}-])/gu, "ie", "eu-west-1 northeurope"],
-  [/(?<![\p{L}-])frankfurt(?![\p{L}-])/gu, "frankfurt", "eu-central-1 europe-west3 germanywestcentral"],
-]
-
 const languages: readonly (readonly [name: string, code: string])[] = [
   ["english|englisch|anglais|inglés|inglese|inglês|engels", "en"],
   ["german|deutsch|allemand|alemán|tedesco|alemão|duits", "de"],
@@ -64,19 +35,28 @@ const languages: readonly (readonly [name: string, code: string])[] = [
   ["portuguese|portugese|portugiesisch|portugais|portugués|português", "pt"],
   ["dutch|niederländisch|néerlandais|holandés|nederlands", "nl"],
   ["polish|polnisch|polonais|polaco", "pl"],
-  ["swedish|schwedisch", "sv"],
-  ["danish|dänisch", "da"],
-  ["turkish|türkisch", "tr"],
-  ["czech|tschechisch", "cs"],
-  ["finnish|finnisch", "fi"],
-  ["hungarian|ungarisch", "hu"],
+  ["swedish|schwedisch|suédois|sueco|zweeds", "sv"],
+  ["danish|dänisch|danois|danés|deens", "da"],
+  ["turkish|türkisch|turc|turco", "tr"],
+  ["czech|tschechisch|tchèque|checo", "cs"],
+  ["finnish|finnisch|finnois|finlandés", "fi"],
+  ["hungarian|ungarisch|hongrois|húngaro", "hu"],
   ["japanese|japanisch|japonais|japonés", "ja"],
   ["korean|koreanisch", "ko"],
   ["chinese|mandarin|chinesisch|chinois|chino", "zh"],
   ["russian|russisch|russe|ruso", "ru"],
   ["arabic|arabisch|arabe", "ar"],
-  ["hebrew", "he"],
-  ["greek|griechisch", "el"],
+  ["hebrew|hebräisch|hébreu|hebreo", "he"],
+  ["indonesian|indonesisch", "id"],
+  ["vietnamese|vietnamesisch", "vi"],
+  ["romanian|rumänisch|roumain|rumano", "ro"],
+  ["thai", "th"],
+  // The guard does not tell these from others.
+  [
+    "norwegian|norwegisch|norvégien|catalan|katalanisch|catalán|català|catalão|ukrainian|ukrainisch|bulgarian|croatian|serbian|slovak|slovenian|slovene|icelandic|estonian|latvian|lithuanian|irish|gaelic|welsh|basque|galician|persian|farsi|urdu|bengali|tamil|malay|tagalog|swahili|afrikaans|latin|esperanto",
+    "other",
+  ],
+  ["greek|griechisch|grec|griego", "el"],
   ["hindi", "hi"],
 ]
 
@@ -94,8 +74,13 @@ const media: readonly (readonly [name: string, medium: string])[] = [
   ["chat(?! (?:channel|room) #)", "chat"],
   ["whatsapp", "whatsapp"],
   ["telegram", "telegram"],
-  ["e-?mails?|mail|mails|courriels?|correos? electrónicos?", "email"],
-  ["phone(?: calls?)?(?! numbers?)|telephone(?! numbers?)|voicemail|fax", "phone"],
+  ["mattermost", "mattermost"],
+  ["zulip", "zulip"],
+  ["threema", "threema"],
+  ["wechat", "wechat"],
+  ["viber", "viber"],
+  ["(?:the |our )?mailing ?lists?|e-?mails?|mail|mails|courriels?|correos? electrónicos?", "email"],
+  ["phone(?: calls?)?(?! numbers?)|telephone(?! numbers?)|voicemails?|fax", "phone"],
   ["tickets?", "ticket"],
   ["jira", "jira"],
   ["zendesk", "zendesk"],
@@ -145,7 +130,7 @@ const programs: Readonly<Record<string, string>> = {
 const command = new RegExp(
   `(?<![\\w./@-])(${Object.keys(programs)
     .sort((one, other) => other.length - one.length)
-    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|(?!and |or |nor )[a-z][a-z-]*|\\d{3,4}))*)(?![\\w@/-])`,
+    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|(?!and |or |nor )[a-z][a-z-]*|\\d{3,4}))*)(?![\\w@/-]|\\.\\w)`,
   "g",
 )
 const toolName =
@@ -177,8 +162,8 @@ export const marks = {
 
 export type Marked = { readonly text: string; readonly values: Values }
 
-/** Find the values in a rule in small letters, and put marks in their places. */
-export function markValues(plain: string, original: string): Marked {
+/** Find the values in a rule in small letters, and put marks in their places; with `more`, also those of a second reading. */
+export function markValues(plain: string, original: string, more = false): Marked {
   const found: Record<keyof Values, string[]> = {
     recipients: [],
     domains: [],
@@ -204,6 +189,8 @@ export function markValues(plain: string, original: string): Marked {
       return ` ${marks[kind]} `
     })
   let text = plain
+  for (const { kind, pattern, value } of more ? firstValues() : [])
+    text = take(text, kind, pattern, ([whole = ""]) => [value(whole)])
   text = take(text, "recipients", address, ([whole = ""]) => [whole])
   text = take(text, "regions", region, ([whole = ""]) => [whole])
   text = take(text, "domains", domain, ([, name = ""]) => [name])
@@ -224,12 +211,8 @@ export function markValues(plain: string, original: string): Marked {
   text = take(text, "commands", /(?<![\p{L}-])force[- ]?push(?:es|ing|ed)?(?![\p{L}-])/gu, () => ["git push --force"])
   text = take(text, "paths", path, ([whole = ""]) => (noPath.test(whole) ? [] : [whole.replace(/\.$/, "")]))
   text = take(text, "paths", folder, ([, name = ""]) => (name === "" ? [] : [`${name}/`]))
-  // "eu" is a pronoun in Portuguese, and "us" one in English.
-  const short = /(?<![\p{L}-])(?:EU|UE|US|USA|UK)(?![\p{L}-])/u.test(original)
-  for (const [name, , regions] of areas)
-    text = take(text, "regions", name, ([whole = ""]) =>
-      short || !/(?:^|\s)(?:eu|ue|us|usa|uk)(?:\s|$)/.test(whole) ? regions.split(" ") : [],
-    )
+  for (const [name, regions] of placesIn(original, more))
+    text = take(text, "regions", name, ([whole = ""]) => regions(whole))
   for (const [name, code] of languages)
     text = take(text, "languages", new RegExp(`(?<![\\p{L}-])(?:${name})(?![\\p{L}-])`, "gu"), () => [code])
   for (const [name, medium] of media)
@@ -241,7 +224,28 @@ export function markValues(plain: string, original: string): Marked {
     text = take(text, "media", /(?<![\p{L}-])signal(?![\p{L}-])/gu, () => ["signal"])
   if (/(?<=(?:on|to|auf|sur|en) )X(?![\p{L}\p{N}-])/u.test(original))
     text = take(text, "media", /(?<=(?:on|to|auf|sur|en) )x(?![\p{L}-])/gu, () => ["twitter"])
+  for (const { kind, pattern, value } of more ? lastValues() : [])
+    text = take(text.replace(/\s+/g, " "), kind, pattern, ([whole = ""]) => [value(whole)])
   return { text: joinLists(text), values: mapValues(found) }
+}
+
+/** The places that a text may name, with the regions there. */
+function placesIn(
+  original: string,
+  more: boolean,
+): readonly (readonly [name: RegExp, regions: (whole: string) => readonly string[]])[] {
+  // "eu" is a pronoun in Portuguese, and "us" one in English.
+  const short = /(?<![\p{L}-])(?:EU|UE|US|USA|UK)(?![\p{L}-])/u.test(original)
+  const isPronoun = (whole: string): boolean => !short && /(?:^|\s)(?:eu|ue|us|usa|uk)(?:\s|$)/.test(whole)
+  return [
+    ...places.map(
+      ([name, regions]) => [name, (whole: string) => (isPronoun(whole) ? [] : regions.split(" "))] as const,
+    ),
+    ...(more ? morePlaces() : []).map(
+      ([name, regions]) =>
+        [name, (whole: string) => [...regions.split(" "), whole].filter((one) => one !== "")] as const,
+    ),
+  ]
 }
 
 /** A command with as many words behind it as belong to it; the rest of the sentence does not. */

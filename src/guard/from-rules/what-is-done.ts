@@ -24,7 +24,7 @@ const spending = any(
 )
 
 const perUnit = any(
-  "per (?:night|person|head|seat|user|unit|item|hour|piece|kg|km|gb|call|token|request|head)|a night|a person|apiece|an hour|each item|per-seat|pro (?:nacht|person|stück)",
+  "per (?:night|person|head|seat|user|unit|item|hour|piece|kg|km|gb|call|token|request|head)|a night|a person|apiece|an hour|each item|per-seat|la nuit|par nuit|la noche|por noche|pro (?:nacht|person|stück)",
 )
 
 const perPeriod = any(
@@ -56,7 +56,8 @@ export function spend(rule: RuleStatement): FamilyReading {
       "at most|max|maximum|limit(?:ed)?|cap(?:ped)?|keep|stay|must|has to|have to|needs? to|up to|only|ceiling|the most|höchstens|maximal",
     ).test(plain)
   if (!stated) return undefined
-  if (any("minimum|at least|mindestens|earn|revenue|discount|price of the|invoice total").test(plain)) return undefined
+  if (any("minimum|at least|mindestens|earn|revenue|discount|average|price of the|invoice total").test(plain))
+    return undefined
   if (new Set(sums.map(({ minor, currency }) => `${minor} ${currency}`)).size > 1)
     return { why: "it names more than one sum" }
   const [{ minor, currency } = { minor: 0 }] = sums
@@ -131,7 +132,7 @@ const nearProduction = lazyPattern(
 )
 
 const readOnly = any(
-  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly",
+  "read[- ]only|read access|only reads?|reads? only|only select|select statements?|only (?:read|look at|query)|nur lesen|lesend|just read|readonly|read(?: from)?(?: \\S+){0,4},? (?:and )?nothing (?:more|else)",
 )
 
 /** Production as a kind of build, or as what something is measured by. */
@@ -187,7 +188,7 @@ const controls: readonly (readonly [control: string, LazyPattern])[] = [
   ["security", any("signature(?:s| verification| checks?)|commit hooks|pre-commit hooks?|git hooks")],
 ]
 
-const allControls = any(
+export const allControls = any(
   "security (?:controls?|settings?|measures?|checks?|protections?|features?|mechanisms?|safeguards?|tools?)|safeguards?|guardrails?|sicherheits(?:einstellungen|maßnahmen|funktionen|kontrollen)",
 )
 
@@ -204,6 +205,7 @@ export function securityControls(rule: RuleStatement): FamilyReading {
   const named = controls.filter(([, noun]) => noun.test(plain)).map(([control]) => control)
   const all = allControls.test(plain)
   if (named.length === 0 && !all) return undefined
+  if (any("may be|except|apart from|unless it").test(plain)) return twoThings
   const kept =
     on.test(plain) && any("must|keep|leave|always|has to|have to|stays?|remains?|at all times|immer").test(plain)
   if (!(rule.forbids && off.test(plain)) && !kept) return undefined
@@ -320,6 +322,8 @@ export function tools(rule: RuleStatement): FamilyReading {
   if (values.tools.length === 0 && onlyCommands.test(text))
     return { policy: { template: "shell-allow-list", commands: values.commands }, confidence: likely }
   if (values.commands.length + values.tools.length === 0 || !rule.forbids) return undefined
+  // What is named after an environment is a database or a table of it.
+  if (values.tools.some((tool) => /(?:^|_)(?:live|prod|prd|production)(?:_|$)/.test(tool))) return undefined
   const clauses = text.split(
     /[;.:](?= |$)|, (?=(?:and |but )?(?:never|no|don't|always|use|instead|prefer)\b)| but | instead/,
   )
@@ -338,7 +342,7 @@ export function tools(rule: RuleStatement): FamilyReading {
   return { policy, confidence: sure }
 }
 
-const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
+export const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
   ["migrate", any("migrat(?:e|es|ed|ing|ion|ions)")],
   ["restart", any("restart(?:s|ed|ing)?|reboot(?:s|ed|ing)?")],
   ["cancel", any("cancel(?:s|led|ed|ling|ing|lation)?")],
@@ -401,16 +405,16 @@ const acts: readonly (readonly [AskableAct, LazyPattern])[] = [
 ]
 
 /** Who is asked is the user, and not somebody the agent talks to. */
-const asksOthers =
-  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
+export const asksOthers =
+  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask \p{L}+ for (?:the|an?|his|her)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
 
 /** What is changed, run or deleted is some place's. */
-const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
+export const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
 
 const unspecific = any("main|master|protected|specific|certain|some|another|twice")
 
 /** The part of a rule that says what is asked about: what stands with "before" or "without", or else what is forbidden. */
-function askedIn(said: string): string {
+export function askedIn(said: string): string {
   const parts = said.split(/[;:.](?= |$)|, (?!(?:\p{L}+,? ){0,2}(?:or|and|nor|oder|und|ou|et|y|o|e) )| but /u)
   const ordered = parts.filter((part) =>
     any("before|without|until|unless|prior to|bevor|ohne|avant|antes|sans|sin|sem|only after|only once").test(part),

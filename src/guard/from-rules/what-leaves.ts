@@ -56,6 +56,7 @@ export function recipients(rule: RuleStatement): FamilyReading {
     any("download(?:s|ed|ing)?|upload(?:s|ed|ing)?|https?|requests?|fetch|urls?|documents?|files?").test(text)
   )
     return undefined
+  if (any("contains?|valid|filter|rejects?|accepts?").test(text)) return undefined
   if (rule.marked.values.media.some((medium) => medium !== "email")) return twoThings
   if (any("from(?! (?:you|us|me|now))|copy|subject|sender|signature").test(text) && !any("to|at|outside").test(text))
     return undefined
@@ -209,9 +210,12 @@ const writing = any(
   "writ(?:e|es|ing|ten)|answers?|repl(?:y|ies)|respond|communicat(?:e|es)|publish|texts?|antwort\\p{L}*|schreib\\p{L}*|réponds|répondre|écris|responde|responda|responder|escrib\\p{L}*|escrev\\p{L}*|scriv\\p{L}*|rispond\\p{L}*",
 )
 
+export const unknownLanguage = { why: "the guard does not tell that language from others" } as const
+
 export function language(rule: RuleStatement): FamilyReading {
   const { text, values } = rule.marked
   if (values.languages.length === 0) return undefined
+  if (values.languages.includes("other")) return unknownLanguage
   if (
     any(
       "translat(?:e|es|ed|ing|ion|ions)|speakers?|speaking customers?|market|localiz\\p{L}*|übersetz\\p{L}*|strings?|docs|documentation|docstrings?|readme|changelog|code|ui|user-visible|user-facing|labels?|identifiers?|tests?|copy|(?:error|log|status) messages?|(?:of|in) the (?:app|page|ui|site|game|tool|website|program)|variables?|commit\\p{L}*|kept waiting",
@@ -226,12 +230,7 @@ export function language(rule: RuleStatement): FamilyReading {
   // Whoever has every answer in one language means what goes to others as well; it is read between the lines.
   const general = !outgoing.test(text) && !audience.test(text)
   if (general && !writing.test(text)) return undefined
-  if (
-    !/(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|: ‹language›|‹language› (?:only|is|in|for)|\bno ‹language›/u.test(
-      text,
-    )
-  )
-    return undefined
+  if (!asLanguage.test(text)) return undefined
   if (isAdjective.test(text) || inPlaceOf.test(text)) return undefined
   const alone = onlyValues(rule, "languages")
   const languages = alone ?? values.languages
@@ -253,14 +252,18 @@ export function language(rule: RuleStatement): FamilyReading {
   return { policy: { template: "language-policy", languages, ...decided(rule) }, confidence }
 }
 
+/** The language is what something is written in. */
+export const asLanguage =
+  /(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|: ‹language›|‹language› (?:only|is|in|for)|\bno ‹language›/u
+
 /** "Every German text": the language says which texts are meant, and not in what to write. */
-const isAdjective = lazyPattern(
-  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
+export const isAdjective = lazyPattern(
+  "(?<![\\p{L}])(?:with|for|of) (?:\\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good|write) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\\p{L}]))\\p{L}",
   "u",
 )
 
 /** One letter, and not letters as such. */
-const oneText =
+export const oneText =
   /(?<![\p{L}])(?:the|this|that|my) (?:letter|mail|e-?mail|message|comment|note|text|card|post|reply|answer|invitation|cousin|friend|brother|sister|mother|father|landlord|bank|neighbou?r)(?![\p{L}])/u
 
 /** It is the writing in that language that is forbidden. */
@@ -305,16 +308,16 @@ const pointsTo = any("them|it|those|these|sie|les|los|las")
 const instead =
   /[;.:](?= |$)|, (?=(?:but |and )?(?:always|use|read|load|take|get|fetch|put|keep|store|pull|they|these|it|that|instead|rather)(?![\p{L}]))| instead(?![\p{L}])/u
 
+/** A system is described in which secrets are handled. */
+export const designWords = any(
+  "errors?|events?|snapshots?|types?|state|payloads?|runtime|backend|transports?|boundar(?:y|ies)|diagnostics?|projections?|schemas?|callers?|clients?|rotation|manager|handled|design",
+)
+
 export function secrets(rule: RuleStatement): FamilyReading {
   const plain = withoutFiles(rule)
   if (!(secretNouns.test(plain) || isToken(rule)) || !rule.forbids) return undefined
   if (/\b(?:you|agents?) (?:may|can) (?:read|open|look|see|use)\b.*\bbut\b/u.test(plain)) return twoThings
-  if (
-    any(
-      "errors?|events?|snapshots?|types?|state|payloads?|runtime|backend|transports?|boundar(?:y|ies)|diagnostics?|projections?|schemas?|callers?|clients?|rotation|manager|handled|design",
-    ).test(plain)
-  )
-    return undefined
+  if (designWords.test(plain)) return undefined
   if (
     any(
       "characters|length|digits|rotate[ds]?|hash(?:ed)?|expire|strong|reuse|guess|reset|plain ?text|at least|primary keys?|foreign keys?",
@@ -364,6 +367,7 @@ export function personalData(rule: RuleStatement): FamilyReading {
   const bound = parts.filter((part) => part.forbids || keepsOut.test(part.text)).map((part) => part.text)
   const isNamed = bound.some((part) => personNouns.test(part))
   if (!isNamed && !bound.some((part) => pointsTo.test(part))) return undefined
+  if (any("except|apart from|aside from").test(rule.plain)) return twoThings
   const plain = isNamed ? bound.join("; ") : rule.plain
   if (!personNouns.test(plain) || !givingOut.test(rule.plain) || rule.marked.values.regions.length > 0) return undefined
   if (!rule.forbids && !keepsOut.test(plain)) return undefined
@@ -400,6 +404,12 @@ export function hosts(rule: RuleStatement): FamilyReading {
   )
     return undefined
   if (any("addresses|recipients?|messages?|that domain").test(text) || values.media.includes("email")) return undefined
+  if (
+    /(?<![\p{L}])(?:any(?:one|body)|some(?:one|body)|nobody|no one|people|folks) (?:at|from|with|of) (?:\p{L}+ )?\(? ?‹domain›/u.test(
+      text,
+    )
+  )
+    return undefined
   const polarity = hostPolarity(text)
   if (polarity === "mixed") return twoThings
   if (polarity === "plain") return undefined

@@ -8,7 +8,7 @@ import { fold, globMatches } from "../facts/words.ts"
 export type Matcher = {
   readonly of: Words<"recipientDomains recipients hosts paths changedPaths deletedPaths commands commandLines commandUses sqlTargets">
   /**
-   * Domains and hosts: exact, or `*.example.com` for what stands below. Recipients: addresses or such domains. Paths: globs. Lines of
+   * Domains and hosts: exact, `*.example.com` for what stands below, or a network such as `192.168.4.0/24`. Recipients: addresses or such domains. Paths: globs. Lines of
    * commands by their first words; uses of a command by its name and first words, its flags anywhere. Others: globs on the whole name.
    */
   readonly patterns: readonly string[]
@@ -50,9 +50,21 @@ function valuesOf(of: Matcher["of"], facts: CallFacts, reach: Reach): readonly s
 }
 
 const hostTest = (pattern: string): ((value: string) => boolean) => {
+  const network = networkTest(pattern)
+  if (network !== undefined) return network
   const wild = pattern.startsWith("*.")
   const name = hostName(wild ? pattern.slice(2) : pattern)
   return wild ? (value) => value.endsWith(`.${name}`) : (value) => value === name
+}
+
+/** Addresses of a network by its first bits: `192.168.4.0/24`. */
+function networkTest(pattern: string): ((value: string) => boolean) | undefined {
+  const [, base = "", length = ""] = /^(\d{1,3}(?:\.\d{1,3}){3})\/(\d|[12]\d|3[0-2])$/.exec(pattern.trim()) ?? []
+  if (base === "") return undefined
+  const size = 2 ** (32 - Number(length))
+  const block = (address: string): number =>
+    Math.floor(address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0) / size)
+  return (value) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(value) && block(value) === block(base)
 }
 
 /** A pattern for a directory covers what is in it; one without a leading slash matches at any depth. */

@@ -10,7 +10,7 @@ import { compileCondition, type GuardPolicy } from "./condition.ts"
 import { type Cedar, loadCedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { cedarString, lineAt, type PolicyDraft, refuseGiven, shown } from "./template.ts"
+import { cedarString, lineAt, type PolicyDraft, refuseGiven, requireTexts, saysOneOf, shown } from "./template.ts"
 import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
@@ -35,6 +35,13 @@ function madeBy(
   }
 }
 
+/** A draft for calls about something only; the template that routes by what a text is about has that in its own. */
+function onlyAbout(draft: PolicyDraft, { template, about }: TemplateUse): PolicyDraft {
+  if (about === undefined || template === "channel-routing") return draft
+  const said = saysOneOf(requireTexts("about", about))
+  return { ...draft, when: draft.when.map((condition) => `(${condition}) && (${said})`) }
+}
+
 const choices: Readonly<Record<string, readonly unknown[]>> = {
   decision: [undefined, "deny", "ask"],
   unresolved: [undefined, "deny", "ask"],
@@ -49,7 +56,7 @@ function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
       throw invalid(name, undefined, `${known.slice(1).join(" or ")} for ${option}`, shown(found))
   }
   try {
-    return draftOf(use, name)
+    return onlyAbout(draftOf(use, name), use)
   } catch (error) {
     if (!(error instanceof HoldfastError && error.problem.code === "option-invalid")) throw error
     const { option, expected, found } = error.problem

@@ -226,7 +226,7 @@ function blockedTools({ tools = [], commands = [] }: BlockedTools, name: string)
 
 /** What a person can be asked about before it is done. */
 const askableActs = namesIn(
-  "cancel change commit delete deploy email install merge migrate network publish purchase push restart run send",
+  "call cancel change commit delete deploy email grant install merge migrate network publish purchase push rename reschedule restart run send",
 )
 export type AskableAct = (typeof askableActs)[number]
 
@@ -240,6 +240,7 @@ type AskBefore = UseOptions & {
 
 /** What an act is in a call: in Cedar, as uses of shell commands, or both. */
 const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> = {
+  call: { when: `context.media.contains("phone")` },
   cancel: { when: `context.tool like "*cancel*"` },
   change: { when: "context.changes" },
   commit: {
@@ -249,6 +250,10 @@ const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly comm
   delete: { when: `context.actions.contains("delete") || !context.destructive.isEmpty()` },
   deploy: { when: `context.actions.contains("deploy") || context.effects.contains("deploy")` },
   email: { when: `${sends} && context.media.contains("email")` },
+  grant: {
+    when: `context.tool like "*permission*" || context.tool like "*grant*" || context.tool like "*_role*"`,
+    commands: ["chmod", "chown", "setfacl", "usermod"],
+  },
   install: { when: `context.effects.contains("install")` },
   merge: {
     when: `context.tool like "*merge_pull_request*" || context.tool like "*merge_request*"`,
@@ -259,6 +264,10 @@ const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly comm
   publish: { commands: lists.acts.publish },
   purchase: { when: `context.actions.contains("purchase")` },
   push: { when: `context.tool like "*push_files*" || context.tool like "*git_push*"`, commands: lists.acts.push },
+  rename: { when: `context.tool like "*rename*"`, commands: ["mv", "git mv", "git branch -m"] },
+  reschedule: {
+    when: `context.tool like "*reschedul*" || context.tool like "*update_event*" || context.tool like "*move_event*"`,
+  },
   restart: { when: `context.tool like "*restart*" || context.tool like "*reboot*"`, commands: lists.acts.restart },
   run: { when: `context.actions.contains("execute")` },
   send: { when: sends },

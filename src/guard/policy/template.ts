@@ -1,5 +1,6 @@
 import { refuseOption } from "../../message/errors.ts"
 import type { OpenKind } from "../facts/leaf.ts"
+import { searchable } from "../facts/words.ts"
 import type { Matcher } from "./matcher.ts"
 
 /** What a template makes of its parameters. */
@@ -28,6 +29,8 @@ export type UseOptions = {
   readonly unresolved?: "deny" | "ask"
   /** `observe` only reports what the policy would have done. */
   readonly mode?: "enforce" | "observe"
+  /** Only calls whose texts say one of these words; all unless given. */
+  readonly about?: readonly string[]
   /** Where a suggested policy came from, and how sure it is; for whoever reads it. */
   readonly from?: string
   readonly confidence?: number
@@ -65,7 +68,11 @@ export const cedarString = (text: string): string =>
     .replace(/\p{Cc}/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)}"`
 
 /** A text inside a pattern of `like`, where a star would mean anything. */
-export const cedarPattern = (text: string): string => cedarString(text).slice(1, -1).replaceAll("*", "\\*")
+const cedarPattern = (text: string): string => cedarString(text).slice(1, -1).replaceAll("*", "\\*")
+
+/** Does the text of a call say one of these? */
+export const saysOneOf = (phrases: readonly string[]): string =>
+  phrases.map((phrase) => `context.text like "*${cedarPattern(searchable(phrase).trimEnd())}*"`).join(" || ")
 
 export const cedarSet = (texts: readonly string[]): string => `[${texts.map(cedarString).join(", ")}]`
 

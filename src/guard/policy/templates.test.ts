@@ -468,3 +468,36 @@ test("policies are counted as people count them: a text by its policies, a templ
     permit (principal, action, resource);`
   expect(countPolicies([{ name: "a.cedar", text }, { template: "no-secrets" }, { tools: [] }])).toBe(3)
 })
+
+test("a use about something binds only calls whose texts say so", () => {
+  const use = { template: "allowed-recipients", recipients: ["maren@ferncourt.example"], about: ["report"] } as const
+  const guard = createGuard([use])
+  const mail = (subject: string): Decision =>
+    guard.judge({ tool: "send_email", input: { to: "jo@oldbarn.example", subject, body: "See below." } }).decision
+  expect(mail("The weekly report")).toBe("deny")
+  expect(mail("Lunch on Friday")).toBe("allow")
+  expect(() => createGuard(JSON.parse(JSON.stringify([{ ...use, about: [] }])))).toThrow(
+    expect.objectContaining({ problem: expect.objectContaining({ code: "policy-invalid" }) }),
+  )
+})
+
+test("hosts may be named by their network", () => {
+  const guard = createGuard([{ template: "allowed-hosts", hosts: ["192.168.40.0/24"] }])
+  const decision = (command: string): Decision => guard.judge({ tool: "bash", input: { command } }).decision
+  expect(decision("nmap 192.168.40.77")).toBe("allow")
+  expect(decision("nmap 192.168.41.77")).toBe("deny")
+  expect(decision("ssh web-4")).toBe("deny")
+})
+
+test.each([
+  ["rename", "bash", { command: "git mv a.txt b.txt" }],
+  ["rename", "rename_file", { from: "a", to: "b" }],
+  ["reschedule", "reschedule_meeting", { id: 4 }],
+  ["grant", "bash", { command: "chmod 777 run.sh" }],
+  ["call", "phone_call", { number: "+4721000000" }],
+] as const)("a person is asked before %s: %s", (act, tool, input) => {
+  expect(createGuard([{ template: "ask-before", acts: [act] }]).judge({ tool, input }).decision).toBe("ask")
+  expect(
+    createGuard([{ template: "ask-before", acts: [act] }]).judge({ tool: "read_file", input: { path: "a" } }).decision,
+  ).toBe("allow")
+})

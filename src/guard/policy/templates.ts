@@ -4,17 +4,16 @@ import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
 import lists from "../facts/words.json" with { type: "json" }
-import { searchable } from "../facts/words.ts"
 import { isRuleTemplate, type RuleTemplateUse, ruleDraftOf, ruleTemplateNames } from "./rule-templates.ts"
 import type { SpentName } from "./schema.ts"
 import {
-  cedarPattern,
   cedarSet,
   cedarString,
   type PolicyDraft,
   refuseGiven,
   requireAmount,
   requireTexts,
+  saysOneOf,
   type UseOptions,
 } from "./template.ts"
 
@@ -149,7 +148,7 @@ function channelRouting({ media, about = reports }: ChannelRouting): PolicyDraft
   // A room is no medium: a rule about rooms says nothing of the ways to them.
   const by = ways.every((way) => way.startsWith("#")) ? "context.rooms" : "context.media"
   const words = requireTexts("about", about)
-  const said = words.map((phrase) => `context.text like "*${cedarPattern(searchable(phrase).trimEnd())}*"`).join(" || ")
+  const said = saysOneOf(words)
   return {
     rule: `Messages about ${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""} go out by ${ways.join(" or ")} only.`,
     instead: `Send it by ${ways.join(" or ")}.`,
