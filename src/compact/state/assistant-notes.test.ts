@@ -140,3 +140,19 @@ test.each(answers)("the words %j keep what they answer: %s", (said, needsQuestio
   const told = lines([assistant("I found your booking. What would you like to change?"), user(said)], "current")
   expect(told.some((line) => line.startsWith("The user's latest words answer"))).toBe(needsQuestion)
 })
+
+test("what the user was asked to choose from is told until something is done about it", () => {
+  const offer =
+    "After noon there are two:\n\n1. boat B237, 13:05, $34 more\n2. boat B241, 18:40, $76 more\n\nWhich one?"
+  const turns = [
+    user("What sails on the 27th?"),
+    assistant(offer),
+    user("Are my four bags still booked?"),
+    assistant("Yes, four bags. Which boat shall I take?"),
+  ]
+  const choice = user("ok the second one, on the same card as the first change")
+  expect(lines([...turns, choice], "current").join("\n")).toContain("2. boat B241, 18:40, $76 more")
+  const booked = used("book_boat", { boat: "B241" }, '{"status": "booked", "id": "R-1"}')
+  const done = [...turns, choice, ...booked, assistant("Booked. Anything else?"), user("no, thanks")]
+  expect(lines(done, "current").join("\n")).not.toContain("B237")
+})

@@ -327,6 +327,24 @@ export function answeredDraft(answer: AssistantStatement): NoteDraft {
   return beforeLatestWords("The user's latest words answer: ", answer, answer.text, question)
 }
 
+/** The items of a list, each with its number or letter. */
+const choices = /^[ \t]{0,8}(?:\*\*)?(?:\(?(?:\d{1,2}|[A-Ha-h])[.)]|option \d{1,2}:?)(?:\*\*)? .{3,400}$/gim
+
+/** Does an answer list what the user may choose from? */
+export const offersChoice = ({ text }: AssistantStatement): boolean => (text.match(choices)?.length ?? 0) >= 2
+
+/** What the user was asked to choose from, for whoever is told "the second one". */
+export function offeredDraft(answer: AssistantStatement): NoteDraft {
+  const items = (answer.text.match(choices) ?? []).map((item) => item.trim().replaceAll("**", ""))
+  const each = Math.floor((maxOffered - offeredLead.length) / items.length)
+  return {
+    ...draft("current", "", answer, offeredWorth),
+    text: `${offeredLead}${items.map((item) => oneLine(item, Math.max(leastItem, each))).join("; ")}`,
+  }
+}
+const offeredLead = "Offered, and nothing done about it since: "
+const [maxOffered, leastItem, offeredWorth] = [480, 40, 8]
+
 const toldLead = "The user was told last: "
 
 /** Does a line say what the user was told? */

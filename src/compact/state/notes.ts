@@ -15,6 +15,8 @@ import {
   isShort,
   lastDrafts,
   latestThoughts,
+  offeredDraft,
+  offersChoice,
   questionIn,
   thoughtDrafts,
   toldDrafts,
@@ -126,6 +128,8 @@ type Reading = {
   isLastWord: boolean
   /** What the user's latest words go on from, and whether it waited for them. */
   before: { readonly answer: AssistantStatement; readonly waits: boolean; readonly isNoted: boolean } | undefined
+  /** The list that the user was last asked to choose from. */
+  offered: AssistantStatement | undefined
   /** Are the latest words so few that they say nothing alone? */
   isBrief: boolean
   /** Where the last call stands that has its result. */
@@ -180,6 +184,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     isNoted: false,
     isLastWord: false,
     before: undefined,
+    offered: undefined,
     isBrief: false,
     calledSince: -1,
     failedAct: undefined,
@@ -447,6 +452,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     if (reading.gestured) reading.drafts.push(...confirmedDrafts(answer))
   }
   settle(reading)
+  if (answer !== undefined && waits && offersChoice(answer)) reading.offered = answer
   reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
   reading.isBrief = needsQuestion(text)
   reading.answer = undefined
@@ -467,12 +473,21 @@ function settle({ before, drafts }: Reading): void {
 }
 
 /** What the user's latest words go on from. */
-function beforeDrafts({ before, isBrief }: Reading): readonly NoteDraft[] {
+function beforeDrafts({ before, isBrief, offered, work }: Reading): readonly NoteDraft[] {
   if (before === undefined) return []
   const { answer, waits, isNoted } = before
-  if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...conclusionDrafts(answer, isNoted)]
-  return [...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
+  // What one of a list was chosen for may have been said some words ago.
+  const isSettled =
+    offered === undefined ||
+    answer.at - offered.at > recentOffer ||
+    [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
+  const choice = isSettled || (isBrief && offered === answer) ? [] : [offeredDraft(offered)]
+  if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...choice, ...conclusionDrafts(answer, isNoted)]
+  return [...choice, ...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
 }
+
+/** Messages after which a choice is one that the user let go. */
+const recentOffer = 12
 
 /** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
 const needsQuestion = (text: string): boolean =>
