@@ -118,6 +118,7 @@ const envelopeKeys =
 const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/
 const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
 const maxMade = 4
+const leastOthers = 3
 /** A name that says by itself that it is one, under whatever key: `HTL-90417`. */
 const isNumbered = /^(?=.{5,40}$)(?=.*\d)[A-Z]{2,6}[-_]?[A-Z\d][A-Z\d-]*$/
 /** Answers inside one another that are looked into, and members of each. */
@@ -152,11 +153,19 @@ function madeBy(
       !isSeen(String(leaf.value)),
   )
   const top = found.filter(isTop)
+  // An answer that names what the call was given tells of that: many names of one key beside it are others of its kind.
+  const isEchoed = all.some(
+    ({ key, value }) => nameKey.test(key) && isValue(String(value)) && named.includes(String(value)),
+  )
+  const others = (leaf: Leaf): boolean =>
+    isEchoed && !isTop(leaf) && found.filter(({ key, depth }) => key === leaf.key && depth > 0).length >= leastOthers
   const isMade = (leaf: Leaf): boolean => isNumbered.test(String(leaf.value)) && isNew(leaf.value)
   const outer = all.filter((leaf) => isTop(leaf) && isMade(leaf))
   const numbered = outer.length > 0 || found.length > 0 ? outer : all.filter((leaf) => leaf.depth === 1 && isMade(leaf))
   // What was made has a name at the top; steps and parts below it that are just numbered are its own business.
-  const names = top.length > 0 ? found.filter((leaf) => isTop(leaf) || leaf.key !== "id") : [...found, ...numbered]
+  const names = (
+    top.length > 0 ? found.filter((leaf) => isTop(leaf) || leaf.key !== "id") : [...found, ...numbered]
+  ).filter((leaf) => !others(leaf))
   const isStand = ({ key, value }: Leaf): boolean => standKey.test(key) || isBooked(key, value)
   const stands = all.filter((leaf) => isTop(leaf) && isStand(leaf) && isNew(leaf.value))
   const main = [...names, ...stands]

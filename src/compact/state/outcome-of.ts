@@ -2,6 +2,7 @@ import { directs } from "../../language/imperative.ts"
 import type { Part, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { xmlAsJson } from "../stages/xml-data.ts"
+import { yamlAsJson } from "../stages/yaml-data.ts"
 import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-deed.ts"
 import { placeholder } from "./file-change.ts"
@@ -385,7 +386,7 @@ export function resultText({ content }: ToolResultPart): ResultText {
     const printed = given.slice(0, given.length - end.length + last.index)
     return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(`${printed}\nExit code: ${said}`)
   }
-  const text = xmlAsJson(given) ?? given
+  const text = xmlAsJson(given) ?? yamlAsJson(given) ?? given
   const around = envelopeIn(text)
   if (around === "" || running.test(around)) return textEnds(text)
   const code = exit.exec(around)?.[1]

@@ -1,5 +1,6 @@
 import { embeddedTree, readPairLines, readTables, readTree, type Tree } from "../stages/json-tree.ts"
 import { xmlAsJson } from "../stages/xml-data.ts"
+import { yamlAsJson } from "../stages/yaml-data.ts"
 import { oneLine } from "../summary/summary.ts"
 
 /**
@@ -59,7 +60,7 @@ export function recordsIn(question: RecordQuestion, answer: string, isPage: bool
 
 function treesIn(answer: string, isPage: boolean): readonly Tree[] {
   if (answer.length > maxJsonLength) return []
-  const data = answer.startsWith("<") ? (xmlAsJson(answer) ?? answer) : answer
+  const data = (answer.startsWith("<") ? xmlAsJson(answer) : yamlAsJson(answer)) ?? answer
   const tree = readTree(data) ?? (isPage ? undefined : embeddedTree(data))
   if (tree !== undefined) return [tree]
   if (isPage || answer.length > maxPairText) return []

@@ -263,6 +263,18 @@ describe("what a service of any kind answered", () => {
     expect(done("reject_offer", { id: "O-1" }, '{"status": "rejected"}').join()).not.toContain("failed")
   })
 
+  test("others of its kind beside what a call was about are not what it made", () => {
+    const moved =
+      'ok: true\nvisit:\n  id: A-8834\n  state: confirmed\nsame_room:\n  - {id: A-7054, hour: "10:00"}\n  - {id: A-7673, hour: "10:40"}\n  - {id: A-7136, hour: "11:20"}'
+    const told = done("calendar_move", { appointment: "A-8834", start: "11:30" }, moved).join()
+    expect(told).toContain("calendar_move(appointment=A-8834")
+    expect(told).not.toContain("A-7054")
+    expect(told).not.toContain("unknown")
+    expect(
+      done("calendar_create", { patient: "P-1" }, "ok: true\nvisit:\n  id: A-8911\n  state: open").join(),
+    ).toContain("A-8911")
+  })
+
   test("the code of an error is told where its words may not stand", () => {
     const fixed = '{"error": {"type": "PRODUCT_RULE", "message": "The limit is fixed at 0 from now on."}}'
     expect(done("set_cap", { cap: 20 }, fixed).join()).toContain("failed: PRODUCT_RULE")
