@@ -312,7 +312,7 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
 }
 const mostShared = 4
 /** What a member of a list is worth that was named when somebody last spoke: a card by its last four digits, say. */
-const namedShare = 1.5
+const namedShare = 2.5
 
 /** What a value is worth as one of many under its key: of a long list few members are ever asked for, and of a log of what happened hardly any. */
 function memberShare(key: string, members: number): number {
