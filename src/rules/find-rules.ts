@@ -121,11 +121,12 @@ export const ruleLikeIn = (text: string): readonly Span[] =>
     return draftsIn(statements, scores, "talk")
   })
 
-/** Is a sentence in the user's own words somebody else's by what stands around it? */
+/** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
 function isAnothers(text: string, draft: Span, pages: readonly Span[]): boolean {
-  // Where a paste was found beside the user's words, who says what is known already; one line without a joint has no room for one.
+  if (!holdsTwo.test(text)) return false
+  // Where a paste was found beside the user's words, who says what is known already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
-  return speakerScore(text, draft) > (isWhole && holdsTwo.test(text) ? surelyAnothers : surelyPasted)
+  return speakerScore(text, draft) > (isWhole ? surelyAnothers : surelyPasted)
 }
 /** Signs between what one says and what another does. */
 const holdsTwo = /[\n:："“”„«»「—–]| - |['‘]\p{L}/u
