@@ -361,6 +361,16 @@ export const setExamples = (sets: readonly string[]): readonly Example[] => [
   ...labelledTalk(sets).flatMap((item) => talkExamples(item, labelledWeight)),
 ]
 
+/** Puts an order into another one, in place. */
+export function shuffle(order: number[], dice: (sides: number) => number): void {
+  for (let at = order.length - 1; at > 0; at--) {
+    const other = dice(at + 1)
+    const [one, two] = [order[at] ?? 0, order[other] ?? 0]
+    order[at] = two
+    order[other] = one
+  }
+}
+
 /** Numbers that look random and are the same every time. */
 export function createDice(start: number): (below: number) => number {
   let seed = start

@@ -8,6 +8,7 @@ import {
   pageExamples,
   realLines,
   setExamples,
+  shuffle,
   writtenExamples,
 } from "./rules-examples.ts"
 
@@ -118,12 +119,7 @@ function trainOne(
   const dice = createDice(seed)
   const order = examples.map((_, n) => n)
   for (let epoch = 0; epoch < epochs; epoch++) {
-    for (let at = order.length - 1; at > 0; at--) {
-      const other = dice(at + 1)
-      const [one, two] = [order[at] ?? 0, order[other] ?? 0]
-      order[at] = two
-      order[other] = one
-    }
+    shuffle(order, dice)
     for (const n of order) {
       const example = examples[n]
       if (example === undefined) continue

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import type { Span } from "../src/message/message.ts"
 import { findRules, ruleLikeIn } from "../src/rules/find-rules.ts"
 import { speakerFeatures, speakerTable } from "../src/rules/who-speaks.ts"
-import { announced, createDice, fixtureTalk, linesOf, readMarked } from "./rules-examples.ts"
+import { announced, createDice, fixtureTalk, linesOf, readMarked, shuffle } from "./rules-examples.ts"
 import { digits, heaviest, type Model, signsOf, weightStep } from "./rules-train.ts"
 
 /**
@@ -156,12 +156,7 @@ function trainOne(examples: readonly Example[], seed: number): Model {
   const rarity = Math.sqrt(sumOf(false) / sumOf(true))
   const order = examples.map((_, n) => n)
   for (let epoch = 0; epoch < epochs; epoch++) {
-    for (let at = order.length - 1; at > 0; at--) {
-      const other = dice(at + 1)
-      const [one, two] = [order[at] ?? 0, order[other] ?? 0]
-      order[at] = two
-      order[other] = one
-    }
+    shuffle(order, dice)
     for (const n of order) {
       const example = examples[n]
       if (example === undefined) continue

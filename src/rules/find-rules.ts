@@ -11,7 +11,7 @@ import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { speakerScore, surelyAnothers, surelyPasted } from "./who-speaks.ts"
+import { isAnothers } from "./who-speaks.ts"
 import { noReading, type Reading, readWords } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
@@ -120,16 +120,6 @@ export const ruleLikeIn = (text: string): readonly Span[] =>
     scoreSome(text, statements, "talk", scores, statements.length)
     return draftsIn(statements, scores, "talk")
   })
-
-/** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
-function isAnothers(text: string, draft: Span, pages: readonly Span[]): boolean {
-  if (!holdsTwo.test(text)) return false
-  // Where a paste was found beside the user's words, who says what is known already.
-  const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
-  return speakerScore(text, draft) > (isWhole ? surelyAnothers : surelyPasted)
-}
-/** Signs between what one says and what another does. */
-const holdsTwo = /[\n:："“”„«»「—–]| - |['‘]\p{L}/u
 
 /** By these words a speaker says that it holds until something else is said. */
 const forNow =

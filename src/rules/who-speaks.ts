@@ -11,6 +11,16 @@ import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
 /** From these scores on it is somebody else: where no form of the message shows a paste, and beside one that is shown. */
 export const [surelyAnothers, surelyPasted]: readonly [number, number] = [0.5, 3]
 
+/** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
+export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
+  if (!holdsTwo.test(text)) return false
+  // Where a paste was found beside the user's words, who says what is known already.
+  const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
+  return speakerScore(text, sentence) > (isWhole ? surelyAnothers : surelyPasted)
+}
+/** Signs between what one says and what another does. */
+const holdsTwo = /[\n:："“”„«»「—–]| - |['‘]\p{L}/u
+
 const table = lazy(() => ({
   levels: readLevels(speakerWeights, speakerTable),
   weights: weightsOfLevels(speakerWeightStep),
