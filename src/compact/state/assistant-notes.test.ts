@@ -28,6 +28,10 @@ const silly: readonly (readonly [why: string, said: string])[] = [
     "what it looks at next, behind a reason",
     "Since the search gave nothing, I'll explore the folders to find where rules are.",
   ],
+  ["a step that it tells itself to do", "Delete the duplicate lines 91-94 at the end of the body."],
+  ["another one, behind a word of order", "First, check where `attachQuotes` is called."],
+  ["one that is named by what it does", "Setting the field 'Impact' to '2 - Medium' in the form."],
+  ["that something was found, and not what", "Excellent, now I've found the issue!"],
   [
     "a blob of data",
     `The reason is in QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5ejAxMjM0NTY3ODk.`,
@@ -41,6 +45,8 @@ const worthy: readonly string[] = [
   "We decided on PostgreSQL because two gateways write at once.",
   "I'll use a queue instead of a timer so that nothing is lost.",
   "The root cause is that the session cookie has no path.",
+  "Use one queue instead of two timers, because order matters here.",
+  "Parsing of the 3rd column fails since it holds dates.",
 ]
 test.each(worthy)("what was decided or found is told: %s", (said) => {
   expect(thoughts(said)).toEqual([said])
@@ -139,6 +145,16 @@ const answers: readonly (readonly [said: string, needsQuestion: boolean])[] = [
 test.each(answers)("the words %j keep what they answer: %s", (said, needsQuestion) => {
   const told = lines([assistant("I found your booking. What would you like to change?"), user(said)], "current")
   expect(told.some((line) => line.startsWith("The user's latest words answer"))).toBe(needsQuestion)
+})
+
+test("the headings of an answer are nothing to choose from", () => {
+  const parts =
+    "This is what it takes:\n\n1. **Upgrade the cabin:**\n- $120\n\n2. **Add bags:**\n- $50\n\nShall I go on?"
+  const turns = [
+    assistant(parts),
+    user("Yes, do the upgrade and the bags, and charge the card on file for both please"),
+  ]
+  expect(lines(turns, "current").join("\n")).not.toContain("Offered")
 })
 
 test("what the user was asked to choose from is told until something is done about it", () => {

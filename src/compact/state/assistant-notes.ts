@@ -1,4 +1,5 @@
 import { cutMiddle } from "../../language/cut-text.ts"
+import { directs } from "../../language/imperative.ts"
 import { createPerObject, createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
@@ -121,9 +122,15 @@ const thoughtsIn = createRecent((text): Thoughts => {
     !isHalf(sentence) &&
     !isAnnouncement(sentence)
   const long = wordsOf(text).filter((sentence) => weightOf(sentence) >= minLength)
-  const found = long.filter((sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence))
+  const found = long.filter(
+    (sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !directs(sentence) && !isCheer(sentence),
+  )
   const decided = long.filter(
-    (sentence) => decides.test(sentence.slice(0, 600)) && !found.includes(sentence) && isWorth(sentence),
+    (sentence) =>
+      decides.test(sentence.slice(0, 600)) &&
+      !found.includes(sentence) &&
+      isWorth(sentence) &&
+      (settling.test(sentence) || !directs(sentence)),
   )
   const reported = long.filter(
     (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
@@ -140,7 +147,20 @@ const reportWorth = 2.4
 
 /** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
 const reports = (sentence: string): boolean =>
-  isFull.test(sentence) && exact.test(sentence) && !announces.test(sentence.slice(0, 600))
+  isFull.test(sentence) &&
+  exact.test(sentence) &&
+  !announces.test(sentence.slice(0, 600)) &&
+  !directs(sentence) &&
+  !begun.test(sentence)
+
+/** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
+const begun =
+  /^(?:now )?\p{L}{2,14}ing (?!\p{L}+ (?:is|was|are|were|has|fails?|failed|works?|worked)\b)(?!.*\b(?:is|was|are|were|fails?|failed)\b)/iu
+
+/** That something was found, and not what: "Now I've found the issue!" */
+const isCheer = (sentence: string): boolean =>
+  !exact.test(sentence) && weightOf(sentence) < leastFinding && /!["')*\]]{0,3}$/.test(sentence)
+const leastFinding = 60
 
 const isFull = /[.!。！]["')*\]]{0,3}$/
 
@@ -330,12 +350,16 @@ export function answeredDraft(answer: AssistantStatement): NoteDraft {
 /** The items of a list, each with its number or letter. */
 const choices = /^[ \t]{0,8}(?:\*\*)?(?:\(?(?:\d{1,2}|[A-Ha-h])[.)]|option \d{1,2}:?)(?:\*\*)? .{3,400}$/gim
 
+/** What can be chosen: the heading of a part of the answer is no choice. */
+const choicesIn = (text: string): readonly string[] =>
+  (text.match(choices) ?? []).map((item) => item.trim().replaceAll("**", "")).filter((item) => !leadsUp(item))
+
 /** Does an answer list what the user may choose from? */
-export const offersChoice = ({ text }: AssistantStatement): boolean => (text.match(choices)?.length ?? 0) >= 2
+export const offersChoice = ({ text }: AssistantStatement): boolean => choicesIn(text).length >= 2
 
 /** What the user was asked to choose from, for whoever is told "the second one". */
 export function offeredDraft(answer: AssistantStatement): NoteDraft {
-  const items = (answer.text.match(choices) ?? []).map((item) => item.trim().replaceAll("**", ""))
+  const items = choicesIn(answer.text)
   const each = Math.floor((maxOffered - offeredLead.length) / items.length)
   return {
     ...draft("current", "", answer, offeredWorth),

@@ -279,6 +279,8 @@ describe("what was done", () => {
     expect(
       lines(asked(...used("bash", { command: "grep -rn lost src" }, "Command exited with code 1")), "error"),
     ).toEqual([])
+    const silent = "(no output)\n\nCommand exited with code 1"
+    expect(lines(asked(...used("bash", { command: 'grep -n "yield.*turn" src/*.ts' }, silent)), "error")).toEqual([])
   })
 
   test("nor is one by a tool, or behind a pipe, and an error of a notebook is its last line", () => {

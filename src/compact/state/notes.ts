@@ -227,7 +227,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
       ...said,
       ...latestThoughts(drafts, talk),
       ...workDrafts(work, newestRequest(talk)),
-      ...valueDrafts(reading.values),
+      ...valueDrafts(reading.values, messages.length),
     ],
     messages.length,
     Math.min(limit, maxNotes),

@@ -49,6 +49,13 @@ test("what came up most often stands first, and of that the newest", () => {
   ])
 })
 
+test("of a file that was left, sizes and colours are not told", () => {
+  const state = emptyState()
+  addValues(state, settingsIn("body { padding: 50px 60px; color: #5568d3; }\nconst port = 8080;"))
+  expect(sourceRecord("a.html", state)?.fields.map(({ key }) => key)).toEqual(["padding", "color", "port"])
+  expect(sourceRecord("a.html", state, true)?.fields.map(({ key }) => key)).toEqual(["port"])
+})
+
 test("for any text, each value stands in it, and the record reads back as it is printed", () => {
   const source = fc.string({ unit: fc.constantFrom(..."ab1_:=;,./ \n\"'`(){}#-"), maxLength: 200 })
   fc.assert(

@@ -99,6 +99,7 @@ export function programValues(text: string): readonly SourceValue[] {
 
 /** All values of one owner, newest last. */
 export type SourceState = {
+  /** Of each value, how often it came up. */
   readonly values: Map<string, Map<string, number>>
   readonly sources: string[]
   at: number
@@ -119,16 +120,23 @@ export function addValues(state: SourceState, values: readonly SourceValue[]): v
   }
 }
 
-/** The record of an owner: what came up most often first, and of that the newest. */
-export function sourceRecord(name: string, { values }: SourceState): FactRecord | undefined {
-  const fields = [...values].slice(-maxKeys).map(([key, own]) => ({
-    key,
-    pieces: [...own]
-      .reverse()
-      .toSorted(([, one], [, other]) => other - one)
-      .slice(0, maxEachKey)
-      .map(([value]) => value),
-  }))
+/** Sizes and colours: whoever comes back to a file that was left reads them there. */
+const styling = /(?:^|\s)-?[\d.]+(?:px|r?em|v[hw]|fr)(?=\s|$)|^\s*#[\da-f]{3,8}\s*$|\b(?:ease|solid|cubic-bezier)\b/i
+
+/** The record of an owner: what came up most often first, and of that the newest. `isLeft`: was something else worked on since? */
+export function sourceRecord(name: string, { values }: SourceState, isLeft = false): FactRecord | undefined {
+  const fields = [...values]
+    .slice(-maxKeys)
+    .map(([key, own]) => ({
+      key,
+      pieces: [...own]
+        .reverse()
+        .toSorted(([, one], [, other]) => other - one)
+        .slice(0, maxEachKey)
+        .map(([value]) => value)
+        .filter((value) => !isLeft || !styling.test(value)),
+    }))
+    .filter(({ pieces }) => pieces.length > 0)
   return fields.length === 0 ? undefined : { name: oneLine(name.replaceAll(": ", ":"), 160), fields }
 }
 

@@ -8,6 +8,7 @@ import { isAnnouncement, partLabels } from "./assistant-notes.ts"
 import type { CallDeed } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { withoutEnvelope } from "./outcome-of.ts"
+import { isScreen } from "./page-elements.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
 import {
   addValues,
@@ -63,10 +64,10 @@ type RecordState = {
   /** What was done to it since it was read, in order. */
   readonly changedBy?: readonly string[]
 }
-/** Every value with its owner, as drafts of lines. */
-export const valueDrafts = (values: Values): readonly NoteDraft[] => [
+/** Every value with its owner, as drafts of lines; the transcript has `end` messages. */
+export const valueDrafts = (values: Values, end: number): readonly NoteDraft[] => [
   ...recordDrafts(values),
-  ...sourceDrafts(values.inSource),
+  ...sourceDrafts(values.inSource, end),
   ...statementDrafts(values),
 ]
 
@@ -138,10 +139,12 @@ const valuesInCall = createPerObject(({ input }: ToolCallPart, kind: CallDeed["t
 })
 
 const sourceWorth = 2
+/** Messages after which a file that was not written any more was left. */
+const leftAfter = 40
 
-const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDraft[] =>
+const sourceDrafts = (states: ReadonlyMap<string, SourceState>, end: number): readonly NoteDraft[] =>
   [...states].flatMap(([name, state]): readonly NoteDraft[] => {
-    const record = sourceRecord(name, state)
+    const record = sourceRecord(name, state, end - state.at > leftAfter)
     const { sources, at } = state
     return record === undefined
       ? []
@@ -314,9 +317,11 @@ const statedBy = createRecent(
 )
 
 /** What lines of a tool's output say in words, with an exact value in them. */
-function printedOf({ call, deed }: OpenCall, { content }: ToolResultPart): readonly ValueStatement[] {
+function printedOf({ call, deed }: OpenCall, result: ToolResultPart): readonly ValueStatement[] {
+  // The elements of a screen have figures in their names.
+  if (isScreen(result)) return []
   const read = deed.type === "files" || isPage(call) ? printedInFile : printedIn
-  return content.flatMap((part) => (part.type === "text" ? read(withoutEnvelope(part.text)) : []))
+  return result.content.flatMap((part) => (part.type === "text" ? read(withoutEnvelope(part.text)) : []))
 }
 
 function remember(

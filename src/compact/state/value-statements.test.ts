@@ -74,6 +74,14 @@ test("a line in words amid code or a log is quoted; a text for people is not", (
   const output = [...log, "backup job ticket_id: ORM-789931", ...log].join("\n")
   expect(printedIn(output).map(({ text }) => text)).toEqual(["backup job ticket_id: ORM-789931"])
   expect(printedInFile(output)).toHaveLength(1)
+  const wrapped = [
+    ...log,
+    "The line below runs only the tests of rule L012, which is quicker while",
+    "you work.",
+    ...log,
+  ]
+  expect(printedIn(wrapped.join("\n"))).toEqual([])
+  expect(printedIn([...log, "solar_constant : float, default 1366.1", ...log].join("\n"))).toEqual([])
   const page = Array.from({ length: 5 }, (_, n) => `This chapter is about the tool and how people use it, part ${n}.`)
   expect(printedInFile([...page, "The newest release of it is pi-2.14.1 for now."].join("\n"))).toEqual([])
 })

@@ -130,7 +130,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
 const coded =
-  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#\p{L}|^HTTP\/\d|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
+  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
 /** What builders and installers say on their way, and the head of a listing. */
 const progress =
   /^(?:Compiling|Checking|Download(?:ing|ed)|Install(?:ing|ed)|Building|Fetch(?:ing|ed)|Unpacking|Setting up|Resolving|Preparing|Running|Finished|Collecting|Using cached|Requirement already|Nextest run|Directory listing|Total output lines)(?![\p{L}])/u
@@ -154,7 +154,8 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
     const stop = lineBreak < 0 ? output.length : lineBreak
     if (stop - start >= 10 && stop - start <= longestPrinted) {
       const line = output.slice(start, stop).trim()
-      const statement = coded.test(line) || progress.test(line) ? undefined : statementOf(line)
+      const isNone = coded.test(line) || progress.test(line) || isWrapped(line, output, stop)
+      const statement = isNone ? undefined : statementOf(line)
       if (statement !== undefined && tellsOwner(statement)) found.push(statement)
       if (found.length > most) return []
     }
@@ -162,6 +163,10 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
   }
   return found
 }
+
+/** Does the sentence of a line go on in the next one? Then it is a text for people. */
+const isWrapped = (line: string, output: string, end: number): boolean =>
+  !/[.!?:。！？]["')]?$/.test(line) && /^\n[ \t]{0,40}\p{Ll}/u.test(output.slice(end, end + 48))
 
 /** Lines of a file that are looked at, and how many of them are code in one that is no text for people. */
 const maxLooked = 60

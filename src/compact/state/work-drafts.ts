@@ -94,7 +94,8 @@ function argumentsIn(list: string): readonly string[] {
 }
 
 /** A search without a hit ends like this; that is no error. */
-const foundNothing = /^(?:\W{0,3}(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3})?$/i
+const foundNothing =
+  /^(?:\W{0,3}(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3}(?:no output\W{0,2})?)?$/i
 
 /** The last step of a command filters what was printed. */
 const endsInSearch = /(?:\||&&|;)\s{0,3}(?:[ez]?grep|rg|ag)\s[^|&;]{1,200}`$/
