@@ -275,11 +275,13 @@ const leastConclusion = 24
  * that is written down already.
  */
 export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): readonly NoteDraft[] {
-  // What led up to a question was settled with its answer.
-  const worth = waitsForUser(answer) ? 2 : 4.5
+  // What led up to a question was settled with its answer, and what the user was asked to do was done.
+  const waits = waitsForUser(answer)
+  const worth = waits ? 2 : 4.5
   const isWhole = !isNoted && isShort(answer)
   const thoughts = isWhole ? [] : thoughtDrafts(answer)
-  const text = isWhole ? shortAnswer(answer) : conclusionIn(answer.text)
+  const told = isWhole ? shortAnswer(answer) : conclusionIn(answer.text)
+  const text = waits && asksUser.test(answer.text) ? "" : told
   const conclusion = weightOf(text) < leastConclusion ? [] : [draft("conclusion", text, answer, worth)]
   return isNoted ? conclusion : [...thoughts, ...conclusion]
 }

@@ -257,7 +257,9 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   }
   if (verb === "finish" || verb === "ask") {
     const text = textUnder(input, sayKeys) ?? questionsIn(input) ?? longestText(input)
-    if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
+    // A tool that confirms something by its number asks nobody.
+    if (text !== undefined && (verb === "finish" || inWords.test(text)))
+      return { type: "said", text, asks: verb === "ask" }
   }
   if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
   const statement = textUnder(input, ["query", "sql", "statement", "stmt", "q"])
@@ -269,6 +271,8 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), input, changes }
 }
+
+const inWords = /\p{L}\s+\S|[?？]|[\u2e80-\u9fff\uac00-\ud7af]/u
 
 /** A request over HTTP that changes nothing, by its method or its first word. */
 const asksOnly = (input: unknown): boolean =>

@@ -108,7 +108,7 @@ export const defers = cue(
 /** The assistant waits for the user without a question mark. */
 export const asksUser = cue(
   words(
-    "please (?:provide|confirm|let me know|share|specify|choose|tell)|i(?:['’]ll| will)? need (?:your|the following)|would you like|could you",
+    "please (?:provide|confirm|let me know|share|specify|choose|tell|type|enter|reply|send me|give me|check (?:the|your))|i(?:['’]ll| will)? need (?:your|the following)|would you like|could you",
   ),
   words(
     "por favor,? (?:confirm|indi|proporcion)\\p{L}*|bitte (?:bestätigen|geben|teilen)|veuillez|подтвердите|укажите|сообщите",

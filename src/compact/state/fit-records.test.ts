@@ -33,6 +33,16 @@ describe("where room is short", () => {
     expect(text).not.toContain("price")
   })
 
+  test("of a long list the first few and the named ones stand, however much room there is", () => {
+    const ids = Array.from({ length: 20 }, (_, n) => `TX-${7000 + n}`)
+    const [text = ""] = keep([line(`account A1: transactions=${ids.join(", ")}`)], 500, {
+      isNamed: (value) => value === "TX-7015",
+    })
+    expect(text).toContain("TX-7000")
+    expect(text).toContain("TX-7015")
+    expect(text).not.toContain("TX-7012")
+  })
+
   test("numbers in a group do not make an id of it", () => {
     const hits = Array.from({ length: 6 }, (_, n) =>
       line(`flight QQ${n}: seats=(first ${n}, second 1${n}, third 2${n})`, 1),

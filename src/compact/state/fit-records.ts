@@ -276,6 +276,8 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
     const own = pieces[field] ?? []
     return own.flatMap(({ head, parts }, piece): readonly Atom[] => {
       const isMeant = own.length > 1 && (isNamed(head) || parts.some((part) => isNamed(keyAndValue(part)[1])))
+      // Of a long list the first few show what is in it; the others that nobody named can be asked for again.
+      if (own.length > longList && piece >= usualMembers && !isMeant) return []
       const usual = memberShare(key, own.length)
       const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] =>
         value === "" || value === more || !admits(value) || !admits(key) || !admits(head)
@@ -319,7 +321,7 @@ function memberShare(key: string, members: number): number {
   const many = members > usualMembers ? (usualMembers / members) ** 0.7 : 1
   return ofLog.test(key) ? many * 0.2 : many
 }
-const usualMembers = 6
+const [usualMembers, longList] = [6, 12]
 const ofLog =
   /(?:^|[_. -])(?:audit|events?|logs?|trail|activit(?:y|ies)|timeline)(?:$|[_. -])|[a-z](?:Events?|Logs?|Audit|Activity|Timeline)$/
 

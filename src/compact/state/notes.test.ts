@@ -178,6 +178,15 @@ describe("what was done", () => {
     ])
   })
 
+  test("nor did one that a client refused between tags", () => {
+    const refusal = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+    const turns = asked(
+      ...used("Edit", { file_path: "deploy/compose.yaml", old_string: "a: 1", new_string: "a: 2" }, refusal),
+    )
+    expect(lines(turns, "file")).toEqual([])
+    expect(lines(turns, "error").join()).toContain("File has not been read yet")
+  })
+
   test("an edit that failed changed nothing", () => {
     const messages = asked(...used("edit", { path: "src/a.ts", old_str: "a", new_str: "b" }, "Error: no match found"))
     expect(lines(messages, "file")).toEqual([])
@@ -319,6 +328,36 @@ describe("what was done", () => {
     ])
     expect(lines(messages, "error")).toEqual([
       "failed: `cancel_booking(booking_id=AB13)` failed: Error: booking not found",
+    ])
+  })
+
+  test("a service that regrets has done nothing, in whatever language, and its reason is told", () => {
+    const pay = { iban: "NL91ABNA0417164300", amount: 120 }
+    const answers = [
+      "Status ontvangende bank: Helaas kunnen wij deze overboeking niet verwerken.",
+      "Thank you. On this occasion we were unable to take it further: the form D4 is missing.",
+    ]
+    for (const answer of answers) {
+      const turns = asked(...used("pay_international", pay, answer))
+      expect(lines(turns, "act")).toEqual([])
+      expect(lines(turns, "error").join()).toMatch(/failed: .*(?:Helaas|unable)/)
+    }
+  })
+
+  test("a tool that confirms by a number asks nobody, and what waits for a code has not gone well", () => {
+    const pay = (amount: number, answer: string): readonly Turn[] =>
+      used("pay_payee", { payee_id: "PY-66", amount }, answer)
+    const turns = asked(
+      ...pay(640, '{"error": {"code": "INSUFFICIENT_FUNDS", "available": 211.08}}'),
+      ...pay(690, '{"state": "challenge", "challenge_id": "CH-52K-40031"}'),
+    )
+    expect(lines(turns, "error")).toEqual([
+      "failed: `pay_payee(payee_id=PY-66, amount=640)` failed: INSUFFICIENT_FUNDS",
+    ])
+    const code = { challenge_id: "CH-52K-40031", code: "771240" }
+    const confirmed = asked(...used("confirm_challenge", code, '{"ok": true, "payment_id": "PM-8840120"}'))
+    expect(lines(confirmed, "act")).toEqual([
+      "`confirm_challenge(challenge_id=CH-52K-40031, code=771240)`: payment_id=PM-8840120",
     ])
   })
 
@@ -847,6 +886,13 @@ describe("what became of a request", () => {
   ])("is open while the user says to go on: %s", (goOn) => {
     const messages = asked(...page, assistant("The first half is repaired."), user(goOn))
     expect(statesOf(messages)[0]).toBe("open")
+  })
+
+  test("is not told as done where a part of it was put off", () => {
+    const put = "At the very end, when all is green, bump the version. Now fill in the days of March"
+    const turns = [user(put), ...used("bash", { command: "make fill" }, "ok"), assistant("Filled in 31 days.")]
+    const notes = notesOf(asked(assistant("Done."), ...turns, user("Which table reads them?"), assistant("Only one.")))
+    expect(notes.filter(({ text: line }) => line === put).map(({ state }) => state)).not.toContain("done")
   })
 
   test("is open while the user breaks in to set something right", () => {

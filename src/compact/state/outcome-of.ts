@@ -220,10 +220,10 @@ function messageIn(answer: unknown, depth = 0): string | undefined {
   const fieldOf = (key: string): unknown => Reflect.get(answer, key)
   const told = messageKeys.map(fieldOf).filter(isSaid)
   const [first, second] = told.map((one) => messageIn(one, depth + 1))
-  if (first === undefined) return undefined
+  const code = codeKeys.map(fieldOf).find((one) => typeof one === "string" && isErrorName.test(one))
+  if (first === undefined) return typeof code === "string" ? code : undefined
   // A code is told with the sentence beside it.
   if (isCode.test(first)) return second === undefined ? first : `${first}: ${second}`
-  const code = codeKeys.map(fieldOf).find((one) => typeof one === "string" && isErrorName.test(one))
   return typeof code === "string" && !first.includes(code) ? `${code}: ${first}` : first
 }
 const isCode = /^[\w.-]{1,60}$/
@@ -262,15 +262,20 @@ function exitLine(head: string, tail: string): string | undefined {
   return telling === undefined ? line : `${line.trim()}: ${telling.trim()}`
 }
 
-/** The sentence that says that something is not allowed: what stands before it may be a heading. */
+/** The sentence that says that something is not allowed, or is regretted: what stands before it may be a heading. */
 const refusalIn = (head: string): string | undefined =>
-  blockedHead.test(head.slice(0, 300))
+  blockedHead.test(head.slice(0, 300)) || regrets(head)
     ? head
         .slice(0, brief)
-        .split(/(?<=[.;!])\s+|\n/)
-        .find((sentence) => blockedHead.test(sentence))
+        .split(/(?<=[.;!。])\s*(?=\S)|\n/)
+        .find((sentence) => blockedHead.test(sentence) || regret.test(sentence))
         ?.replace(/;$/, "")
     : undefined
+
+/** Does a service say politely that it did not do it? */
+export const regrets = (head: string): boolean => !/^\s{0,20}[[{<]/.test(head) && regret.test(head.slice(0, 400))
+const regret =
+  /(?<![\p{L}])(?:unfortunately|regrettably|we regret|(?:we|i)(?:['’]re| are|['’]m| am) (?:sorry|unable)|(?:were|was) unable to|helaas|leider|malheureusement|nous regrettons|lamentablemente|desafortunadamente|lo sentimos|infelizmente|lamentamos|purtroppo|siamo spiacenti|niestety|tyvärr|desværre|dessverre|valitettavasti|bohužel|sajnos|din păcate|к сожалению|на жаль|maalesef|ne yazık ki)(?![\p{L}])|抱歉|遗憾|遺憾|申し訳|残念ながら|죄송|유감/iu
 
 /** What a short run printed, if it is a value and not a text. */
 function shortOutput({ whole }: ResultText): string | undefined {
@@ -378,7 +383,9 @@ const closingLines = /(?:(?:^|\n)\[[^\][\n]{3,300}\][ \t]*){1,6}\s*$/
 
 /** Read the ends of an output without joining what lies between. */
 export function resultText({ content }: ToolResultPart): ResultText {
-  const given = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
+  const told = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
+  const error = told.includes("error>") ? taggedError.exec(told)?.[2] : undefined
+  const given = error === undefined ? told : `Error: ${error.replace(/^\s*error:\s*/i, "")}`
   const end = given.length > maxClosing ? given.slice(-maxClosing) : given
   const last = closing.exec(end) ?? (end.trimEnd().endsWith("]") ? closingLines.exec(end) : null)
   const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(-?\d{1,3})/i.exec(last[0])?.[1]
@@ -393,6 +400,9 @@ export function resultText({ content }: ToolResultPart): ResultText {
   const printed = textEnds(`${text.slice(around.length)}${code === undefined ? "" : `\nExit code: ${code}`}`)
   return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
 }
+
+/** A client that says between tags what went wrong, and nothing else. */
+const taggedError = /^\s*<((?:tool_use_|tool_)?error)>([^<]{1,4000})<\/\1>\s*$/i
 
 /** Characters at the end that are looked at for it. */
 const maxClosing = 800

@@ -188,7 +188,7 @@ const limits =
 const shortLimit = 160
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
 const putsOff =
-  /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani)(?![\p{L}])|明天|以后再|之后再|明日|あとで|내일|나중에/iu
+  /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani|(?:at|in) the (?:very )?end|when (?:all|everything)(?: is|['’]s)|after (?:that|this)|after [\p{L}\p{N}_ -]{2,24},? (?:please|pls)|afterwards|later|but first|(?:am|ganz am) ende|zum schluss|danach|hinterher|zuerst|(?:à|a) la fin|ensuite|après (?:ça|cela)|d['’]abord|al final|después|luego|primero|no fim|no final|depois|primeiro|alla fine|dopo|prima|aan het eind|daarna|straks|eerst|na końcu|potem|później|najpierw|в конце|потом|позже|сначала)(?![\p{L}])|明天|最后|之后|稍后|最後に|後で|마지막에|끝나면|以后再|之后再|明日|あとで|내일|나중에/iu
 
 /** What a ticket or an order is called by. */
 const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{0,9}-\d{2,9}|[A-Z][A-Z\d]{1,9}-\d|#[A-Z]{0,3}\d{2,12})(?![\w-])/g

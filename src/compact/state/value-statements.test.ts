@@ -60,6 +60,12 @@ test.each([
   expect(replaces(only(later), only(earlier))).toBe(false)
 })
 
+test("what is said now of another thing at the same place replaces no name", () => {
+  const [earlier] = valueStatementsIn("now backfill 0417 on staging, 12th to 24th")
+  const [later] = valueStatementsIn("0042 is on staging now.")
+  expect(earlier !== undefined && later !== undefined && replaces(later, earlier)).toBe(false)
+})
+
 test("a replaced value is marked where it stands, once, and the rest of the words stays", () => {
   const text = "Thanks! The preview server listens on port 7078. Go on."
   const later = valueStatementsIn("I moved the preview server to port 6400.")

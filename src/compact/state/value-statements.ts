@@ -39,11 +39,11 @@ const patterns: readonly (readonly [Sort, string])[] = [
   ["date", "\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d)?)?"],
   [
     "quantity",
-    "[$€£¥₹]\\s?\\d[\\d.,]*\\d|[$€£¥₹]\\s?\\d|\\d[\\d.,]*\\s?(?:[$€£¥₹%]|(?:ms|s|min|h|kb|mb|gb|kg|km|usd|eur|gbp)(?![\\p{L}\\p{N}]))|\\d{4,10}(?![\\p{L}\\p{N}_-])",
+    "[$€£¥₹]\\s?\\d[\\d.,]*\\d|[$€£¥₹]\\s?\\d|\\d[\\d.,]*\\s?(?:[$€£¥₹%]|(?:ms|s|min|h|kb|mb|gb|kg|km|usd|eur|gbp)(?![\\p{L}\\p{N}]))|[1-9]\\d{3,9}(?![\\p{L}\\p{N}_-])",
   ],
   [
     "name",
-    "(?=[\\p{L}\\p{N}_#-]*\\d)(?=[\\p{L}\\p{N}_#-]*\\p{L})[\\p{L}\\p{N}_#][\\p{L}\\p{N}_-]*(?:\\.\\d+)*(?:\\.[a-z]{2,5})?",
+    "(?=[\\p{L}\\p{N}_#-]*\\d)(?=0\\d{3}|[\\p{L}\\p{N}_#-]*\\p{L})[\\p{L}\\p{N}_#][\\p{L}\\p{N}_-]*(?:\\.\\d+)*(?:\\.[a-z]{2,5})?",
   ],
 ]
 const anyValue = lazy(
@@ -130,7 +130,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
 const coded =
-  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
+  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
 /** What builders and installers say on their way, and the head of a listing. */
 const progress =
   /^(?:Compiling|Checking|Download(?:ing|ed)|Install(?:ing|ed)|Building|Fetch(?:ing|ed)|Unpacking|Setting up|Resolving|Preparing|Running|Finished|Collecting|Using cached|Requirement already|Nextest run|Directory listing|Total output lines)(?![\p{L}])/u
@@ -187,25 +187,33 @@ export const toldIn = (text: string): readonly ValueStatement[] =>
 /** So much of the shorter subject must stand in the longer one. */
 const sameShare = 0.6
 
-/** Does the later sentence say anew what the earlier one said? */
-export function replaces(later: ValueStatement, earlier: ValueStatement): boolean {
-  const [few, many] = [earlier.subject, later.subject].toSorted((one, other) => one.size - other.size)
-  if (few === undefined || many === undefined) return false
-  let shared = 0
-  for (const stem of few) if (many.has(stem)) shared++
-  const isSame = later.updates ? shared > 0 && shared >= sameShare * few.size : shared === many.size
-  return isSame && replaced(later, earlier).length > 0
+/** How many words say of both what they are about, and whether that is enough to speak of the same. */
+function sharedSubject(later: ValueStatement, earlier: ValueStatement): { readonly count: number; isSame: boolean } {
+  const [few, many] =
+    earlier.subject.size <= later.subject.size ? [earlier.subject, later.subject] : [later.subject, earlier.subject]
+  let count = 0
+  for (const stem of few) if (many.has(stem)) count++
+  return { count, isSame: later.updates ? count > 0 && count >= sameShare * few.size : count === many.size }
 }
+
+/** Does the later sentence say anew what the earlier one said? */
+export const replaces = (later: ValueStatement, earlier: ValueStatement): boolean => replaced(later, earlier).length > 0
 
 /** The values of the earlier sentence that another one of their sort takes the place of. */
 const replaced = (later: ValueStatement, earlier: ValueStatement): readonly string[] => {
+  const { count, isSame } = sharedSubject(later, earlier)
+  if (!isSame) return []
+  const longest = Math.max(later.subject.size, earlier.subject.size)
+  const isOfLittle = !later.asks && count < Math.min(2, longest) && !replacement.test(later.text)
   const said = new Set(later.values.map(({ value }) => value))
   const countIn = ({ values }: ValueStatement, sort: Sort): number => values.filter((one) => one.sort === sort).length
   return earlier.values.flatMap(({ value, sort }) => {
     if (countIn(later, sort) === 0 || said.has(value)) return []
-    // Of several names one that is said again stands for none of the others, and the same request about another thing is another request.
+    // Of several names one that is said again stands for none of the others, the same request about another thing is another request, and
+    // what is said of another thing with one word in common is not said of this one.
     const isOther =
-      countIn(earlier, sort) > countIn(later, sort) || (earlier.asks && !later.updates && !isPlace(earlier, value))
+      countIn(earlier, sort) > countIn(later, sort) ||
+      (!isPlace(earlier, value) && (earlier.asks ? !later.updates : isOfLittle))
     return sort === "name" && isOther ? [] : [value]
   })
 }

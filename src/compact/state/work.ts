@@ -130,9 +130,10 @@ function failedFileRun(work: Work, files: readonly FileDeed[]): Named {
 
 function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | undefined, { at, source }: Doing): void {
   const failedBefore = work.failures.get(same)
-  if (outcome?.failed === false && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
+  const isWell = outcome?.failed === false && !isPut.test(outcome.value ?? "")
+  if (isWell && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
   const known = work.runs.get(named.text)
-  if (outcome?.failed === false) work.failures.delete(same)
+  if (isWell) work.failures.delete(same)
   // Ways that failed for one reason are one line; another reason is news.
   const before = outcome?.failed === true ? takeAlike(work, same, named.text, outcome.line) : undefined
   if (outcome?.failed === true) work.failures.set(same, named.text)
@@ -150,6 +151,9 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
     ...(alike === 0 ? {} : { alike }),
   })
 }
+
+/** It was put forward and waits for something: nothing has gone well yet. */
+const isPut = /(?:^|, )(?:state|status)=(?:challenge|pending|draft|requires?_|awaiting|needs_|otp|unconfirmed)/i
 
 /** Another run of the same program that failed in the same words; it is told with the new one. */
 function takeAlike({ failures, runs }: Work, same: string, text: string, line: string | undefined): Run | undefined {
