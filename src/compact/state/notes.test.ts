@@ -336,11 +336,12 @@ describe("what was done", () => {
     const answers = [
       "Status ontvangende bank: Helaas kunnen wij deze overboeking niet verwerken.",
       "Thank you. On this occasion we were unable to take it further: the form D4 is missing.",
+      "La commande est en préparation. Votre demande a bien été reçue mais ne peut être prise en compte.",
     ]
     for (const answer of answers) {
       const turns = asked(...used("pay_international", pay, answer))
       expect(lines(turns, "act")).toEqual([])
-      expect(lines(turns, "error").join()).toMatch(/failed: .*(?:Helaas|unable)/)
+      expect(lines(turns, "error").join()).toMatch(/failed: .*(?:Helaas|unable|ne peut)/)
     }
   })
 
@@ -370,6 +371,17 @@ describe("what was done", () => {
       input: { to: "a@b.example" },
     }
     expect(lines(asked(["assistant", pending]), "act")).toEqual(["pending: `send_mail(to=a@b.example)`: no result yet"])
+  })
+
+  test("a list is read whatever its items call their text", () => {
+    const items = [
+      { t: "Credit note for Nadia", done: false },
+      { t: "Butter for the brasserie", done: true },
+    ]
+    expect(lines(asked(...used("mcp__todo__write", { items }, "ok")), "task")).toEqual([
+      "next: Credit note for Nadia",
+      "done: Butter for the brasserie",
+    ])
   })
 
   test("of several lists the latest counts, item by item", () => {

@@ -372,7 +372,7 @@ export type TaskChange = {
 const maxTasks = 40
 
 const textKeys = ["content", "step", "title", "task", "description", "text", "subject", "name"]
-const stateKeys = ["status", "state", "done", "completed"]
+const stateKeys = ["status", "state", "done", "completed", "checked", "finished"]
 const doneState = /^(?:done|completed?|finished|closed|true|x)$/i
 const failedState = /^(?:failed|cancell?ed|blocked|abandoned|skipped)$/i
 const openState = /^(?:in[_ -]?progress|active|doing|started|current|wip)$/i
@@ -398,8 +398,11 @@ export function tasksIn(input: unknown): readonly Task[] {
 
 function taskOf(item: unknown): readonly Task[] {
   if (!isRecord(item)) return []
-  const found = textKeys.map((key): unknown => Reflect.get(item, key)).find((value) => typeof value === "string")
   const state = stateKeys.map((key): unknown => Reflect.get(item, key)).find((value) => value !== undefined)
+  const known = textKeys.map((key): unknown => Reflect.get(item, key)).find((value) => typeof value === "string")
+  // Whatever its key: what an item says beside its state is longer than that, and not an id.
+  const found =
+    known ?? Object.values(item).find((value) => typeof value === "string" && value !== state && /\s/.test(value))
   if (typeof found !== "string" || found.trim() === "" || state === undefined) return []
   return [{ text: oneLine(found, maxLineLength), state: stateOf(String(state)) }]
 }
