@@ -40,15 +40,17 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
 
 /** Does a tool that is to change something answer as programs complain, with its own name first, or with a status that says no? */
 const complains = (deed: CallDeed, text: ResultText): true | undefined => {
-  if (deed.type !== "call" || deed.changes === "no") return undefined
   const { head, length } = text
+  if (deed.type === "files") return length <= briefly && writes(deed.files) && regrets(head) ? true : undefined
+  if (deed.type !== "call" || deed.changes === "no") return undefined
   if (length <= polite && regrets(head)) return true
   if (deed.changes !== "yes") return undefined
   if (length <= 300 && head.startsWith(`${deed.tool}: `)) return true
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
-/** Characters of a refusal in sentences. */
-const polite = 1200
+/** Characters of a refusal in sentences, and of one that cannot be a piece of the file. */
+const [polite, briefly] = [1200, 300]
+const writes = (files: readonly FileDeed[]): boolean => files.some(({ deed }) => deed !== "read")
 const refusing =
   /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis)"\s{0,3}:\s{0,3}"(?:(?:not|non|no|un)[_ -][a-z_ -]{2,40}|conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok)"/i
 

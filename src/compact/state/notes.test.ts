@@ -187,6 +187,13 @@ describe("what was done", () => {
     expect(lines(turns, "error").join()).toContain("File has not been read yet")
   })
 
+  test("nor did one that a service put off", () => {
+    const answer = "感谢使用笔记服务。该目录目前整理中，您的内容暂未收录，建议 15:00 以后再次提交。"
+    expect(lines(asked(...used("write_note", { path: "notes/fit.md", content: "p = 0.180" }, answer)), "file")).toEqual(
+      [],
+    )
+  })
+
   test("an edit that failed changed nothing", () => {
     const messages = asked(...used("edit", { path: "src/a.ts", old_str: "a", new_str: "b" }, "Error: no match found"))
     expect(lines(messages, "file")).toEqual([])
