@@ -153,7 +153,7 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
 }
 
 /** It was put forward and waits for something: nothing has gone well yet. */
-const isPut = /(?:^|, )(?:state|status)=(?:challenge|pending|draft|requires?_|awaiting|needs_|otp|unconfirmed)/i
+const isPut = /(?:^|, )(?:state|status)=(?:challenge|(?:pending|awaiting)_\w|requires?_\w|needs_\w|otp|unconfirmed)/i
 
 /** Another run of the same program that failed in the same words; it is told with the new one. */
 function takeAlike({ failures, runs }: Work, same: string, text: string, line: string | undefined): Run | undefined {
