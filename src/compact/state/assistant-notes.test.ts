@@ -47,6 +47,8 @@ const worthy: readonly string[] = [
   "The root cause is that the session cookie has no path.",
   "Use one queue instead of two timers, because order matters here.",
   "Parsing of the 3rd column fails since it holds dates.",
+  "`Store.Insert` uses `ON CONFLICT DO NOTHING` and leaves the row alone.",
+  "Looking at the code, it's null when `--no-session` is given.",
 ]
 test.each(worthy)("what was decided or found is told: %s", (said) => {
   expect(thoughts(said)).toEqual([said])

@@ -123,14 +123,15 @@ const thoughtsIn = createRecent((text): Thoughts => {
     !isAnnouncement(sentence)
   const long = wordsOf(text).filter((sentence) => weightOf(sentence) >= minLength)
   const found = long.filter(
-    (sentence) => finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !directs(sentence) && !isCheer(sentence),
+    (sentence) =>
+      finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !isStepTold(sentence) && !isCheer(sentence),
   )
   const decided = long.filter(
     (sentence) =>
       decides.test(sentence.slice(0, 600)) &&
       !found.includes(sentence) &&
       isWorth(sentence) &&
-      (settling.test(sentence) || !directs(sentence)),
+      (settling.test(sentence) || !isStepTold(sentence)),
   )
   const reported = long.filter(
     (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
@@ -150,12 +151,15 @@ const reports = (sentence: string): boolean =>
   isFull.test(sentence) &&
   exact.test(sentence) &&
   !announces.test(sentence.slice(0, 600)) &&
-  !directs(sentence) &&
+  !isStepTold(sentence) &&
   !begun.test(sentence)
+
+/** A step that the agent tells itself to take; a name in code that a sentence begins with is what it is about. */
+const isStepTold = (sentence: string): boolean => !/^[\s*-]*`/.test(sentence) && directs(sentence)
 
 /** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
 const begun =
-  /^(?:now )?\p{L}{2,14}ing (?!\p{L}+ (?:is|was|are|were|has|fails?|failed|works?|worked)\b)(?!.*\b(?:is|was|are|were|fails?|failed)\b)/iu
+  /^(?:now )?(?!looking at|judging|according|considering|given)\p{L}{2,14}ing (?!\p{L}+ (?:is|was|are|were|has|fails?|failed|works?|worked)\b)(?!.*\b(?:is|was|are|were|fails?|failed)\b)/iu
 
 /** That something was found, and not what: "Now I've found the issue!" */
 const isCheer = (sentence: string): boolean =>
