@@ -79,11 +79,10 @@ function labelledStatements({
     .filter(({ block }) => block.kind !== "heading")
     .filter((statement) => !isWithin(statement, quotations))
     .flatMap((statement) => {
-      // A short call in front of a rule is not the rule.
-      const isRule = rules.some(
-        (rule) =>
-          overlaps(statement, rule) && statement.end - statement.start >= 0.3 * Math.min(60, rule.end - rule.start),
-      )
+      const own = rules.find((rule) => overlaps(statement, rule))
+      // A short call in front of a rule is not the rule; behind it, it may be.
+      const isRule = own !== undefined && statement.end - statement.start >= 0.3 * Math.min(60, own.end - own.start)
+      if (own !== undefined && !isRule && statement.start > own.start) return []
       if (!isRule && skip.some((span) => overlaps(statement, span))) return []
       return [{ view: statement.view, isRule }]
     })
@@ -272,6 +271,13 @@ export const learntSets: readonly string[] = [
   "twentieth-",
   "twenty-first-",
   "twenty-second-",
+  "twenty-third-",
+  "twenty-fourth-",
+  "twenty-sixth-",
+  "twenty-seventh-",
+  "twenty-ninth-",
+  "thirtieth-",
+  "thirty-first-",
 ]
 
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>
@@ -344,8 +350,14 @@ function talkOfFiles(files: readonly string[]): readonly Sourced[] {
 
 const asideWeight = 0.5
 
+/** What people say over a working day, message by message, is what the finder reads most. */
+const dayWeight = 2
+const days: ReadonlySet<string> = new Set(learntSets.slice(learntSets.indexOf("twenty-fourth-")))
+
 /** A message that was written to be labelled is nearer to what people say than a line that was written to be learnt from. */
 const labelledWeight = 2
+
+const markedWeight = 0.5
 
 /** All that was written for the finder. */
 export const writtenExamples = (): readonly Example[] => [
@@ -353,13 +365,31 @@ export const writtenExamples = (): readonly Example[] => [
   ...announced().flatMap((item) => talkExamples(item, 0.15)),
   ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
   ...fixtureTalk().flatMap((item) => talkExamples(item, labelledWeight)),
+  ...markedTalk().flatMap((item) => talkExamples(item, markedWeight)),
 ]
 
+/** Messages in which somebody else speaks beside the user: what the others say is neither a rule nor none. */
+export const markedTalk = (): readonly Labelled[] =>
+  readFileSync(new URL("speakers.jsonl", folder), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line): Marked => JSON.parse(line))
+    .map(({ text, rules, pasted }) => ({
+      text,
+      rules: rules.map((rule) => spanIn(text, rule)),
+      skip: pasted.map((part) => spanIn(text, part)),
+    }))
+type Marked = Labels & { readonly pasted: readonly string[] }
+
 /** The labelled sets of the given names, as they are and behind asides. */
-export const setExamples = (sets: readonly string[]): readonly Example[] => [
-  ...introduced(sets).flatMap((item) => talkExamples(item, asideWeight)),
-  ...labelledTalk(sets).flatMap((item) => talkExamples(item, labelledWeight)),
-]
+export const setExamples = (sets: readonly string[]): readonly Example[] =>
+  sets.flatMap((set) => {
+    const weight = days.has(set) ? dayWeight : 1
+    return [
+      ...introduced([set]).flatMap((item) => talkExamples(item, weight * asideWeight)),
+      ...labelledTalk([set]).flatMap((item) => talkExamples(item, weight * labelledWeight)),
+    ]
+  })
 
 /** Puts an order into another one, in place. */
 export function shuffle(order: number[], dice: (sides: number) => number): void {

@@ -74,7 +74,7 @@ function scaleOf(examples: readonly Example[], register: Register): Float64Array
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
 /** Sentences that a feature must stand in: what is rarer tells of one message, and of that with and without an aside before it. */
-const leastSentences = 4
+const leastSentences = 5
 
 /** The examples without what is too rare to be learnt from; `length` stays what the finder counts. */
 function withoutRare(examples: readonly Example[]): readonly (Example & { readonly length: number })[] {
@@ -172,7 +172,7 @@ export const digits = (value: number): string => value.toFixed(6)
 
 const longestGap = 89
 /** What weighs less is left out. */
-const leastLevel = 2
+const leastLevel = 3
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
   talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3 },

@@ -48,7 +48,7 @@ function messageOf({ text, attack, pasted = [], rules = [] }: Row, weight: numbe
 }
 
 /** Sets that are looked at with what was learnt are not learnt from. */
-const heldOut = /^twenty-third-/
+const heldOut = /^(?:twenty-fifth|thirty-second)-/
 
 /** A message of one line tells little of what stands around a sentence; rules behind made-up leads are many. */
 const [lineWeight, leadWeight, pasteWeight] = [0.5, 0.3, 1.5]
@@ -68,6 +68,7 @@ function messagesOf(): readonly Message[] {
     ...sets,
     ...ownLists(),
     ...ownBeside(sets),
+    ...ownAmid(sets),
     ...own.map(({ text, rules }) => ({ text, own: rules, pasted: [], weight: leadWeight })),
     ...marked,
   ]
@@ -113,6 +114,25 @@ function ownBeside(messages: readonly Message[]): readonly Message[] {
     return [{ text: isBefore ? text + gap + other : other + gap + text, own: spans, pasted: [], weight: lineWeight }]
   })
 }
+
+/** The same on a line of its own amid many lines, as in a long account of what is to be done. */
+function ownAmid(messages: readonly Message[]): readonly Message[] {
+  const lines = messages.filter(({ text, pasted }) => pasted.length === 0 && text.length <= 200 && !text.includes("\n"))
+  const asked = lines.filter(({ own }) => own.length === 0)
+  const stated = lines.filter(({ own }) => own.length > 0)
+  return stated.flatMap(({ text, own }, n): readonly Message[] => {
+    if (n % amidEvery !== 0) return []
+    const turn = n / amidEvery
+    const around = Array.from({ length: 4 + (turn % 9) }, (_, k) => asked[(n * 31 + k * 17) % asked.length]?.text ?? "")
+    const place = turn % (around.length + 1)
+    const before = around.slice(0, place).map((line) => `${line}${gaps[turn % 2] ?? "\n"}`)
+    const start = before.join("").length
+    const spans = own.map((span) => ({ start: start + span.start, end: start + span.end }))
+    const whole = `${before.join("")}${text}\n${around.slice(place).join("\n")}`
+    return [{ text: whole, own: spans, pasted: [], weight: lineWeight }]
+  })
+}
+const amidEvery = 6
 const besideEvery = 4
 const gaps = ["\n", " ", "\n\n", "\n"]
 /** What is shorter is one sentence. */

@@ -417,10 +417,35 @@ test.each([
 
 test("a rule that only points back is told with what it points to", () => {
   const found = (text: string) => findRules(text, { channel: "user" }).map((rule) => rule.text)
-  expect(found("6380 is my tunnel to the staging store!! never use that. take 6390")[0]).toMatch(
-    /^6380 is my tunnel to the staging store!! never use that\./,
+  expect(found("The blue bucket belongs to the client. Never write to it. Take the scratch one")[0]).toMatch(
+    /^The blue bucket belongs to the client\. Never write to it\./,
   )
   expect(found("Have a look at the harbour log. Never share it with anyone outside the office.")[0]).toBe(
     "Never share it with anyone outside the office.",
   )
+})
+
+describe("a plain constraint on a line of its own is found, whatever lines stand around it", () => {
+  const around = [
+    "The importer stops at row 40,112 since the last release and nobody knows why.",
+    "Could you look at the log of Tuesday night first?",
+    "Mara thinks it is the date column, I am not so sure.",
+    "If the test passes, merge it and tell me.",
+    "The customer must see the total before tax on the second page.",
+    "We had the same thing in spring and it was the proxy.",
+  ]
+  test.each([
+    "Customer data must never leave the eu-central region.",
+    "Never push to the main branch; open a pull request instead.",
+    "Any purchase over the cap needs my written approval first.",
+    "You may not send e-mail to anyone outside ferngate.example.",
+    "Do not touch anything under migrations/ unless I ask for it by name.",
+    "Never print access tokens, not even shortened ones.",
+  ])("%s", (rule) => {
+    for (let place = 0; place <= around.length; place++) {
+      const text = around.toSpliced(place, 0, rule).join("\n")
+      const found = findRules(text, { channel: "user" }).map((one) => one.text)
+      expect(found).toContain(rule)
+    }
+  })
 })

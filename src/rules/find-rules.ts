@@ -307,7 +307,7 @@ const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[
  * What has the form of a standing command, or stands behind a lead that asks to be heeded, needs to be less sure; what is announced as a rule
  * much less, and least an item among rules.
  */
-const easedTalk = -0.75
+const easedTalk = -1.25
 const ledTalk = -0.5
 const announcedTalk = -1
 const listedTalk = -3
