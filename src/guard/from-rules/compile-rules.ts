@@ -1,4 +1,3 @@
-import { sentencesIn } from "../../language/sentences.ts"
 import { hashText } from "../../message/sha256.ts"
 import type { TemplateUse } from "../policy/templates.ts"
 import { type Rule, readRule } from "./binding.ts"
@@ -41,30 +40,13 @@ export type RulePolicy = {
 /** A rule that no policy was made of. */
 export type UncompiledRule = { readonly rule: string; readonly why: string; readonly family?: PolicyFamily }
 
+const nameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
+
 /**
  * The policy that a rule in words means, or why there is none. In doubt there is none: a policy that was not meant stops an agent that does
  * what it was told.
  */
-export function compileRule(rule: string): RulePolicy | UncompiledRule {
-  const found = compileSentence(rule)
-  return "policy" in found ? found : (compileSentences(rule) ?? found)
-}
-
-/** Whoever says a thing twice says it once: the policy that each of several sentences means. */
-function compileSentences(rule: string): RulePolicy | undefined {
-  const [first, ...others] = sentencesIn(rule, { start: 0, end: rule.length }).map(({ start, end }) =>
-    compileSentence(rule.slice(start, end)),
-  )
-  if (first === undefined || !("policy" in first) || others.length === 0) return undefined
-  const policy = { ...first.policy, name: nameOf(rule), rule }
-  const isSame = (one: RulePolicy | UncompiledRule): boolean =>
-    "policy" in one && JSON.stringify({ ...one.policy, name: nameOf(rule), rule }) === JSON.stringify(policy)
-  return others.every(isSame) ? { ...first, rule, policy } : undefined
-}
-
-const nameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
-
-function compileSentence(text: string): RulePolicy | UncompiledRule {
+export function compileRule(text: string): RulePolicy | UncompiledRule {
   const rule = readRule(text)
   if ("why" in rule) return { rule: text, why: rule.why }
   let near: UncompiledRule | undefined

@@ -187,11 +187,6 @@ const narrowForms = (): readonly ValueForm[] => [
   { kind: "paths", pattern: /(?<![\w])[a-z]:[\\/][\w.\\/ -]*?(?=[\\/]?(?:[\s,.;:!]|$))/g },
   {
     kind: "paths",
-    pattern: /(?<![\w])(?:drive |laufwerk )?[a-z]:(?=[\s,.;!]|$)(?<=(?:drive|laufwerk) [a-z]:)/g,
-    valuesOf: (found) => [`${found.slice(-2)}/`],
-  },
-  {
-    kind: "paths",
     pattern: /(?<![\p{L}\d./~-])(?:[\p{L}\d_.-]+\/)+[\p{L}\d_.-]*[\p{L}\d_-](?<=[^\0-\x7f].*|\/\d{4})(?![\p{L}\d/@])/gu,
   },
   {
