@@ -1,4 +1,5 @@
 import { lazy } from "../../language/lazy.ts"
+import { services } from "../facts/media.ts"
 import lists from "./values.json" with { type: "json" }
 import { joined } from "./vocabulary.ts"
 
@@ -149,12 +150,14 @@ function placeForms(): readonly ValueForm[] {
   ]
 }
 
-/** Names that are also words: as names they have a capital behind another word. */
+/** Services that the guard tells apart by name. */
+const serviceNames = Object.values(services).flat()
+
+/** Channels by name. Those that are also words have a capital behind another word as names. */
 function mediaForms(): readonly ValueForm[] {
-  const media = namesIn(
-    Object.entries(lists.media).map(([medium, names]) => [joined(names), medium] as const),
-    ["(?<![\\p{L}#_-])", "(?![\\p{L}_-])"],
-  )
+  const named = Object.entries(lists.media).map(([medium, names]) => [joined(names), medium] as const)
+  const own = serviceNames.filter((name) => name !== "signal").map((name) => [name, name] as const)
+  const media = namesIn([...named, ...own], ["(?<![\\p{L}#_-])", "(?![\\p{L}_-])"])
   return [
     { kind: "media", pattern: media.pattern, valuesOf: (_, groups) => [media.entryOf(groups) ?? ""] },
     { kind: "media", pattern: room },

@@ -1,5 +1,4 @@
 import type { LazyPattern } from "../../language/lazy.ts"
-import { services } from "../facts/media.ts"
 import type { Rule } from "./binding.ts"
 import { broad, type FamilyReading, guessed, likely, made, narrowed, someOnly, sure, twoThings } from "./family.ts"
 import { isDemand, markedIn, type RulePart, standingOf, strangeWords, type ValueStanding } from "./parts.ts"
@@ -190,20 +189,6 @@ const isAdjective =
 const oneText =
   /(?<![\p{L}])(?:the|this|that|my) (?:letter|mail|e-?mail|message|comment|note|text|card|post|reply|answer|invitation|cousin|friend|brother|sister|mother|father|landlord|bank|neighbou?r)(?![\p{L}])/u
 
-const guardMedia = new Set([
-  "email",
-  "slack",
-  "teams",
-  "discord",
-  "sms",
-  "chat",
-  "ticket",
-  "phone",
-  "social",
-  "webhook",
-  ...Object.values(services).flat(),
-])
-
 export function channels(rule: Rule): FamilyReading {
   const { words, parts, values } = rule
   const found = standingOf(parts, ["media"])
@@ -217,8 +202,6 @@ export function channels(rule: Rule): FamilyReading {
   const marked = markedIn(found.parts)
   const stand = found.direction === "plain" && isAll.test(marked) ? { ...found, direction: "only" as const } : found
   if (said("looking").test(words) || notWay.test(words) || stand.direction === "plain") return undefined
-  if (!stand.values.every((medium) => medium.startsWith("#") || guardMedia.has(medium)))
-    return { why: "the guard knows no such channel" }
   const known = [anyForm("reach"), anyForm("people"), said("audience")]
   // "Reports are posted to Slack, and never sent by e-mail": what is said of both is where reports go.
   const [beside, ...more] = parts.filter((part) => part.values.media.length > 0 && !stand.parts.includes(part))
