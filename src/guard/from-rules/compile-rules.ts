@@ -1,24 +1,25 @@
-import { sentencesIn } from "../../language/sentences.ts"
 import { hashText } from "../../message/sha256.ts"
-import { amountsIn } from "../facts/amounts.ts"
 import type { TemplateUse } from "../policy/templates.ts"
+import { type Rule, readRule } from "./binding.ts"
 import type { FamilyReading, PolicyFamily } from "./family.ts"
-import { readAgain } from "./second-reading.ts"
-import { type RuleStatement, readStatement } from "./statement.ts"
-import { askBefore, paths, productionData, regions, securityControls, spend, tools } from "./what-is-done.ts"
-import { channels, hosts, language, personalData, recipients, secrets } from "./what-leaves.ts"
+import { askBefore, personalData, secrets, spend } from "./what-is-guarded.ts"
+import { paths, productionData, securityControls, tools } from "./what-is-touched.ts"
+import { channels, hosts, language, recipients, regions } from "./where-it-goes.ts"
 
-/** The families in the order in which a rule is tried: those whose values say most come first. */
-const readers: readonly (readonly [PolicyFamily, (rule: RuleStatement) => FamilyReading])[] = [
+/**
+ * A rule in words is read in steps: its words become plain ones (`plain-words.ts`), its values marks (`values.ts`), its parts say what they
+ * say of the values (`parts.ts`), and it has to bind the agent at all (`binding.ts`). Then the families are asked in this order.
+ */
+const families: readonly (readonly [PolicyFamily, (rule: Rule) => FamilyReading])[] = [
   ["spend", spend],
-  ["personal-data", personalData],
-  ["secrets", secrets],
   ["security-controls", securityControls],
-  ["recipients", recipients],
-  ["hosts", hosts],
-  ["regions", regions],
+  ["secrets", secrets],
+  ["personal-data", personalData],
   ["language", language],
+  ["recipients", recipients],
   ["production-data", productionData],
+  ["regions", regions],
+  ["hosts", hosts],
   ["paths", paths],
   ["tools", tools],
   ["channels", channels],
@@ -39,58 +40,24 @@ export type RulePolicy = {
 /** A rule that no policy was made of. */
 export type UncompiledRule = { readonly rule: string; readonly why: string; readonly family?: PolicyFamily }
 
-const notJudged = "it is about nothing that the guard can judge"
+const nameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
 
 /**
  * The policy that a rule in words means, or why there is none. In doubt there is none: a policy that was not meant stops an agent that does
  * what it was told.
  */
-export function compileRule(rule: string): RulePolicy | UncompiledRule {
-  const found = compileSentence(rule)
-  if ("policy" in found) return found
-  return compileSentences(rule) ?? compileAgain(rule, found)
-}
-
-/** What the second reading makes of a rule; what the first had found near says more about why there is none. */
-function compileAgain(rule: string, first: UncompiledRule): RulePolicy | UncompiledRule {
-  const again = readAgain(rule)
-  if (again === undefined) return first
-  if ("why" in again) return first.why === notJudged ? { rule, why: again.why } : first
-  const { family, reading } = again
-  if ("why" in reading) return first.why === notJudged ? { rule, family, why: reading.why } : first
-  return { rule, family, policy: { ...reading.policy, name: nameOf(rule), rule }, confidence: reading.confidence }
-}
-
-/** Whoever says a thing twice says it once: the policy that each of several sentences means. */
-function compileSentences(rule: string): RulePolicy | undefined {
-  const [first, ...others] = sentencesIn(rule, { start: 0, end: rule.length }).map(({ start, end }) =>
-    compileSentence(rule.slice(start, end)),
-  )
-  if (first === undefined || !("policy" in first) || others.length === 0) return undefined
-  const policy = { ...first.policy, name: nameOf(rule), rule }
-  const isSame = (one: RulePolicy | UncompiledRule): boolean =>
-    "policy" in one && JSON.stringify({ ...one.policy, name: nameOf(rule), rule }) === JSON.stringify(policy)
-  return others.every(isSame) ? { ...first, rule, policy } : undefined
-}
-
-const nameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
-
-function compileSentence(rule: string): RulePolicy | UncompiledRule {
-  const statement = readStatement(rule)
-  if ("why" in statement) return { rule, why: statement.why }
+export function compileRule(text: string): RulePolicy | UncompiledRule {
+  const rule = readRule(text)
+  if ("why" in rule) return { rule: text, why: rule.why }
   let near: UncompiledRule | undefined
-  for (const [family, read] of readers) {
-    const found = read(statement)
+  for (const [family, read] of families) {
+    const found = read(rule)
     if (found === undefined) continue
-    if ("policy" in found) {
-      if (statement.condition !== undefined && !(family === "spend" && amountsIn(statement.condition).length > 0))
-        return { rule, family, why: `it holds under a condition that a call does not show: "${statement.condition}"` }
-      const policy = { ...found.policy, name: nameOf(rule), rule }
-      return { rule, family, policy, confidence: found.confidence }
-    }
-    near ??= { rule, family, why: found.why }
+    if ("policy" in found)
+      return { ...found, rule: text, family, policy: { ...found.policy, name: nameOf(text), rule: text } }
+    near ??= { rule: text, family, why: found.why }
   }
-  return near ?? { rule, why: notJudged }
+  return near ?? { rule: text, why: "it is about nothing that the guard can judge" }
 }
 
 /** What becomes of policies that were made from rules: nothing, told only, a person is asked, or they are given effect. */

@@ -1,8 +1,9 @@
-import { lazy } from "../../language/lazy.ts"
-import { clausePolarity, forbidding, type Polarity } from "./clauses.ts"
-import { any } from "./family.ts"
-import { asking } from "./statement.ts"
-import { type Marked, type marks, markValues } from "./values.ts"
+import { type LazyPattern, lazy } from "../../language/lazy.ts"
+import { type Marked, marks, markValues, type ValueKind } from "./values.ts"
+import { any, isGrammar, said } from "./vocabulary.ts"
+
+/** How a part stands to the values in it: only these, never these, neither in so many words, or both. */
+type Polarity = "only" | "never" | "plain" | "mixed"
 
 /**
  * A sentence in parts, each with what it says of the values in it: that they alone are allowed, that they are not, or neither. What the
@@ -15,6 +16,8 @@ export type RulePart = {
   readonly marked: string
   readonly values: Marked["values"]
   readonly polarity: Polarity
+  /** It says so itself and in so many words, of values whose form leaves no doubt. */
+  readonly isDirect: boolean
   /** It is about what is not named: "no other address". */
   readonly others: boolean
   readonly permits: boolean
@@ -25,11 +28,11 @@ export type RulePart = {
 }
 
 const partEnd =
-  /(?<=[^\d])[;:.!](?=\s|$)|(?<=\d)[;:.!](?=\s|$)| [-–—→]+ |,\s+(?:and |or )?| and (?=(?:to )?(?:no|not|never|nothing|nobody|nowhere|none|don't|every other|any other|anything else|everything else)(?![\p{L}]))|(?<!(?:any|no|all|every) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything|all) (?:but|though) | (?=(?:because|since|so that|hence|therefore|which is why|which means|as long as|provided|except|apart from|with the exception)(?![\p{L}]))/u
+  /(?<=[^\d])[;:.!](?=\s|$)|(?<=\d)[;:.!](?=\s|$)| [-–—→]+ |,\s+(?:and |or )?| and (?=you (?:are not|must not|mustn't|never|don't|may not)(?![\p{L}]))| so (?=(?:no|not|never|nothing|don't|please|only)(?![\p{L}]))| and (?=(?:to )?(?:no|not|never|nothing|nobody|nowhere|none|don't|every other|any other|anything else|everything else)(?![\p{L}]))|(?<!(?:any|no|all|every) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything|all) (?:but|though) | (?=(?:because|since|so that|hence|therefore|which is why|which means|as long as|provided|except|apart from|with the exception)(?![\p{L}]))/u
 
 /** What is said for politeness or for emphasis. */
-const emphasis =
-  /(?<![\p{L}])(?:please|kindly|ok|okay|thanks|thank you|ever|always|at all|at any time|at all times|full stop|period|punkt|punto|no exceptions?|without exceptions?|no matter what|no ifs(?:,? (?:no|or|and) buts)?|whatever happens|under any circumstances?|in any case|for any reason|not even once|every (?:single )?time|from now on|going forward|in (?:the )?future|any ?more|again|for good|whatsoever|really|simply|just|completely|entirely|altogether|strictly|absolutely|permanently)(?![\p{L}])/gu
+export const emphasis =
+  /(?<![\p{L}])(?:please|kindly|ok|okay|thanks|thank you|ever|always|at all|at any time|at all times|full stop|now or later|(?:for the whole|in this|for this) project|whatever the task|of any kind|come what may|period|punkt|punto|no exceptions?|without exceptions?|no matter (?:what|how \p{L}+)|no ifs(?:,? (?:no|or|and) buts)?|whatever happens|under any circumstances?|in any case|for any reason|not even once|every (?:single )?time|from now on|going forward|in (?:the )?future|any ?more|again|for good|whatsoever|really|simply|just|completely|entirely|altogether|strictly|absolutely|permanently)(?![\p{L}])/gu
 
 /** The parts of a sentence, in order. A list of values that commas have parted is put together again. */
 export function partsOf(plain: string, text: string): readonly RulePart[] {
@@ -37,16 +40,21 @@ export function partsOf(plain: string, text: string): readonly RulePart[] {
     .split(partEnd)
     .map((piece) => piece.trim())
     .filter((piece) => piece !== "")
-  const joined: string[] = []
-  for (const piece of pieces) {
+    .map((piece) => ({ piece, marked: markValues(piece, text).text }))
+  const joined: { readonly piece: string; readonly marked: string }[] = []
+  for (const next of pieces) {
     const last = joined.at(-1)
-    const goesOn = namesValue(piece, text) || /^(?:is|are|isn't|aren't|must|may|should|stays?|remains?) /u.test(piece)
-    const isNext = isBareList(piece, text) && last !== undefined && (namesValue(last, text) || namedNext.test(last))
-    if (last !== undefined && ((isBareList(last, text) && goesOn) || isNext))
-      joined[joined.length - 1] = `${last}, ${piece}`
-    else joined.push(piece)
+    const goesOn =
+      next.marked.includes("‹") || /^(?:is|are|isn't|aren't|must|may|should|stays?|remains?) /u.test(next.piece)
+    const isNamed = last !== undefined && (last.marked.includes("‹") || namedNext.test(last.piece))
+    const isJoined =
+      last !== undefined &&
+      ((isBareList(last.marked) && goesOn) || (isBareList(next.marked) && isNamed) || namely.test(next.marked))
+    if (isJoined)
+      joined[joined.length - 1] = { piece: `${last.piece}, ${next.piece}`, marked: `${last.marked}, ${next.marked}` }
+    else joined.push(next)
   }
-  return otherwise(joined.map((piece) => partOf(piece, text))).filter(
+  return otherwise(joined.map(({ piece }) => partOf(piece, text))).filter(
     ({ marked }) => marked.replace(emphasis, "").trim() !== "",
   )
 }
@@ -60,8 +68,11 @@ function otherwise(parts: readonly RulePart[]): readonly RulePart[] {
   return parts.map((part) => {
     if (!conditional.test(part.marked) || !part.marked.includes("‹")) return part
     if (!/(?<![\p{L}])(?:isn't|aren't|not|doesn't|don't)(?![\p{L}])/u.test(part.marked)) return part
-    if (rest(part).some(({ permits }) => permits)) return { ...part, polarity: "never", excepts: false }
-    return rest(part).some(({ polarity }) => polarity === "never") ? { ...part, polarity: "only" } : part
+    if (rest(part).some(({ permits }) => permits))
+      return { ...part, polarity: "never", excepts: false, isDirect: false }
+    return rest(part).some(({ polarity }) => polarity === "never")
+      ? { ...part, polarity: "only", isDirect: false }
+      : part
   })
 }
 
@@ -69,40 +80,48 @@ const conditional = /^(?:if|when|unless|as long as|provided) /u
 
 /** What is named comes next: "our own domain, example.com". */
 const namedNext =
-  /(?<![\p{L}])(?:domain|address|folder|directory|host|server|region|site|command|tool|program|mailbox|path)(?:e?s)?$/u
-
-const namesValue = (piece: string, text: string): boolean => markValues(piece, text, true).text.includes("‹")
+  /(?<![\p{L}])(?:domain|address|folder|directory|host|server|region|site|command|tool|program|mailbox|path|recipient|text|mail|message|language)(?:e?s)?$/u
+const namely = /^(?:that's|namely|i\.e\.) ‹\p{L}+›$/u
 
 /** Nothing but values and the words between the members of a list. */
-const isBareList = (piece: string, text: string): boolean =>
-  /^(?:(?:and|or|nor|the|our|to|in|on|at|by|with|from|under|a|an) |‹\p{L}+›[ ,]*)+$/u.test(
-    `${markValues(piece, text, true).text} `,
-  ) && namesValue(piece, text)
+const isBareList = (marked: string): boolean =>
+  marked.includes("‹") &&
+  /^(?:(?:and|or|nor|the|our|to|in|on|at|by|with|from|under|a|an) |‹\p{L}+›[ ,]*)+$/u.test(`${marked} `)
 
 function partOf(piece: string, text: string): RulePart {
-  const marked = markValues(piece.replace(/[()[\]]/g, " "), text, true)
-  const read = inPlainWays(marked.text)
+  const marked = markValues(piece.replace(/[()[\]]/g, " "), text)
+  const plain = marked.text.replace(emphasis, " ").replace(/\s+/g, " ").trim()
+  const read = inPlainWays(plain)
+  const polarity = lifting.test(read) ? "plain" : polarityIn(read)
   return {
     plain: piece,
     marked: marked.text,
     values: marked.values,
-    polarity: lifting.test(read) ? "plain" : polarityIn(read),
+    polarity,
+    isDirect: !marked.isDoubtful && !advising.test(plain) && (read === plain || polarityIn(plain) === polarity),
     others: otherThings.test(read),
-    permits: permitting.test(read) && !forbidding.test(read),
-    excepts: excepting.test(read),
-    explains: explaining.test(read),
+    permits: permitting.test(read) && !said("forbidding").test(read),
+    excepts: excepting.test(read.replace(askingClause, " ")),
+    explains: explaining.test(read) && !(polarity === "only" && /^we /u.test(read)),
   }
 }
+
+/** What a person has to say first is the asking, and no condition. */
+export const askingClause =
+  /(?<![\p{L}])(?:unless|until|without|only (?:if|when|after|once)|if|ohne|sin|sans|sem) (?:i |i've |you |me |my |our |a |an |the |having |first |explicitly |explicit |prior |written |that |have |has |it |is |was |got |get |getting |asking |checking |confirming |consulting |meine |mein |mich |vorherige |zu )*(?:say|said|tell|told|ask|asked|asking|approve|approved|approval|confirm|confirmed|confirmation|agree|agreed|permission|checking|consulting|ok|okay|sign-?off|go-ahead|green light|consent|explicitly|rückfrage|rücksprache|zustimmung|freigabe|erlaubnis|genehmigung|fragen|preguntar|permiso|autorización|aprobación|demander|accord|autorisation|aprovação|permissão)[^,;.]{0,30}/u
+
+/** Advice, which binds less than a ban does. */
+const advising = any("avoid")
 
 const lifting = any("no need|needn't|need not|(?:don't|doesn't|do not) (?:have|need) to|no longer (?:have|need) to")
 
 const otherThings = any(
-  "others?|else|elsewhere|another|different|differently|third|rest|remaining|outside (?:it|them|that|this|there|of it|of that)",
+  "(?<!(?:and|or) )others?|(?<!(?:and|or) \\p{L}+ )else|elsewhere|another|different|differently|third(?! part)|(?<!at )rest|remaining|(?:outside|beyond) (?:it|them|that|this|there|of it|of that)",
 )
 const permitting = any(
   "fine|ok|okay|allowed|permitted|may|can|yes|yours|welcome|free to|free|good|acceptable|no problem|feel free|all right|alright",
 )
-const excepting = any("except(?:ing|ions?)?|apart from|aside from|save for|unless|other than|excluding|exempt")
+const excepting = any("except(?:ing|ions?)?|apart from|aside from|save for|minus|unless|other than|excluding|exempt")
 const explaining =
   /^(?:and |but )?(?:because|since|as (?:it|they|we|i|the)|that's|this is|(?:it's|it is)(?! (?:never|not|no))|they(?!'re (?:never|not)| are (?:never|not)| must)|we|i've|i'm|i have|i am|he|she|people|everyone|everybody|nobody wants|which)(?![\p{L}])/u
 
@@ -110,8 +129,11 @@ const explaining =
 const ways = lazy((): readonly (readonly [said: RegExp, plain: string])[] => [
   [/(?<![\p{L}])read[- ]only(?![\p{L}])/gu, "readable"],
   [/ (?:stays?|remains?)(?: exactly)? as (?:they|it) (?:are|is)$/gu, " is forbidden to touch"],
+  [
+    /^(?:leave|keep) (.+?) (?:alone|be|out|unread|untouched|as (?:it|they) (?:is|are)|as is)(?: \p{L}+)?$/gu,
+    "never touch $1",
+  ],
   [/(?<![\p{L}])leaves? (?:(?:the|of|folder|directory|not|pas) )*(?=‹path›)/gu, "go outside "],
-  [/^(?:leave|keep) (.+?) (?:alone|be|out|unread|untouched|as (?:it|they) (?:is|are)|as is)$/gu, "never touch $1"],
   [
     /(?<=^|(?:must|should|always|to|then) )(?:avoid|exclude|skip|ban|block|shun|refuse|reject|omit|(?:quit|cease|stop)(?= \p{L}+ing))(?![\p{L}])/gu,
     "never use",
@@ -123,9 +145,10 @@ const ways = lazy((): readonly (readonly [said: RegExp, plain: string])[] => [
   [/(‹\p{L}+›) (?:no|nope|never)$/gu, "no $1"],
   [/(?<![\p{L}])(?:nothing|none|no \p{L}+) (?=(?:outside|beyond|besides))/gu, "never anything "],
   [/(?<![\p{L}])(?:the |as the )?(?:one and only|sole|lone)(?![\p{L}])/gu, "only"],
+  [/(?<![\p{L}])exactly one (?:allowed )?\p{L}+/gu, "only"],
   [/(?<![\p{L}])(?:the )?(?:allowed|permitted|approved|whitelisted) \p{L}+ (?:is|are)(?![\p{L}])/gu, "only"],
   [/(‹\p{L}+›)(?: \p{L}+){0,2} alone(?![\p{L}])/gu, "only $1"],
-  [/(?<![\p{L}])(?:begins? and ends?|ends?|stops?) (?:at|with|in) (?=‹)/gu, "only "],
+  [/(?<![\p{L}])(?:begins? and ends?|(?<!address(?:es)? )ends?|stops?) (?:at|with|in) (?=‹)/gu, "only "],
   [
     /(?<![\p{L}])(?:stay|stays|remain|remains|keep|work) (?:strictly |always |only )*(?:inside|within|in|under|below) (?=‹)/gu,
     "only in ",
@@ -133,16 +156,28 @@ const ways = lazy((): readonly (readonly [said: RegExp, plain: string])[] => [
   [/(?<![\p{L}])(?:fall|default|stick|adhere|keep) (?:back )?to (?=‹)/gu, "only "],
 ])
 
-function inPlainWays(marked: string): string {
-  let read = marked.replace(emphasis, " ").replace(/\s+/g, " ").trim()
-  for (const [said, plain] of ways()) read = read.replace(said, plain)
+function inPlainWays(plain: string): string {
+  let read = plain
+  for (const [way, words] of ways()) read = read.replace(way, words)
   return read
 }
 
-const polarityIn = (read: string): Polarity =>
-  /(?<![\p{L}])(?:not|don't|never) (?:just|only|solely|merely)(?![\p{L}])/u.test(read) ? "mixed" : clausePolarity(read)
+function polarityIn(read: string): Polarity {
+  if (/(?<![\p{L}])(?:not|don't|never) (?:just|only|solely|merely)(?![\p{L}])/u.test(read)) return "mixed"
+  const polarity = clausePolarity(read)
+  // Without a value, "outside the company" names no others that would be allowed.
+  const isBan = !read.includes("‹") && said("forbidding").test(read) && !said("restricting").test(read)
+  return polarity === "only" && isBan ? "never" : polarity
+}
 
-type Kind = keyof typeof marks
+function clausePolarity(whole: string): Polarity {
+  const clause = whole.replace(/read[- ]only/g, "read").replace(/› (?:that|which|who|where) (?![^,;.]*‹)[^,;.]*/u, "›")
+  const forbids = said("forbidding").test(clause)
+  if (said("excluding").test(clause)) return forbids || said("restricting").test(clause) ? "only" : "mixed"
+  if (said("restricting").test(clause)) return "only"
+  if (forbids) return "never"
+  return said("keeping").test(clause) ? "only" : "plain"
+}
 
 /** What a sentence says of its values of some kinds. */
 export type ValueStanding = {
@@ -152,25 +187,33 @@ export type ValueStanding = {
   readonly parts: readonly RulePart[]
   /** Those of another part that points back to the values: "…, don't go there". */
   readonly pointing?: readonly RulePart[]
+  /** It is said of the values in the part that names them, in so many words. */
+  readonly isDirect: boolean
 }
 
-const valuesIn = (part: RulePart, kinds: readonly Kind[]): readonly string[] =>
+const valuesIn = (part: RulePart, kinds: readonly ValueKind[]): readonly string[] =>
   kinds.flatMap((kind) => part.values[kind])
 
 /** How a sentence stands to its values of these kinds; "mixed" if it says two things of them, nothing if it names none. */
-export function standingOf(parts: readonly RulePart[], kinds: readonly Kind[]): ValueStanding | "mixed" | undefined {
+export function standingOf(
+  parts: readonly RulePart[],
+  kinds: readonly ValueKind[],
+): ValueStanding | "mixed" | undefined {
   const all = parts.filter((part) => valuesIn(part, kinds).length > 0)
   if (all.length === 0) return undefined
-  // Who says why he says it binds nothing by that.
-  const named = all.filter(({ explains }) => !explains)
-  if (named.length === 0 || (named.length < all.length && named.every(({ polarity }) => polarity === "plain")))
-    return "mixed"
-  if (named.some((part) => isSpread(part, kinds))) return "mixed"
   const of = (some: readonly RulePart[], direction: ValueStanding["direction"]): ValueStanding => ({
     direction,
     values: [...new Set(some.flatMap((part) => valuesIn(part, kinds)))],
     parts: some,
+    isDirect: some.every((part) => part.isDirect && part.polarity === direction),
   })
+  // Who says why he says it binds nothing by that.
+  const named = all.filter(({ explains }) => !explains)
+  const answers = parts.filter((part) => part.polarity === "never" && !part.explains && pointsBack.test(part.plain))
+  if (named.length === 0 && answers.length > 0) return { ...of(all, "never"), pointing: answers }
+  if (named.length === 0 || (named.length < all.length && named.every(({ polarity }) => polarity === "plain")))
+    return "mixed"
+  if (named.some((part) => isSpread(part, kinds))) return "mixed"
   const exception = named.find(({ excepts, polarity }) => excepts && polarity !== "only")
   const permitted = named.filter((part) => part !== exception && part.permits && part.polarity === "plain")
   // "Everything in src is yours, except src/billing": what is taken out of a permission is forbidden.
@@ -191,12 +234,12 @@ export function standingOf(parts: readonly RulePart[], kinds: readonly Kind[]): 
   return combined(parts, { only: saying("only"), never: saying("never"), plain: saying("plain") }, kinds, of)
 }
 
-const isTaken = /^(?:other than|except(?: for| in)?|apart from|aside from) (?:the |in |at )*‹\p{L}+›$/u
+const isTaken = /^(?:other than|except(?: for| in)?|apart from|aside from) (?:the |in |at |from |to )*‹\p{L}+›$/u
 
 function combined(
   parts: readonly RulePart[],
   { only, never, plain }: Readonly<Record<"only" | "never" | "plain", readonly RulePart[]>>,
-  kinds: readonly Kind[],
+  kinds: readonly ValueKind[],
   of: (some: readonly RulePart[], direction: ValueStanding["direction"]) => ValueStanding,
 ): ValueStanding | "mixed" {
   const shared = (one: readonly RulePart[], other: readonly RulePart[]): boolean =>
@@ -204,30 +247,65 @@ function combined(
   if (only.length > 1 || (only.length > 0 && plain.length > 0) || shared(only, never) || shared(never, plain))
     return "mixed"
   const rest = parts.filter((part) => valuesIn(part, kinds).length === 0)
-  if (rest.some(({ excepts, plain: said }) => excepts && !asking.test(said))) return "mixed"
+  if (rest.some(({ excepts, plain: text }) => excepts && !said("asking").test(text))) return "mixed"
   if (only.length === 1) return of(only, "only")
   // What else is used is a permission or an advice, and what is forbidden binds.
   if (never.length > 0) return plain.every(({ excepts }) => !excepts) ? of(never, "never") : "mixed"
   if (rest.some((part) => part.others && (part.polarity === "never" || part.polarity === "only")))
-    return of(plain, "only")
+    return { ...of(plain, "only"), isDirect: [...plain, ...rest].every((part) => part.isDirect) }
   const pointing = rest.filter((part) => part.polarity === "never" && !part.explains && pointsBack.test(part.plain))
   const forbids = pointing.length > 0 && !plain.some(({ permits }) => permits)
   return forbids ? { ...of(plain, "never"), pointing } : of(plain, "plain")
 }
 
-const pointsBack =
+/** It points back to what another part names, or says nothing but no. */
+export const pointsBack =
   /(?<![\p{L}])(?:it|there|them|that (?:\p{L}+ )?(?:server|host|region|address|domain|folder|place|channel|site|machine|list|tool|command|program|account)|those|in there)(?![\p{L}])|^(?:never|no|no way|forbidden|not allowed|taboo|hands off)$/u
 
 /** Do values stand in two places of a part that are no list? */
-function isSpread(part: RulePart, kinds: readonly Kind[]): boolean {
-  const names = kinds.map((kind) => `‹${kind === "media" ? "medium" : kind.replace(/s$/, "")}›`).join("|")
+function isSpread(part: RulePart, kinds: readonly ValueKind[]): boolean {
+  if (new Set(valuesIn(part, kinds)).size < 2) return false
+  const names = kinds.map((kind) => marks[kind]).join("|")
   const between = part.marked.split(new RegExp(names, "u")).slice(1, -1)
-  return between.some(
-    (text) =>
-      text.trim().split(/\s+/).length > 5 ||
-      !/(?<![\p{L}])(?:and|or|nor|und|oder)(?![\p{L}])|,/u.test(text) ||
-      /(?<![\p{L}])(?:not|never|no|but|except|only|instead|than|may|must|can|is|are|don't|if|when|rather)(?![\p{L}])/u.test(
-        text,
-      ),
-  )
+  return between.some((text) => text.trim() !== "region" && (text.trim().split(/\s+/).length > 5 || !isJoint(text)))
 }
+
+const isJoint = (text: string): boolean =>
+  /(?<![\p{L}])(?:and|or|nor)(?![\p{L}])|,/u.test(text) &&
+  !/(?<![\p{L}])(?:not|never|no|but|except|only|instead|than|may|must|can|is|are|don't|if|when|rather)(?![\p{L}])/u.test(
+    text,
+  )
+
+/** The parts that forbid something, and do not order it to be left out: "skip the hooks" is no ban on skipping. */
+export const forbiddenParts = ({ parts }: { readonly parts: readonly RulePart[] }): readonly RulePart[] =>
+  parts.filter(
+    ({ polarity, others, explains, plain }) =>
+      polarity === "never" &&
+      !others &&
+      !explains &&
+      (said("forbidding").test(plain) || forbids.test(plain)) &&
+      !/^(?:with no|without) /u.test(plain),
+  )
+const forbids = any("avoid|leave|out of the question")
+
+/** Something is taken out, or allowed beside what is forbidden. */
+export const isExcepted = ({ parts }: { readonly parts: readonly RulePart[] }): boolean =>
+  parts.some(({ excepts, permits }) => excepts || permits)
+
+export const markedIn = (parts: readonly RulePart[]): string => parts.map(({ marked }) => marked).join(" ; ")
+
+/** It is told as what has to be, in the parts that name the values. */
+export const isDemand = ({ parts }: ValueStanding): boolean =>
+  parts.every(({ marked, permits }) => demanding.test(marked) && !permits)
+const demanding = any(
+  "must|has to|have to|needs? to|always|all|every|everything|any|each|whatever|should|shall|go|goes",
+)
+
+/** Words of a part that neither its grammar nor its family explains: each may narrow what is said. */
+export const strangeWords = ({ marked }: RulePart, ...families: readonly LazyPattern[]): readonly string[] =>
+  marked
+    .replace(askingClause, " ")
+    .split(/[^\p{L}\p{N}'‹›-]+/u)
+    .filter(
+      (word) => word !== "" && !/[‹\d]/.test(word) && !isGrammar(word) && !families.some((words) => words.test(word)),
+    )

@@ -228,7 +228,7 @@ function blockedTools({ tools = [], commands = [] }: BlockedTools, name: string)
 const askableActs = namesIn(
   "call cancel change commit delete deploy email grant install merge migrate network publish purchase push rename reschedule restart run send",
 )
-export type AskableAct = (typeof askableActs)[number]
+type AskableAct = (typeof askableActs)[number]
 
 /** A person is asked before any of these is done. */
 type AskBefore = UseOptions & {

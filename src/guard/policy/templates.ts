@@ -297,7 +297,7 @@ type NoSecrets = UseOptions & {
   readonly deny?: readonly SecretAct[]
 }
 
-export type SecretAct = "read" | "print" | "send" | "commit"
+type SecretAct = "read" | "print" | "send" | "commit"
 
 const secretActs: Readonly<Record<SecretAct, readonly string[]>> = {
   read: ["!context.secretPaths.isEmpty()"],

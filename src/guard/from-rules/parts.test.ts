@@ -7,7 +7,7 @@ const policyOf = (sentence: string): unknown => {
   return "policy" in found ? found.policy : found.why
 }
 
-describe("a rule in words that its family does not know is read by its values and its parts", () => {
+describe("what a rule says of its values follows from how its parts stand to each other", () => {
   it.each([
     // Only, by a second part that is about everything else.
     [
@@ -127,7 +127,7 @@ describe("a sentence of which it cannot be told what it binds makes no policy", 
   })
 })
 
-describe("what the first reading had wrong", () => {
+describe("words that turn the direction round", () => {
   it.each([
     ["Les dossiers ne quittent jamais la France.", { template: "region-standard" }],
     ["Send no mail that isn't in Polish.", { template: "language-policy", languages: ["pl"] }],

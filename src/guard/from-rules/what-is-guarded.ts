@@ -1,0 +1,206 @@
+import { lazy } from "../../language/lazy.ts"
+import { amountsIn } from "../facts/amounts.ts"
+import type { Rule } from "./binding.ts"
+import { broad, type FamilyReading, likely, made, someCalls, sure, twoThings } from "./family.ts"
+import { emphasis, forbiddenParts, isExcepted, pointsBack } from "./parts.ts"
+import { acts, any, anyForm, namedIn, personKinds, said, secretActs } from "./vocabulary.ts"
+
+/** Rules on what is guarded: money, secrets, personal data, and acts that a person wants to be asked about. */
+
+export function spend(rule: Rule): FamilyReading {
+  const { plain, words, parts } = rule
+  const sums = amountsIn(plain)
+  if (parts.some((part) => buysNothing.test(part.plain)) && sums.every(({ minor }) => minor === 0))
+    return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
+  const isBound = parts.some(({ polarity }) => polarity === "never" || polarity === "only") || rule.asks
+  if (sums.length === 0)
+    return isBound && any("spend|budget").test(plain) && said("limiting").test(plain) && /\d/.test(plain)
+      ? { why: "it names no currency" }
+      : undefined
+  if (parts.some((part) => part.plain === "once") || !said("limiting").test(words) || said("noLimit").test(words))
+    return undefined
+  if (!isBound && !said("limitStated").test(words)) return undefined
+  if (parts.some(({ excepts }) => excepts)) return twoThings
+  // "Below 20 euros no reminder is sent" is no limit to what is spent.
+  const below = /(?<![\p{L}])(?:under|below|less than|unter|cheaper)(?![\p{L}])/u
+  if (parts.some((part) => part.polarity === "never" && below.test(part.plain))) return undefined
+  const isPeriod = said("perPeriod").test(words)
+  const isBudget =
+    any("budget|have|got|kitty|allowance").test(words) &&
+    !any("limit|ceiling|cap|capped|maximum|at most").test(words) &&
+    !isBound &&
+    !isPeriod
+  const isMoney = anyForm("money").test(words) || isPeriod || parts.some(({ polarity }) => polarity === "never")
+  const isAnything = /^(?:for )?(?:anything|everything|whatever|over|above|more than)(?![\p{L}])/u.test(words)
+  if (isBudget || !(isMoney || isAnything)) return undefined
+  if (new Set(sums.map(({ minor, currency }) => `${minor} ${currency}`)).size > 1)
+    return { why: "it names more than one sum" }
+  const [{ minor, currency } = { minor: 0 }] = sums
+  if (currency === undefined) return { why: "it names no currency" }
+  if (said("perUnit").test(words)) return { why: "it is a limit for a unit, and a purchase may be of several" }
+  // A purchase above what a month may cost breaks the rule in any case; what was bought in other sessions the guard does not see.
+  const isEach = said("eachPurchase").test(words) || isPeriod || rule.asks
+  const isAll = said("inTotal").test(words) || (!isEach && said("spentInAll").test(words))
+  return made(
+    rule,
+    {
+      template: "spend-limit",
+      amount: minor / 100,
+      currency,
+      ...(isAll && !(isPeriod && isEach) ? {} : { per: "call" }),
+    },
+    said("spending").test(plain) && !isPeriod ? sure : broad,
+  )
+}
+
+const buysNothing =
+  /^(?:please |so )*(?:(?:buy|purchase|order|spend|pay(?: for)?) nothing|(?:never|don't|do not|must not|may not) (?:ever )?(?:spend|buy|purchase|pay|order)(?:,? (?:or|and|nor) (?:buy|pay|order|purchase|spend)(?: for)?)*(?: for)? (?:any money|money|anything|any thing|(?:an?|one|any) (?:single )?(?:cent|penny|money|dime|euro|dollar))|(?:never|don't|do not) (?:make|place) (?:an?|any) (?:payments?|purchases?|orders?)|(?:no|zero) (?:purchases|orders|payments|spending|purchasing|buying))(?: at all| ever| period| please)*$/u
+
+/** A token is a secret where it is shown, sent or kept, and nothing is counted. */
+const isToken = (plain: string): boolean =>
+  /(?<![\p{L}])tokens(?![\p{L}])/u.test(plain) && !/\d/.test(plain) && !said("limiting").test(plain)
+
+export function secrets(rule: Rule): FamilyReading {
+  const { parts, values } = rule
+  // A file that has "secrets" in its name is a file; one of the environment, or without a folder, holds them.
+  const plainOf = (plain: string): string =>
+    values.paths.reduce(
+      (text, path) => (path.includes(".env") || !path.includes("/") ? text : text.replaceAll(path, "‹path›")),
+      plain,
+    )
+  const isNamed = (plain: string): boolean =>
+    said("secretNouns").test(plain) || said("moreSecrets").test(plain) || isToken(plain)
+  if (!parts.some(({ plain }) => isNamed(plainOf(plain))) || values.tools.length > 0) return undefined
+  const isLikely = !parts.some(({ plain }) => said("secretNouns").test(plainOf(plain)))
+  const others = [said("noSecret"), said("designWords"), ...(isLikely ? [said("noLikelySecret")] : [])]
+  if (others.some((words) => words.test(rule.plain))) return undefined
+  const bound = forbiddenParts(rule)
+    .map(({ plain }) => plainOf(plain))
+    .filter((plain) => isNamed(plain) || pointsBack.test(plain))
+  if (bound.length === 0) return undefined
+  if (isExcepted(rule)) return twoThings
+  const text = bound.map((plain) => plain.replace(secretNoun(), " ")).join(" ; ")
+  const { names, isSure } = namedIn(secretActs, text)
+  // What is copied is read, and goes somewhere.
+  const deny = names.length === 0 && copying.test(text) ? (["read", "send"] as const) : names
+  if (!isSure && untouched.test(text)) return made(rule, { template: "no-secrets" }, likely)
+  if (deny.length === 0) return { why: "it does not say what must not be done with the secrets" }
+  const isPlain = isSure && bound.some((plain) => said("secretNouns").test(plain) || isToken(plain))
+  return made(rule, { template: "no-secrets", deny }, isPlain ? sure : broad)
+}
+
+const secretNoun = lazy(() => new RegExp(`${said("secretNouns").source}|${said("moreSecrets").source}`, "gu"))
+const copying = any("cop(?:y|ies|ied|ying)|mov(?:e|ed|ing)|export\\p{L}*|extract\\p{L}*")
+const untouched = any("touch(?:ed|ing)?|hands off|stay away|off-limits|go near")
+
+export function personalData(rule: Rule): FamilyReading {
+  const { parts, plain } = rule
+  const isNamed = (text: string): boolean =>
+    said("allPersonal").test(text) || said("personNouns").test(text) || namedIn(personKinds, text).names.length > 0
+  if (!parts.some((part) => isNamed(part.plain))) return undefined
+  const bound = [...forbiddenParts(rule), ...parts.filter((part) => keepsOut.test(part.plain))]
+    .map((part) => part.plain)
+    .filter((text) => isNamed(text) || pointsBack.test(text))
+  if (bound.length === 0 || rule.values.regions.length + rule.values.languages.length > 0) return undefined
+  if (any("advice|announced?|congratulat\\p{L}*|gets? our").test(plain)) return undefined
+  if (isExcepted(rule)) return twoThings
+  // The guard knows no name from another word: half of the rule would be lost.
+  if (said("unseenPersonal").test(plain)) return unseen
+  if (!anyForm("giveOut").test(plain)) return undefined
+  const isSent = any(
+    "send\\p{L}*|sent|shar\\p{L}+|mail\\p{L}*|e-?mails?|post|publish|paste|export|disclos\\p{L}+|forward\\p{L}*",
+  )
+  if (
+    any("logs?|logging|logged|print|stored?|storing|database|test data|fixtures|examples?").test(plain) &&
+    !isSent.test(plain)
+  )
+    return { why: "it is about what is kept or printed, and the guard judges what is sent" }
+  const text = bound.some(isNamed) ? bound.join(" ; ") : plain
+  const { names: kinds, isSure } = namedIn(personKinds, text)
+  const isGeneral = said("allPersonal").test(text)
+  if (!isGeneral && kinds.length === 0) return unseen
+  const isAll = isGeneral && !(isSure && kinds.length > 0 && !said("personalData").test(text))
+  return made(
+    rule,
+    { template: "no-personal-data", ...(isAll ? {} : { kinds }) },
+    (isAll ? said("personalData").test(text) : isSure) ? sure : broad,
+  )
+}
+
+const unseen = { why: "the guard does not recognize that kind of personal data in a text" } as const
+
+const keepsOut =
+  /(?<![\p{L}])(?:keep|kept|leave|strip|remove|stays?)(?![\p{L}]).{0,60}(?<![\p{L}])(?:out of|here|inside|confidential|to yourself|with us|private)(?![\p{L}])|^(?:please |always )*(?:leave out|strip|redact|mask|remove)(?![\p{L}])(?!.*\bshow)|(?<![\p{L}])leave .{1,60} (?:out|off)$/u
+
+export function askBefore(rule: Rule): FamilyReading {
+  const { parts, values } = rule
+  const plain = withoutNames(rule).replace(emphasis, " ")
+  const isAsked =
+    rule.asks &&
+    asksPerson.test(plain) &&
+    !asksOthers.test(plain.replace(namedPerson, "me")) &&
+    said("ordering").test(plain)
+  if (!isAsked) return undefined
+  const named = [values.commands, values.tools, values.paths, values.domains, values.recipients]
+  if (named.some((some) => some.length > 0)) return someCalls
+  if (said("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
+  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || asksBack.test(plain)) return undefined
+  const text = askedIn(plain.replace(asked, " "))
+  const { names, isSure } = namedIn(acts, text)
+  const wanted = names.includes("email") ? names.filter((act) => act !== "send") : names
+  if (wanted.length === 0) return { why: "what has to be asked about is nothing that the guard can see in a call" }
+  if (wanted.some((act) => act === "change" || act === "run") && inPlace.test(text)) return someCalls
+  const inProduction = said("production").test(plain) ? ({ environments: ["production"] } as const) : {}
+  return {
+    policy: { template: "ask-before", acts: wanted, ...inProduction },
+    confidence: isSure && !isSome.test(plain) ? likely : broad,
+  }
+}
+
+/** It is asked about some of such acts, and the guard asks about all. */
+const isSome = any("main|master|protected|specific|certain|some|another|twice")
+
+/** "Cleared with Oskar": whoever is named is a person who has to agree. */
+const withoutNames = ({ plain, text }: Rule): string =>
+  [...text.matchAll(/(?<=(?<![\p{L}])(?:with|by|from|ask) )\p{Lu}\p{Ll}+(?! \p{Ll}+ (?:office|desk))/gu)].reduce(
+    (read, [name]) =>
+      read.replace(new RegExp(`(?<=(?:with|by|from|ask) )${name.toLowerCase()}(?![\\p{L}])`, "u"), "me"),
+    plain,
+  )
+
+/** Who is asked is the user or somebody by name: "confirm an order" asks nobody. */
+const asksPerson = any(
+  "permission|approval|confirmation|unasked|me|my|us|our|i|i've|we|(?:from|with) \\p{L}+|ask first|ask before|asking|ask",
+)
+const namedPerson = /(?<=ask )(?:the )?(?:user|owner|operator|maintainers?|admins?|boss)(?![\p{L}])/gu
+
+/** Who is asked is somebody whom the agent talks to. */
+const asksOthers =
+  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask \p{L}+ for (?:the|an?|his|her)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
+
+/** The agent is told to ask somebody something, or the user asks. */
+const asksBack = any(
+  "i want to ask|if i can|can i|does|do i have|how|why|did you|one question|questions?|if you can|spoilers?|bug fix first",
+)
+
+/** The asking itself, which is none of the acts. */
+const asked =
+  /(?<![\p{L}])(?:ask|check(?:ing)?|confirm(?:ation)?|show|sign[- ]?off|run (?:it|this|that|the \p{L}+) (?:by|past)|tell|message)(?: \p{L}+){0,2}? (?:me|us)(?![\p{L}])|(?:my|your|for an?) (?:answer|reply|order|word)(?![\p{L}])/gu
+
+/** What is changed, run or deleted is some place's. */
+const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
+
+/** The part of a rule that says what is asked about: what stands with "before" or "without", or else what is forbidden. */
+function askedIn(plain: string): string {
+  const parts = plain.split(/[;:.](?= |$)|, (?!(?:\p{L}+,? ){0,2}(?:or|and|nor|oder|und|ou|et|y|o|e) )| but /u)
+  const ordered = parts.filter((part) => any("before|without|until|unless|prior to|only after|only once").test(part))
+  const isNamed = (list: readonly string[]): boolean => list.some((part) => namedIn(acts, part).names.length > 0)
+  // Behind "before" stands what is asked about; with "without" it may stand on either side.
+  const behind = ordered.map((part) => part.replace(/^.*?(?<!\p{L})(?:before|prior to)(?!\p{L})/u, " "))
+  if (isNamed(behind)) return behind.join(" ; ")
+  if (isNamed(ordered)) return ordered.join(" ; ")
+  const forbidden = parts.filter(
+    (part) => said("forbidding").test(part) && !/^(?: not| never| no)?(?: not)? even /.test(part),
+  )
+  return forbidden.length > 0 ? forbidden.join(" ; ") : plain
+}

@@ -1,0 +1,282 @@
+import type { LazyPattern } from "../../language/lazy.ts"
+import type { Rule } from "./binding.ts"
+import { broad, type FamilyReading, guessed, likely, made, narrowed, someOnly, sure, twoThings } from "./family.ts"
+import { isDemand, markedIn, type RulePart, standingOf, strangeWords, type ValueStanding } from "./parts.ts"
+import { any, anyForm, said } from "./vocabulary.ts"
+
+/** Rules on where something goes: to whom, to which host, by which channel, in which language, into which region. */
+
+/**
+ * How sure it is that nothing but the values is bound: each word of the parts that bind has to be one of grammar or of the family. With one
+ * that is not, the policy may bind more than is said; with more than `most`, it cannot be told what is bound.
+ */
+export function confidenceIn(
+  { parts, pointing = [], isDirect }: ValueStanding,
+  most: number,
+  ...families: readonly LazyPattern[]
+): number | undefined {
+  const count = (some: readonly RulePart[]): number =>
+    Math.max(0, ...some.map((part) => strangeWords(part, ...families).length))
+  const strange = count(parts) + count(pointing)
+  if (strange > most) return undefined
+  return strange === 0 && isDirect ? sure : strange < 2 ? broad : guessed
+}
+
+/** An address or a host that is forbidden, or allowed alone, in so many words is what the rule is about, whatever else it tells. */
+const mostStrange = ({ direction, isDirect }: ValueStanding): number => (isDirect && direction !== "plain" ? 6 : 1)
+
+/** The texts that a rule is about, where it is about some only: "reports", "press releases". */
+function topicIn(words: string): { readonly about?: readonly string[] } {
+  const topic = said("someTexts").exec(words)?.[0]
+  return topic === undefined ? {} : { about: [topic.replace(/ies$/, "y").replace(/(?<!s)s$/, "")] }
+}
+
+/** One person: a policy would bind what goes to all others too. */
+const onePerson =
+  /(?<![\p{L}])(?:him|her|his|(?:my|his|her) (?:mother|father|wife|husband|sister|brother|boss|landlord|neighbou?r|cousin|aunt|uncle|son|daughter|friend|partner|father-in-law|mother-in-law|ex(?:-\p{L}+)?)|(?:mrs|mr|ms|dr|herr|frau|madame|monsieur)\.? \p{L}+)(?![\p{L}])/u
+const isOnePerson = ({ plain, text, words }: Rule): boolean =>
+  onePerson.test(plain) ||
+  [
+    ...text.matchAll(
+      /(?<=(?:to|reach|contact|write|tell|for|with|mail|call|ask) )\p{Lu}\p{Ll}+(?! \p{Lu})(?= (?:in|via|by|on|over|through)(?!\p{L}))|(?<=(?:mail|call|text|phone|message|ping) )\p{Lu}\p{Ll}+(?=[.!,]|$)/gu,
+    ),
+  ].some(([name]) => words.includes(name.toLowerCase()))
+const one = { why: "it is about one person, whom a call may not name" } as const
+
+export function recipients(rule: Rule): FamilyReading {
+  const { words, values } = rule
+  const stand = standingOf(rule.parts, ["recipients", "domains"])
+  if (stand === undefined) return noneNamed(rule)
+  const isMail = values.recipients.length > 0
+  const isPeople = said("anyone").test(words)
+  const isMailing = said("mailing").test(words) && (isPeople || !said("webbing").test(words))
+  if (!isMail && !isMailing && !(isPeople && any("contact|talk|write|reach").test(words))) return undefined
+  if (values.domains.some((name) => /^[\d./]+$/.test(name) || !name.includes("."))) return undefined
+  if (values.media.some((medium) => medium !== "email") || values.paths.length > 0 || stand === "mixed")
+    return twoThings
+  const bound = markedIn(stand.parts)
+  const isFrom = any("(?<!(?:recipients?|address(?:es)?)(?: \\p{L}+){0,3} be )from(?! (?:you|us|me|now))").test(bound)
+  if (isFrom || any("signature|sender|log ?in|(?<!‹domain› )accounts?").test(bound)) return undefined
+  if (any("contain\\p{L}*|valid|filter|form|rejects?|accepts?|this one").test(words)) return undefined
+  const named = { ...stand, parts: stand.parts.map((part) => withoutNames(part, rule.text)) }
+  const confidence = confidenceIn(named, mostStrange(stand), anyForm("mail"), anyForm("people"), said("someTexts"))
+  if (confidence === undefined) return narrowed
+  if (stand.direction === "never")
+    return made(rule, { template: "blocked-recipients", recipients: stand.values, ...topicIn(bound) }, confidence)
+  if (stand.direction === "plain" && (isMail || !isDemand(stand))) return undefined
+  const topic = topicIn(words)
+  return isMail
+    ? made(rule, { template: "allowed-recipients", recipients: stand.values, ...topic }, confidence)
+    : made(rule, { template: "email-domains", domains: stand.values, ...topic }, confidence)
+}
+
+const outsiders = any("outside|external(?:ly)?|outsiders|third part(?:y|ies)|strangers|competitors?|journalists?|press")
+const unnamed = { why: "it does not say which addresses or domains are meant" } as const
+
+/** Mail to outsiders, and nobody told who they are. */
+const noneNamed = ({ words, parts }: Rule): FamilyReading =>
+  words.includes("‹medium›") && outsiders.test(words) && parts.some(({ polarity }) => polarity === "never")
+    ? unnamed
+    : undefined
+
+/** Whom an address belongs to says no more than the address. */
+const withoutNames = (part: RulePart, text: string): RulePart => {
+  const names = new Set([...text.matchAll(/(?<=[\p{L},] )\p{Lu}\p{Ll}+/gu)].map(([name]) => name.toLowerCase()))
+  return { ...part, marked: part.marked.replace(/\p{L}+/gu, (word) => (names.has(word) ? " " : word)) }
+}
+
+/** Names of hosts by how they end; `os.path` and `Math.random` are names in code. */
+const isHost = (name: string): boolean =>
+  !name.includes(".") || /^[\d./]+$/.test(name) || said("hostEndings").test(name.slice(name.lastIndexOf(".") + 1))
+
+export function hosts(rule: Rule): FamilyReading {
+  const { words, values } = rule
+  const stand = standingOf(rule.parts, ["domains"])
+  if (stand === undefined) return network(rule)
+  if (!values.domains.every(isHost) || values.recipients.length > 0) return undefined
+  const isForbidden = any(
+    "‹domain›,? (?:is|are)|no business|forbidden|off-limits|taboo|banned|out of bounds|never use|(?:stay|keep) (?:off|out|away)",
+  )
+  const isNet = anyForm("net").test(rule.bare) || isForbidden.test(words) || values.commands.length > 0
+  if (!isNet || any("hard-?code[ds]?|mention|documented|e-?mail\\p{L}*|mail(?:s|ed|ing)?|‹medium›").test(words))
+    return undefined
+  if (stand === "mixed") return twoThings
+  if (any("(?<!open )links? to|time out|article|docs|write|writing|parallel|no more than").test(words)) return undefined
+  const confidence = confidenceIn(stand, mostStrange(stand), anyForm("net"))
+  if (confidence === undefined) return narrowed
+  if (stand.direction === "never") return made(rule, { template: "blocked-hosts", hosts: stand.values }, confidence)
+  return stand.direction === "plain"
+    ? undefined
+    : made(rule, { template: "allowed-hosts", hosts: stand.values }, confidence)
+}
+
+/** The network as such: "nothing on the internet is to be accessed". */
+function network(rule: Rule): FamilyReading {
+  const [part, ...others] = rule.parts.filter(({ explains }) => !explains)
+  if (part === undefined || others.length > 0 || part.polarity !== "never" || rule.asks) return undefined
+  const isAll =
+    any("internet|network|online|outbound|outgoing").test(part.plain) &&
+    !part.marked.includes("‹") &&
+    /^(?:please |you |agents? |always )*(?:never|don't|do not|no|nothing|must not|mustn't|may not|keep|stay|cut|avoid|leave)(?![\p{L}])|(?:is|are) (?:off-limits|forbidden)/u.test(
+      part.plain,
+    ) &&
+    strangeWords(part, anyForm("net")).length === 0
+  return isAll ? made(rule, { template: "no-network" }, sure) : undefined
+}
+
+export function regions(rule: Rule): FamilyReading {
+  const { values, words } = rule
+  const stand = standingOf(rule.parts, ["regions"])
+  if (stand === undefined) return undefined
+  if (values.languages.length + values.recipients.length + values.domains.length > 0) return undefined
+  if (said("notCloud").test(words)) return undefined
+  if (stand === "mixed") return twoThings
+  const isCode = stand.parts.some(({ plain }) => /[a-z]-?[a-z]+-?\d|region/.test(plain))
+  const isCloud = anyForm("cloud").test(rule.bare) || (stand.isDirect && anyForm("resource").test(rule.bare))
+  if (!isCode && !isCloud) return undefined
+  const confidence = confidenceIn(stand, mostStrange(stand), anyForm("resource"), anyForm("cloud"))
+  if (confidence === undefined) return narrowed
+  if (stand.direction === "never") return made(rule, { template: "blocked-regions", regions: stand.values }, confidence)
+  if (stand.direction === "plain" && !isDemand(stand)) return undefined
+  return made(rule, { template: "region-standard", regions: stand.values }, confidence)
+}
+
+export function language(rule: Rule): FamilyReading {
+  const { plain, words, values } = rule
+  const stand = standingOf(rule.parts, ["languages"])
+  if (stand === undefined) return undefined
+  if (stand === "mixed") return twoThings
+  const isToOthers = said("audience").test(plain) || words.includes("‹medium›")
+  if (any("me|mir|moi|mí|mim").test(plain) && !isToOthers)
+    return { why: "it is about answers to the user, and the guard judges tool calls" }
+  if (any("speakers?|speaking|colleagues?|market").test(plain)) return undefined
+  if (anyForm("keptTexts").test(plain) && !words.includes("‹medium›"))
+    return { why: "the guard judges the language of what is sent, not of what is kept" }
+  if (!anyForm("sentTexts").test(plain) && !said("someTexts").test(plain)) return undefined
+  if (values.languages.includes("other")) return { why: "the guard does not tell that language from others" }
+  if (isOnePerson(rule) || oneText.test(plain)) return one
+  const marked = markedIn(stand.parts)
+  const isLeftOut = stand.direction === "never" && /(?:leave|avoid|use|no|never) ‹language›/u.test(marked)
+  if (!(asLanguage.test(marked) || isLeftOut) || isAdjective.test(marked)) return undefined
+  if (any("correct|spelling|version|nouns?|formal|simple|names?|learn").test(plain)) return undefined
+  const named = { ...stand, parts: stand.parts.map((part) => withoutNames(part, rule.text)) }
+  const known = confidenceIn(named, 1, anyForm("sentTexts"), said("someTexts"), said("audience"))
+  if (known === undefined) return narrowed
+  // Whoever has every answer in one language means what goes to others as well; it is read between the lines.
+  const isGeneral =
+    !isToOthers &&
+    !any("send|sent|publish\\p{L}*|outgoing|letters?|messages?|correspondence|communications?|go(?:es)? out").test(
+      plain,
+    )
+  const confidence = Math.min(known, isGeneral ? guessed : said("audience").test(plain) ? broad : likely)
+  if (stand.direction === "never")
+    return made(rule, { template: "blocked-languages", languages: stand.values }, confidence)
+  const explaining = rule.parts.filter(({ explains }) => explains).map((part) => part.plain)
+  const demanded = explaining.reduce((text, part) => text.replace(part, " "), plain)
+  if (stand.direction === "plain" && !isDemand(stand) && !said("inAnyCase").test(demanded)) return undefined
+  return made(rule, { template: "language-policy", languages: stand.values, ...topicIn(words) }, confidence)
+}
+
+/** The language is what something is written in. */
+const asLanguage =
+  /(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|[:,] ‹language›|^(?:only )?‹language›$|‹language› (?:only|is|in|for)|\bno ‹language›/u
+
+/** "Every German text": the language says which texts are meant, and not in what to write. */
+const isAdjective =
+  /(?<![\p{L}])(?:with|for|of) (?:\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good|write) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\p{L}]))\p{L}/u
+
+/** One letter, and not letters as such. */
+const oneText =
+  /(?<![\p{L}])(?:the|this|that|my) (?:letter|mail|e-?mail|message|comment|note|text|card|post|reply|answer|invitation|cousin|friend|brother|sister|mother|father|landlord|bank|neighbou?r)(?![\p{L}])/u
+
+export function channels(rule: Rule): FamilyReading {
+  const { words, parts, values } = rule
+  const found = standingOf(parts, ["media"])
+  if (found === undefined) return undefined
+  const others = [values.domains, values.recipients, values.languages, values.paths, values.commands]
+  if (others.some((some) => some.length > 0)) return undefined
+  // What stands in messages is another matter than the way that they take; what a person is asked about is an act.
+  if (said("secretNouns").test(rule.plain) || said("personNouns").test(rule.plain)) return undefined
+  if (rule.asks && values.media.every((medium) => medium === "email")) return undefined
+  if (found === "mixed") return twoThings
+  const marked = markedIn(found.parts)
+  const stand = found.direction === "plain" && isAll.test(marked) ? { ...found, direction: "only" as const } : found
+  if (said("looking").test(words) || notWay.test(words) || stand.direction === "plain") return undefined
+  const known = [anyForm("reach"), anyForm("people"), said("audience")]
+  // "Reports are posted to Slack, and never sent by e-mail": what is said of both is where reports go.
+  const [beside, ...more] = parts.filter((part) => part.values.media.length > 0 && !stand.parts.includes(part))
+  const rather =
+    stand.direction === "never" && beside !== undefined && more.length === 0 ? subjectIn(beside.marked) : undefined
+  if (rather !== undefined && beside !== undefined)
+    return routing({ ...stand, direction: "only", parts: [beside], values: beside.values.media }, rather, known)
+  const about = subjectIn(marked)
+  if (about !== undefined) return routing(stand, about, known)
+  if (stand.direction === "never" && isOnePerson(rule)) return one
+  if (stand.direction === "never" && outsiders.test(words)) return unnamed
+  // What another part forbids or says is something else that the channel may be beside.
+  const rest = parts.filter((part) => !stand.parts.includes(part) && !part.explains && !part.others && !part.permits)
+  if (rest.some((part) => part.values.media.length === 0 && strangeWords(part, ...known).length > 0)) return undefined
+  const isPointed = stand.pointing !== undefined
+  if (!isPointed && !stand.parts.every((part) => isWay.test(part.marked) || isBareWay.test(part.marked)))
+    return undefined
+  // Something is not to go that way, and other things may.
+  if (stand.direction === "never" && (putInto.test(marked) || pointsAt.test(marked))) return someOnly
+  const named = stand.direction === "only" ? stand.parts.map((part) => withoutNames(part, rule.text)) : stand.parts
+  if (named.some((part) => strangeWords(part, ...known).length > (isPointed ? 1 : 0))) return narrowed
+  const least = isOnePerson(rule) ? guessed : said("audience").test(words) || isPointed ? broad : sure
+  return made(
+    rule,
+    { template: stand.direction === "only" ? "allowed-media" : "blocked-media", media: stand.values },
+    stand.isDirect || stand !== found ? least : broad,
+  )
+}
+
+/** "All messages have to go out by Slack" names the only way. */
+const isAll =
+  /^(?:please )?(?:all|every|any|each)(?: [\p{L}-]+){1,5} (?:must|has to|have to|needs? to|(?:are|is) to|goes?|(?:is|are) (?:always )?sent)(?![\p{L}]).*‹medium›[.!]*$/u
+
+/** Something that has to do with a channel, and no way to reach anybody. */
+const notWay =
+  /‹medium› (?:servers?|accounts?|threads?|templates?|subjects?|signatures?|folders?|archives?|clients?|apps?)(?![\p{L}])/u
+
+/** Some texts have their channel. */
+function routing(stand: ValueStanding, about: string, known: readonly LazyPattern[]): FamilyReading {
+  const rooms = stand.values.filter((medium) => medium.startsWith("#")).length
+  if (rooms > 0 && rooms < stand.values.length) return twoThings
+  const words = any(
+    about
+      .replaceAll(" ", "|")
+      .replace(/y$/, "(?:y|ies)")
+      .replace(/(?<!\))$/, "s?"),
+  )
+  return stand.direction === "only" && confidenceIn(stand, 1, ...known, words) !== undefined
+    ? { policy: { template: "channel-routing", media: stand.values, about: [about] }, confidence: broad }
+    : someOnly
+}
+
+const pointsAt =
+  /(?:(?<![\p{L}])(?:send|share|forward|post|deliver|mail)(?:ing)?|‹medium›) (?:them|it|this|that|these|those)(?![\p{L}])/u
+
+/** Something is not to stand in messages, which may go out all the same: "no emojis in mails", "never put links into posts". */
+const putInto =
+  /(?<![\p{L}])(?:use|using|put|putting|includ\p{L}+|mention|write|add|past(?:e|ing)|attach|insert|no) (?!(?:anything|something|things?|messages?|people|anyone|anybody|to|on|in|by|via|with|it|posts?|replies|the team|customers?|clients?|users?)(?![\p{L}]))(?:[\p{L}-]+ ){1,5}?(?:in|into|inside|to|within)(?: any| the| our| your| outgoing| all| an?)* ‹medium›|(?<![\p{L}])(?:send|sending|forward|forwarding|share|sharing|deliver|transmit|post|posting|discuss|discussing)(?: out)? (?!(?:anything|nothing|never|not|no|something|things?|messages?|notifications?|people|anyone|anybody|to|on|in|by|via|posts?|replies|repl(?:y|ies)|any|your|all|out)(?![\p{L}]))(?:[\p{L}-]+ ){1,5}?(?:by|via|over|through|on|in|per)(?: any| the| our| your| an?)* ‹medium›/u
+
+/** A channel as the way on which people are reached, and not as what is spoken of. */
+const isWay =
+  /(?<![\p{L}])(?:by|via|over|through|per|using|use|on|off|keep to|of) (?:(?:the|our|any|an?|only|either|phone|public|as) )*‹medium›|(?:post|writ|talk|chat|publish|announce|message|go|goes|report|belong|say|anything|nothing)\p{L}*(?: \p{L}+){0,2} (?:in|into|to) (?:(?:the|our|any|room|channel) )*‹medium›|^(?:please |you |so |and |or |but |i (?:don't|do not) want )*(?:only|never|no|not|don't|do not|must not|may not|must never|should not|shouldn't|cannot|can't|never use|avoid|neither)(?: (?:ever|to|send an?|send one|send|make|place|any|by|leave|out|use|go|you|\p{L}+ nor))* ‹medium›|(?:stay|keep) (?:away from|off|out of|clear of) ‹medium›|(?:forbidden|prohibited)(?: \p{L}+){0,3} ‹medium›|‹medium›(?: \p{L}+){0,3} (?:is|are|must|may|should|isn't|aren't|must stay) (?:(?:never|not|to|be|ever|strictly) )*(?:untouched|used|allowed|forbidden|off-limits|banned|taboo|out|dead|the only)|‹medium›(?: \p{L}+){0,2} only(?![\p{L}])|(?:other than|but|except|besides) (?:the |our )?‹medium›|^in (?:the |our )?‹medium› .*(?:post|writ)|^‹medium› is the (?:one|only) \p{L}+ .*(?:stay away from|avoid)|(?:only|exclusively|room you may write in)(?: (?:by|via|over|through|per|on|use|the|our|to|with|is))* ‹medium›/u
+const isBareWay = /^(?:no|never|only|keep off|stay off|use|to)? ?‹medium›(?: (?:yes|no|only|never))?$/u
+
+/** What it is that belongs in a channel, where that is not messages as such: "outage notices belong in …". */
+function subjectIn(text: string): string | undefined {
+  const topic = new RegExp(`(?:[\\p{L}-]+ )?(?:${said("someTexts").source})`, "u").exec(text)?.[0]
+  const subject =
+    topic ??
+    /^(?:please )?(?:all |the |our |your |any |every )*((?:[\p{L}-]+ )?[\p{L}-]+s) (?:always |only |never )*(?:belong|go|are (?:only |always )*(?:posted|sent|announced|shared|reported|discussed)|(?:must|have to|should) (?:only |always )*(?:go|be (?:posted|sent|announced|shared)))(?![\p{L}])/u.exec(
+      text,
+    )?.[1]
+  if (subject === undefined || said("messages").test(subject)) return undefined
+  return subject
+    .replace(/^(?:the|all|your|our|my|any|every|a|an|post|send|for|no|never|of) /u, "")
+    .replace(/ies$/, "y")
+    .replace(/(?<!s)s$/, "")
+}
