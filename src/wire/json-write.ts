@@ -1,6 +1,6 @@
 import { type Wire, wireText } from "../message/message.ts"
 import type { Steps } from "../message/steps.ts"
-import { layTape, layTapeSteps, type Tape, unitsAtOnce } from "./json-tape.ts"
+import { layTape, layTapeSteps, type Tape, unitsAtOnce } from "./json.ts"
 
 /** Fields to write into an object, each as JSON text; `undefined` removes the field. */
 export type Fields = Readonly<Record<string, Wire | undefined>>
