@@ -123,7 +123,7 @@ type AdminAnswer = {
 
 function tellStatus(deps: AdminDeps, { activity, streams, desk, madeMs }: AdminAnswer): StatusAnswer {
   const { status, store, operator, version, now } = deps
-  const { requestsInFlight, closing, startedMs = madeMs, openSessions } = status()
+  const { requestsInFlight, closing, startedMs = madeMs } = status()
   const nowMs = now()
   const problem = operator?.problem()
   return {
@@ -133,7 +133,6 @@ function tellStatus(deps: AdminDeps, { activity, streams, desk, madeMs }: AdminA
     uptimeMs: Math.max(0, nowMs - startedMs),
     closing,
     requestsInFlight,
-    ...present({ openSessions }),
     store: store.kind,
     durability: activity.durability(),
     operator:

@@ -98,7 +98,6 @@ export type StatusAnswer = {
   readonly uptimeMs: number
   readonly closing: boolean
   readonly requestsInFlight: number
-  readonly openSessions?: number
   readonly store: string
   /** How many sessions have something that the store does not, and what the store said last. */
   readonly durability: { readonly durable: boolean; readonly sessions: number; readonly problem?: ToldProblem }
