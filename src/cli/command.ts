@@ -2,6 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
+import words from "./terminal/words.json" with { type: "json" }
 import type { World } from "./world.ts"
 
 /** One thing that the program does. */
@@ -30,6 +31,10 @@ export type CommandGroup = {
   readonly usualTakesWords?: boolean
   readonly commands: ReadonlyMap<string, Command>
 }
+
+/** A command or a group of the program itself: its summary stands in the list of commands (`terminal/words.json`). */
+export type MainCommand = Omit<Command, "summary">
+export type MainGroup = Omit<CommandGroup, "summary">
 
 /** A command or a group as the program lists it, with the way to it. */
 export type Listed = { readonly summary: string; readonly load: () => Promise<Command | CommandGroup> }
@@ -69,31 +74,7 @@ export function partedFromProgram(argv: readonly string[], options: Options): re
 }
 
 /** Every command, in a line each, as the list of commands has it. */
-export const commandSummaries = {
-  wrap: "Run a client through a gateway of its own, with a report at the end",
-  compact: "Make a request fit its window or a budget, and say what was done",
-  demo: "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
-  status: "Show what runs, what it saved today and which rules are in force",
-  tail: "Follow the events of the running gateway",
-  replay: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
-  sessions: "List, export, repair and delete stored sessions",
-  rules: "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
-  search: "Search the messages, tool calls and results of sessions, also those that were compacted away",
-  recall: "Print a message or a tool result whole, also one that was compacted away",
-  erase: "Delete everything of one tenant: sessions, memory, rules, aliases",
-  memory: "Search and read what agents wrote down across their sessions",
-  policy: "See, check and change the operator's rules and policies, and their audit log",
-  stack: "See, compare and check the prompt stacks of the configuration",
-  pin: "Add a signed rule that nothing said in a conversation can remove",
-  unpin: "Remove a rule that was added by a signed command",
-  keys: "Make keys to sign commands with; change the encryption key of a store",
-  serve: "Serve as a gateway between agents and their models",
-  open: "Open the inspector in a browser, signed in",
-  service: "Keep a gateway running for this user, by systemd or launchd",
-  doctor: "Check what the gateway needs, and say how to fix what is wrong",
-  mcp: "Let an agent recall what was compacted away, over MCP",
-  completion: "Print the completion script of a shell",
-} as const
+export const commandSummaries = words.commands
 
 export type CommandName = keyof typeof commandSummaries
 

@@ -1,6 +1,6 @@
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { asTyped, type Command, unusable } from "./command.ts"
+import { asTyped, type MainCommand, unusable } from "./command.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 
@@ -32,8 +32,7 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
 }
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
-export const demoCommand: Command = {
-  summary: "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
+export const demoCommand: MainCommand = {
   usage: "demo [--fast] [--json]",
   options: {
     fast: { help: "do not wait for anyone who reads along" },

@@ -13,7 +13,7 @@ import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
-import { asTyped, type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
+import { asTyped, commandFailure, isFailure, type MainCommand, type Options, unusable } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
@@ -385,8 +385,7 @@ const options: Options = {
 }
 
 /** Look at everything that a gateway needs, and say what is wrong. */
-export const doctorCommand: Command = {
-  summary: "Check what the gateway needs, and say how to fix what is wrong",
+export const doctorCommand: MainCommand = {
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
   options,
   maxPositionals: 0,

@@ -13,7 +13,7 @@ import {
   policyDirectory,
   tellAnswer,
 } from "./ask-store.ts"
-import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
+import { type Command, type CommandFailure, isFailure, type MainGroup, misuse } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { usualKey } from "./sign-and-submit.ts"
@@ -191,8 +191,7 @@ the store fell into other hands, export the sessions and import them into a new 
   },
 }
 
-export const keysCommand: CommandGroup = {
-  summary: "Make keys to sign commands with; change the encryption key of a store",
+export const keysCommand: MainGroup = {
   notes: `A command is obeyed if the public half of its key lies in the folder keys of the policy directory. The private half
 stays with whoever commands: not in the policy directory, and not where an agent can read it.
 

@@ -7,8 +7,8 @@ import {
   type Arguments,
   type Command,
   type CommandFailure,
-  type CommandGroup,
   isFailure,
+  type MainGroup,
   misuse,
   type Options,
   readCount,
@@ -174,8 +174,7 @@ function hitLines({ row }: MemoryHit, { width, bold, dim }: Paper): readonly str
 }
 
 /** What is asked of an agent's durable memory. */
-export const memoryCommand: CommandGroup = {
-  summary: "Search and read what agents wrote down across their sessions",
+export const memoryCommand: MainGroup = {
   notes: `The store is holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another place: a
 folder, a file, or a postgres:// address.`,
   commands: new Map([

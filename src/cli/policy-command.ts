@@ -7,15 +7,7 @@ import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
 import { askOperator, operatorOptions, placeWords, policyDirectory, tellAnswer } from "./ask-store.ts"
-import {
-  type Command,
-  type CommandFailure,
-  type CommandGroup,
-  isFailure,
-  misuse,
-  readCount,
-  unusable,
-} from "./command.ts"
+import { type Command, type CommandFailure, isFailure, type MainGroup, misuse, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
@@ -321,8 +313,7 @@ function commandWords(command: OperatorCommand): string {
 }
 
 /** What the operator wants, whatever is said in a conversation. */
-export const policyCommand: CommandGroup = {
-  summary: "See, check and change the operator's rules and policies, and their audit log",
+export const policyCommand: MainGroup = {
   notes: `holdfast policy alone shows what stands.
 
 The policy directory is the folder policy of your configuration folder (~/.config/holdfast), or beside a store that

@@ -3,7 +3,15 @@ import { codeOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
+import {
+  type Arguments,
+  type CommandFailure,
+  isFailure,
+  type MainCommand,
+  misuse,
+  readCount,
+  unusable,
+} from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
 import { unwritable } from "./deliver.ts"
 import { replayPage } from "./replay/page.ts"
@@ -42,8 +50,7 @@ const usualLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
-export const replayCommand: Command = {
-  summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
+export const replayCommand: MainCommand = {
   usage: "replay FILE|FOLDER… | --mine [--window N] [--model NAME] [--strategy NAME] [--html FILE] [--json]",
   options: {
     mine: { help: "the newest sessions in the folders of Claude Code, Codex and pi" },

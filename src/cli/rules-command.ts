@@ -5,7 +5,7 @@ import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
 import { askStore, type CommandAnswer, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, type MainGroup, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -180,8 +180,7 @@ go by it. For what was taken for a rule and is none.
     }),
 }
 
-export const rulesCommand: CommandGroup = {
-  summary: "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
+export const rulesCommand: MainGroup = {
   notes: `holdfast rules SESSION lists them; SESSION is an ID, its beginning, or @last, which is also meant where none is given.
 In a conversation the user does the same with /pin and /unpin at the head of a message, by words of the rule.`,
   usual: "list",

@@ -10,6 +10,8 @@ import {
   isFailure,
   isGroup,
   type Listed,
+  type MainCommand,
+  type MainGroup,
   misuse,
   type Options,
   partedFromProgram,
@@ -217,7 +219,7 @@ function optionLines(options: Options): readonly string[] {
   )
 }
 
-const loaders: Readonly<Record<CommandName, Listed["load"]>> = {
+const loaders: Readonly<Record<CommandName, () => Promise<MainCommand | MainGroup>>> = {
   wrap: async () => (await import("./wrap-command.ts")).wrapCommand,
   compact: async () => (await import("./compact-command.ts")).compactCommand,
   demo: async () => (await import("./demo-command.ts")).demoCommand,
@@ -251,5 +253,8 @@ const summaryOf: Readonly<Record<string, string>> = commandSummaries
 
 /** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry above. */
 export const commands: ReadonlyMap<string, Listed> = new Map(
-  Object.entries(loaders).map(([name, load]) => [name, { summary: summaryOf[name] ?? "", load }]),
+  Object.entries(loaders).map(([name, load]) => {
+    const summary = summaryOf[name] ?? ""
+    return [name, { summary, load: async () => ({ ...(await load()), summary }) }]
+  }),
 )

@@ -13,9 +13,9 @@ import { movingWords } from "./ask-store.ts"
 import {
   type Arguments,
   asTyped,
-  type Command,
   type CommandFailure,
   isFailure,
+  type MainCommand,
   type Options,
   unusable,
 } from "./command.ts"
@@ -230,8 +230,7 @@ one in the configuration. If other machines can reach the gateway, it requires a
 
 The first Ctrl-C waits for open requests; a second one stops at once. If it does not start: holdfast doctor.`
 
-export const createServeCommand = (deps: ServeDeps): Command => ({
-  summary: "Serve as a gateway between agents and their models",
+export const createServeCommand = (deps: ServeDeps): MainCommand => ({
   usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",
   options,
   maxPositionals: 0,
@@ -239,7 +238,7 @@ export const createServeCommand = (deps: ServeDeps): Command => ({
   run: (args, world) => serve(args, world, deps),
 })
 
-export const serveCommand: Command = createServeCommand({
+export const serveCommand: MainCommand = createServeCommand({
   startGateway,
   openTelemetry,
   showDemo,

@@ -4,7 +4,7 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { codeOrThrow } from "../message/errors.ts"
 import { storeOptions, usualFolders } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, type MainGroup, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -188,8 +188,7 @@ const status: Command = {
 }
 
 /** A gateway that runs as long as its user's machine does. */
-export const serviceCommand: CommandGroup = {
-  summary: "Keep a gateway running for this user, by systemd or launchd",
+export const serviceCommand: MainGroup = {
   notes: `Nothing is done as root, and no client's settings are changed.`,
   usual: "status",
   commands: new Map([

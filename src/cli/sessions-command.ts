@@ -24,8 +24,9 @@ import {
   type Arguments,
   type Command,
   type CommandFailure,
-  type CommandGroup,
   isFailure,
+  type MainCommand,
+  type MainGroup,
   misuse,
   readCount,
   unusable,
@@ -144,8 +145,7 @@ wanted again. The room on the disk is given back by holdfast sessions vacuum.
   },
 }
 
-export const eraseCommand: Command = {
-  summary: "Delete everything of one tenant: sessions, memory, rules, aliases",
+export const eraseCommand: MainCommand = {
   usage: "erase --tenant NAME --yes [--json]",
   options: {
     tenant: { value: "NAME", help: "the tenant, as the beginning of its sessions' names says it" },
@@ -357,8 +357,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<n
   }
 }
 
-export const sessionsCommand: CommandGroup = {
-  summary: "List, export, repair and delete stored sessions",
+export const sessionsCommand: MainGroup = {
   notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another
 place: a folder, a file, or a postgres:// address. An address with a password is better put into HOLDFAST_DATA,
 where no list of processes shows it. A program that writes to the store at the same time is no hindrance.`,

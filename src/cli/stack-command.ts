@@ -22,8 +22,8 @@ import {
   type Arguments,
   type Command,
   type CommandFailure,
-  type CommandGroup,
   commandFailure,
+  type MainGroup,
   unusable,
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
@@ -330,8 +330,7 @@ function checkedWords({ rule, read, problem }: Checked, paper: Paper): string {
   return `${paper.bold(forWhom(rule))}: ${stack.hash.slice(0, shownHash)}, ${count(sectionsOf(stack).length, "section")}, ${sizes}, in a window of ${number(windowTokens)}`
 }
 
-export const stackCommand: CommandGroup = {
-  summary: "See, compare and check the prompt stacks of the configuration",
+export const stackCommand: MainGroup = {
   notes: `holdfast stack alone shows the first stack.
 
 A prompt stack stands behind the system part of every request, byte for byte the same, outside of the conversation:

@@ -5,7 +5,7 @@ import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
 import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
-import { type Arguments, asTyped, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
+import { type Arguments, asTyped, type CommandFailure, isFailure, type MainCommand, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
@@ -40,8 +40,7 @@ type Status = {
 }
 
 /** One screen for whoever asks what is going on. */
-export const statusCommand: Command = {
-  summary: "Show what runs, what it saved today and which rules are in force",
+export const statusCommand: MainCommand = {
   usage: "status [--data PLACE] [--json]",
   options: storeOptions,
   maxPositionals: 0,
@@ -159,8 +158,7 @@ function degradedWords(gateways: readonly GatewayState[]): string {
 }
 
 /** What happens, line by line. */
-export const tailCommand: Command = {
-  summary: "Follow the events of the running gateway",
+export const tailCommand: MainCommand = {
   usage: "tail [--data PLACE] [--json]",
   options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
   maxPositionals: 0,
@@ -273,8 +271,7 @@ const openers: Readonly<Record<string, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 }
 
-export const openCommand: Command = {
-  summary: "Open the inspector in a browser, signed in",
+export const openCommand: MainCommand = {
   usage: "open [--print] [--port N] [--host H] [--data PLACE] [--config FILE] [--json]",
   options: {
     print: { help: "print the link and open nothing" },

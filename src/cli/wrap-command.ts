@@ -11,9 +11,9 @@ import { openPlace, openSession, placeWords } from "./ask-store.ts"
 import {
   type Arguments,
   asTyped,
-  type Command,
   type CommandFailure,
   isFailure,
+  type MainCommand,
   misuse,
   type Options,
   unusable,
@@ -40,8 +40,7 @@ const options: Options = {
   summary: { value: "F", help: "how to say at the end what was done; text unless given", oneOf: ["text", "json"] },
 }
 
-export const wrapCommand: Command = {
-  summary: "Run a client through a gateway of its own, with a report at the end",
+export const wrapCommand: MainCommand = {
   usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",
   options,
   maxPositionals: 100_000,

@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { lazy } from "../../language/lazy.ts"
 import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
+import words from "../terminal/words.json" with { type: "json" }
 import { secretExpected } from "./config-field.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
@@ -13,16 +14,7 @@ export type Parsed =
   | { readonly faults: readonly ConfigFault[] }
 
 /** What is wrong with YAML, by the parser's code: its own sentences may repeat what stands there. */
-const yamlWords: Readonly<Record<string, string>> = {
-  BAD_INDENT: "is not indented as YAML wants it",
-  TAB_AS_INDENT: "is indented with a tab, and YAML takes blanks alone",
-  DUPLICATE_KEY: "says the same name twice",
-  MISSING_CHAR: "lacks a sign, such as a colon, a comma or a closing bracket",
-  BLOCK_AS_IMPLICIT_KEY: "has two names in one line",
-  MULTIPLE_DOCS: "begins a second document",
-  ALIAS_PROPS: "has an alias that cannot be used",
-  BAD_ALIAS: "has an alias that names nothing",
-}
+const yamlWords: Readonly<Record<string, string>> = words.yaml
 
 /** Aliases are expanded to so many values at most: a few lines of YAML can stand for gigabytes. */
 const maxAliases = 100

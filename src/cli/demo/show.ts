@@ -6,6 +6,7 @@ import { type CheckpointBody, eventsOfTrace, seqOf } from "../../session/log/ent
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { clip, count, number } from "../terminal/output.ts"
+import words from "../terminal/words.json" with { type: "json" }
 import type { DemoExchange } from "./ask-gateway.ts"
 import { box, type Screen, type ScreenRow, wrapText } from "./screen.ts"
 
@@ -109,15 +110,6 @@ type ShownCompaction = {
   readonly logMessages: number
 }
 
-const reasonWords: Readonly<Record<ShortenReason, string>> = {
-  "over-budget": "over the tool's budget",
-  superseded: "a newer one came later",
-  repeated: "the same stands elsewhere",
-  media: "an older picture",
-  "older-round": "of an older round",
-  "no-room": "larger than what fits",
-}
-
 /** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */
 export function compactionBox(shown: ShownCompaction, screen: Screen): readonly string[] {
   const { told, ordinal, latestWhole } = shown
@@ -140,7 +132,7 @@ function whyOf({ reason }: ToldCompaction): string {
 }
 
 const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction): readonly ScreenRow[] => {
-  const why = shortenedWhy.map((one) => reasonWords[one]).join(", ")
+  const why = shortenedWhy.map((one) => words.shortened[one]).join(", ")
   return shortened === 0
     ? []
     : [["shortened", `${count(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
