@@ -211,7 +211,6 @@ export async function askStore(
   return isFailure(answer) ? answer : tellAnswer(answer, json, world)
 }
 
-/** Tell an answer, to people or to programs. */
 export async function tellAnswer(answer: CommandAnswer, json: boolean, { stdout }: World): Promise<0 | CommandFailure> {
   if (!json) await stdout.write(`${answer.text(createPaper(stdout)).join("\n")}\n`)
   else if (answer.failure === undefined) await stdout.write(jsonLine(answer.json))
@@ -399,7 +398,6 @@ export const sessionNamed = ({ positionals: [id] }: Arguments): string | Command
 export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Session =>
   createHoldfast({ store, ...(agent === "" ? {} : { agent }) }).session(id, { tenant })
 
-/** Ask about the session that was named, which has to be there. */
 export async function askSession(
   args: Arguments,
   world: World,

@@ -14,7 +14,8 @@ export type Command = {
   /** What to know beside the options. */
   readonly notes: string
   readonly options: Options
-  readonly maxPositionals: number
+  /** Words beside the options; none unless given. */
+  readonly maxPositionals?: number
   /** The first word that is no option, and all after it, are another program's. */
   readonly passesOn?: true
   /** The exit code, or why it could not be done. A Problem may be thrown. */
@@ -94,7 +95,7 @@ export function asTyped(text: string, env: World["env"]): string {
 export function readArguments(
   argv: readonly string[],
   options: Options,
-  maxPositionals: number,
+  maxPositionals = 0,
 ): Arguments | CommandFailure {
   const config: ParseArgsOptionsConfig = {}
   for (const [name, { value }] of Object.entries(options))
@@ -135,7 +136,6 @@ export function readArguments(
   }
 }
 
-/** The most names that an answer lists. */
 const mostListed = 8
 
 const listOf = (known: readonly string[]): string =>
@@ -171,7 +171,6 @@ function objectionTo(
 export type CommandFailure = Advice & {
   readonly exit: 1 | 2
   readonly code: string
-  /** An option that the command does not have. */
   readonly option?: string
   /** The figures of a Problem, for programs. */
   readonly problem?: object

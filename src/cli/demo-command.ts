@@ -38,7 +38,6 @@ export const demoCommand: MainCommand = {
     fast: { help: "do not wait for anyone who reads along" },
     json: { help: "only what was seen, as one JSON object on stdout" },
   },
-  maxPositionals: 0,
   notes: `It takes half a minute, needs no key and reaches nothing outside this machine. The model is a script; the gateway is
 the real one. Its session is kept in memory, and is gone at the end.
 

@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import { connect as connectTcp, createServer, isIP, type Socket } from "node:net"
 import { delimiter, dirname, join } from "node:path"
 import { connect as connectTls } from "node:tls"
+import { within } from "../gateway/telemetry/health.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { namesIn } from "../message/present.ts"
@@ -86,7 +87,8 @@ export async function checkUpstream(
   const { hostname, port, protocol, host } = new URL(baseUrl)
   const bare = hostname.replace(/^\[|\]$/g, "")
   const isTls = protocol === "https:"
-  const why = await within(reach(bare, Number(port) || (isTls ? 443 : 80), isTls), limitMs)
+  const { result, stop } = reach(bare, Number(port) || (isTls ? 443 : 80), isTls)
+  const why = await within(limitMs, result, `no connection within ${limitMs} ms`).finally(stop)
   if (why === undefined) return ok(`upstream ${name}`, `${host} answers`)
   const next = "Check the address, the network and a proxy on the way; --offline leaves this out."
   // Of the well-known ones that nobody named, most are not used here.
@@ -94,17 +96,6 @@ export async function checkUpstream(
 }
 
 type Attempt = { readonly result: Promise<string | undefined>; readonly stop: () => void }
-
-async function within({ result, stop }: Attempt, limitMs: number): Promise<string | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(() => resolve(`no connection within ${limitMs} ms`), limitMs)
-  try {
-    return await Promise.race([result, late])
-  } finally {
-    clearTimeout(timer)
-    stop()
-  }
-}
 
 /** Why it could not be reached, or undefined. */
 function reach(host: string, port: number, isTls: boolean): Attempt {
@@ -388,7 +379,6 @@ const options: Options = {
 export const doctorCommand: MainCommand = {
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
   options,
-  maxPositionals: 0,
   notes: `It takes the options of holdfast serve, and looks at what that would use. It leaves nothing behind and sends no key.
 The exit code is 1 if anything fails, and 0 where there are warnings alone.
 

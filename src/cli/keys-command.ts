@@ -23,7 +23,6 @@ const keysList: Command = {
   summary: "The keys of the policy directory, and what each is good for",
   usage: "keys list [--json]",
   options: operatorOptions,
-  maxPositionals: 0,
   notes: `trusted: its commands are obeyed. retired: what it said stands, and it says nothing more. revoked: nothing that it
 said stands. Move its file between keys, keys/retired and keys/revoked to change that.
 
@@ -159,7 +158,6 @@ const keysStore: Command = {
     "new-key-file": { value: "FILE", help: "the file that has the new key: 32 bytes in hexadecimal or base64" },
     json: { help: "one JSON object on stdout, and nothing else" },
   },
-  maxPositionals: 0,
   notes: `The key until now is taken from HOLDFAST_STORE_KEY, HOLDFAST_STORE_KEY_FILE or HOLDFAST_STORE_KEY_COMMAND, as by
 every command. It takes a moment, however large the store is: the key that encrypts the texts stays, and is encrypted
 with the new key in place of the old one. If it is interrupted, one of the two keys opens the store; do it again.

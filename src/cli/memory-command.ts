@@ -71,7 +71,6 @@ const memoryDays: Command = {
   summary: "The days on which an agent wrote something down, and how much",
   usage: "memory days [--agent NAME] [--json]",
   options: memoryOptions,
-  maxPositionals: 0,
   notes: `The newest first; days are those of UTC.
 
   holdfast memory days --agent harbour`,

@@ -88,7 +88,6 @@ const policyShow: Command = {
   summary: "What stands: rules with their ids and sources, policies, and for whom to sign",
   usage: "policy [show] [--json]",
   options: operatorOptions,
-  maxPositionals: 0,
   notes: `Of the files as they are now, and of the commands in the store; and what each gateway that runs on the store
 enforces of it, as it says itself. Nothing is written.
 
@@ -216,7 +215,6 @@ const policyVerify: Command = {
     head: { value: "N:HASH", help: "a head that was printed before; the log must still have that line" },
     ...operatorOptions,
   },
-  maxPositionals: 0,
   notes: `The exit code is 1 if anything is damaged. A log whose end was cut off hangs together all the same: keep the head
 that is printed somewhere else, and give it the next time.
 
@@ -254,7 +252,6 @@ const policyLog: Command = {
   summary: "The audit log: every command accepted or refused, and every change of the policy directory",
   usage: "policy log [--limit N] [--json]",
   options: { limit: { value: "N", help: `the last so many lines; ${usualLimit} unless given` }, ...operatorOptions },
-  maxPositionals: 0,
   notes: `Every line is checked as it is read, signatures included. Of a flood of refused commands some have lines; the
 others are counted in them. Times are in UTC.
 

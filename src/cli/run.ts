@@ -58,7 +58,6 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
   return misuse(`There is no ${what} ${first.slice(0, 60)}.`, suggest(first, known, otherwise))
 }
 
-/** The most commands that an answer names. */
 const mostNamed = 4
 
 /** Where a word that is no command is one after all: a command of a group, or an option of a command. Too many say nothing. */

@@ -11,7 +11,6 @@ export type RunningGateway = {
   readonly pid: number
   readonly startedMs: number
   readonly version: string
-  /** The file that its admin token is kept in. */
   readonly tokenFile?: string
   /** It was started by `wrap`, for one client, and ends with it. */
   readonly wraps?: string

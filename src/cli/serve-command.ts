@@ -233,7 +233,6 @@ The first Ctrl-C waits for open requests; a second one stops at once. If it does
 export const createServeCommand = (deps: ServeDeps): MainCommand => ({
   usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",
   options,
-  maxPositionals: 0,
   notes,
   run: (args, world) => serve(args, world, deps),
 })

@@ -197,7 +197,6 @@ export function operatorEntry(event: OperatorEvent): ConsoleEntry {
 /** A compaction in an exchange: the whole context before and after, in the provider's own tokens. */
 type Compaction = { readonly beforeTokens: number; readonly afterTokens: number }
 
-/** The compaction that an exchange was sent with, if there was one. */
 function compactionIn({ trace }: Pick<ExchangeRecord, "trace">): Compaction | undefined {
   const installed = trace.findLast((event) => event.type === "remedy-installed")
   if (installed === undefined || installed.remedy === "pins") return undefined
@@ -336,7 +335,6 @@ export const welcomeLine = (started: Started, atMs: number): string => {
 /** A client, the name of its program, and how it is pointed at a gateway. */
 type ClientLine = { readonly program: string; readonly line: string }
 
-/** How to point each client at the gateway, in one line each. */
 export function clientLines(url: string): readonly ClientLine[] {
   const codex = `model_providers.holdfast={name="holdfast",base_url="${url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`
   const opencode = { provider: { anthropic: { options: { baseURL: `${url}/v1` } } } }

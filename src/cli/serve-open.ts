@@ -168,7 +168,6 @@ async function readKey(path: string): Promise<string | undefined> {
   }
 }
 
-/** The token of the admin API, and the file in which it is kept. */
 type AdminToken = { readonly token: string; readonly file: string }
 
 const maxBytes = 1000

@@ -27,11 +27,9 @@ import type { World } from "./world.ts"
 export type ServeSettings = {
   readonly config: OpenedConfig
   readonly file?: ConfigFile
-  /** Where its secrets come from. */
   readonly secretRefs: readonly SecretSource[]
 }
 
-/** A secret of the gateway's own, or one that it hands on to an upstream. */
 type SecretSource = { readonly ref: SecretRef; readonly of: "gateway" | "upstream" }
 
 /** Tokens of clients are theirs to know, and no secret of the gateway's. */

@@ -122,7 +122,6 @@ const install: Command = {
   summary: "Keep a gateway running for this user, from the next login on and now",
   usage: "service install [--data PLACE] [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in your data folder (or in
 ~/.holdfast, if that is there) unless --data says otherwise. It reads the configuration in that folder, if there is one.
 
@@ -155,7 +154,6 @@ const remove: Command = {
   summary: "Stop that gateway and keep it from starting again; its data stays",
   usage: "service remove [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `  holdfast service remove`,
   run: async (args, world) => {
     const manager = managerOf(process.platform, world.env)
@@ -173,7 +171,6 @@ const status: Command = {
   summary: "Say whether it is installed and runs",
   usage: "service status [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `  holdfast service status`,
   run: async (args, world) => {
     const manager = managerOf(process.platform, world.env)

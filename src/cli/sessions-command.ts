@@ -88,7 +88,6 @@ const sessionsVacuum: Command = {
   summary: "Give back the room of what was deleted",
   usage: "sessions vacuum [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `A file is written anew, for which it needs as much room again, and nobody else may write meanwhile; a database is
 tidied up beside its work.
 
@@ -152,7 +151,6 @@ export const eraseCommand: MainCommand = {
     yes: { help: "do it; without, it is said what would go" },
     ...storeOptions,
   },
-  maxPositionals: 0,
   notes: `A gateway calls a tenant by a fingerprint of its credential, which stands before the first dot in the names of its
 sessions. What is deleted is gone, also from the index and the write-ahead log of an SQLite file; what a running
 gateway has in memory of a session is gone when it is started anew.
@@ -200,7 +198,6 @@ const sessionsList: Command = {
     limit: { value: "N", help: `most sessions to list; ${usualLimit} unless given` },
     ...storeOptions,
   },
-  maxPositionals: 0,
   notes: `Times are in UTC. CONTEXT is what the model was last reported to have read. SESSION is as much of the name as tells it
 from the others; a session is named by that, by its ID, or by @last.
 With --json: { "sessions": [{ id, name, agent, head, createdMs, updatedMs, firstWords, contextTokens, compactions }],
@@ -237,7 +234,6 @@ const sessionsPrune: Command = {
     yes: { help: "do it; without, it is said what would go" },
     ...storeOptions,
   },
-  maxPositionals: 0,
   notes: `Each goes with all it had: log, summaries, memory. A session that is written to meanwhile stays.
 
   holdfast sessions prune --older-than 30d

@@ -88,7 +88,6 @@ type SessionAccount = {
   readonly latest?: HistoryEntry
   /** The store in words. */
   readonly place: string
-  /** The log entry by entry, where that was asked for. */
   readonly log?: readonly HistoryEntry[]
 }
 

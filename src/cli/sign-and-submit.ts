@@ -27,7 +27,6 @@ const lifetimeMs = 24 * 3_600_000
 /** A clock that goes a little behind takes it all the same. */
 const aheadMs = 30_000
 
-/** Sign a command and submit it, or print it. */
 export async function signAndSubmit(
   args: Arguments,
   world: World,
@@ -92,7 +91,6 @@ export type Submission = {
 
 type SubmittedTo = { readonly place: string; readonly enforced: readonly Enforced[]; readonly expected: EnforcedIds }
 
-/** Submit a command to the channel of this store and directory. */
 export async function submitTo(
   { store, directory, place }: AskedOperator,
   world: World,

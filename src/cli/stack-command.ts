@@ -151,7 +151,6 @@ const stackShow: Command = {
   summary: "The stack that a call gets: its layers and sections, their versions and sizes",
   usage: "stack show [--model M] [--client C] [--agent A] [--tenant T] [--text] [--json]",
   options: { ...choosing, text: { help: "the text as the model reads it" } },
-  maxPositionals: 0,
   notes: `From the sources as they are now. Without a word on the call, the first stack of the configuration.
 
   holdfast stack show
@@ -297,7 +296,6 @@ const stackCheck: Command = {
   summary: "Can every stack of the configuration be read, and does it leave room?",
   usage: "stack check [--config FILE] [--json]",
   options: { config: choosing.config ?? choosing.json, json: choosing.json },
-  maxPositionals: 0,
   notes: `Each stack is read, and its least size held against the window of the configuration or of the model that it is for.
 
   holdfast stack check`,

@@ -43,7 +43,6 @@ type Status = {
 export const statusCommand: MainCommand = {
   usage: "status [--data PLACE] [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `Gateways are those that serve the same store. Days are in UTC. What was saved is an estimate: tokens that later calls
 did not send because of compactions, at the model table's price of cache reads, less what rewriting the cache cost.
 
@@ -161,7 +160,6 @@ function degradedWords(gateways: readonly GatewayState[]): string {
 export const tailCommand: MainCommand = {
   usage: "tail [--data PLACE] [--json]",
   options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
-  maxPositionals: 0,
   notes: `Follows the newest gateway that serves the store, until Ctrl-C or until it ends. No word of a conversation is in it.
 
   holdfast tail`,
@@ -278,7 +276,6 @@ export const openCommand: MainCommand = {
     json: { help: "one JSON object on stdout, and nothing else; opens nothing" },
     ...settingOptions,
   },
-  maxPositionals: 0,
   notes: `It asks the running gateway for a code that signs in once, within five minutes, and opens the inspector with it. The
 browser makes a key of its own, which never leaves it, and stays signed in for eight hours. The newest gateway that
 serves the store is asked, on whatever port; --port and --host name one elsewhere. Give the same --data, --config and

@@ -121,7 +121,6 @@ export function readBlock(block: Json): Part {
   }
 }
 
-/** The kind of a call, by the type of its block. */
 export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ["tool_use", "function"],
   ["server_tool_use", "provider"],

@@ -40,7 +40,6 @@ function assemble({ parts, others }: Collected): ModelResponse {
 
 const joined = (drafts: readonly PartDraft[]): string => drafts.map(({ text }) => text).join("")
 
-/** The name that this server uses for reasoning. */
 function reasoningName(thoughts: readonly PartDraft[]): string {
   const delta = thoughts[0] === undefined ? undefined : deltaOf(thoughts[0].start)
   return stringIn(delta, "reasoning_content") === undefined && stringIn(delta, "reasoning") !== undefined

@@ -250,7 +250,6 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
 
 // System
 
-/** On this wire the system part stands among the messages. */
 function writeSystem(parts: readonly Part[]): Wire {
   return writeContent(parts)
 }

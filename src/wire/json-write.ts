@@ -53,7 +53,6 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** The positions of one member of an object: `"name": value`. */
 type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
 
 /** Cache of the members of long objects, newest first: a long message that is rewritten is rewritten several times. */

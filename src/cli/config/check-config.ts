@@ -193,7 +193,6 @@ function unknownName(path: Path, place: ConfigPlace): ConfigFault {
   return faultAt(place, path, `is not known; did you mean ${meant}?`, `Write ${better}, or leave it out.`)
 }
 
-/** The names that an object at a path may have, by the schema. */
 function namesAt(schema: unknown, [step, ...rest]: Path): readonly string[] {
   if (!isObject(schema)) return []
   const branches = Array.isArray(schema.anyOf) ? schema.anyOf : []

@@ -54,7 +54,6 @@ export function callLine({ call, exchange, windowTokens, withheld }: ShownCall, 
   return `${screen.dim(String(call).padStart(3).padEnd(indent))}${words}  ${bar}  ${figures}`
 }
 
-/** The desk's tools without the name of the desk. */
 const shortName = (tool: string): string => tool.replace(/^tern_/, "")
 
 const subject = (input: Readonly<Record<string, unknown>>): string => {
@@ -272,7 +271,6 @@ function reasonIn(checkpoint: Pick<CheckpointBody, "trace">): ToldCompaction["re
   return { share: Number(reason.value) / room, limit: Number(reason.limit) / room }
 }
 
-/** Where a rule stands in a request, and the line that it stands in. */
 export type RulePlace = { readonly place: string; readonly line: string }
 
 /** Look for a rule, word for word, in the texts of a request: its system part first, then its messages in order. */

@@ -24,7 +24,6 @@ export const sentenceOf = (text: string): string => printable(text).replace(/\s+
 /** More than this of a text is not looked at to get one line out of it. */
 const maxLooked = 10_000
 
-/** A text on one line, cut to a width. */
 export function clip(text: string, width: number): string {
   const line = sentenceOf(text.slice(0, maxLooked))
   return clipText(line, width)

@@ -130,7 +130,6 @@ const preflight = {
   "access-control-max-age": "600",
 }
 
-/** The sign-in path; its request is checked there. */
 const signInPath = "/admin/sign-in"
 
 /**

@@ -28,7 +28,6 @@ export type ListedName = {
   readonly subagent?: string
 }
 
-/** A session in a row of a list. */
 export type SessionListing = ListedName & {
   /** The first words that a person said in it. */
   readonly title: string
@@ -121,7 +120,6 @@ export type JudgedDecision = {
   readonly turn: number
 }
 
-/** A compaction in figures. */
 export type CompactionFigures = {
   readonly id: string
   readonly atMs: number
@@ -216,7 +214,6 @@ export type ListedRule = {
 export type RuleHeld = {
   /** The turn that it holds from. */
   readonly turn: number
-  /** The requests that were sent with it. */
   readonly requests: number
   /** Calls that the policy made of it denied. */
   readonly denied: number

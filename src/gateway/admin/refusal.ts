@@ -18,7 +18,6 @@ export function refusalResponse({ status, headers = {}, code, sentence, next }: 
   return Response.json({ error: { code, sentence, next } }, { status, headers })
 }
 
-/** Refuse a method that this path does not support. */
 export const refuseMethod = (allow: string): Response =>
   refusalResponse({
     ...{ status: 405, code: "method-wrong", headers: { allow } },

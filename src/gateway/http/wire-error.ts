@@ -8,7 +8,6 @@ import statuses from "./statuses.json" with { type: "json" }
 /** The HTTP status of every problem: 4xx if the client can fix it, 502 and 504 if the model's API failed, 503 if a retry may help. */
 export const statusOf: Readonly<Record<Problem["code"], number>> = statuses
 
-/** The tokens a request needs, and the tokens that fit. */
 type ContextNeed = { readonly neededTokens: number; readonly windowTokens: number }
 
 /** Each provider's own error message for a request that is too long: clients recognise it and compact. */

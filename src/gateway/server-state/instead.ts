@@ -171,7 +171,6 @@ export function noteWithheldCalls(
   return { ...guarding, onJudged }
 }
 
-/** The status and body of an upstream's refusal. */
 type Refused = { readonly status: number; readonly body: string }
 
 /**

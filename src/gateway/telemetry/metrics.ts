@@ -196,24 +196,14 @@ function countGuard({ counter }: Named): (record: ExchangeRecord) => void {
   }
 }
 
-/** Memory use of the process, and its event loop delay. */
-type ProcessFigures = {
-  readonly residentBytes: number
-  readonly heapUsedBytes: number
-  readonly externalBytes: number
-  /** Delay since the last read. */
-  readonly lagMedianSeconds: number
-  readonly lagP99Seconds: number
-  readonly lagMaxSeconds: number
-}
-
-type ProcessWatch = { readonly read: () => ProcessFigures; readonly stop: () => void }
+/** Memory use of the process, and its event loop delay since the last read. */
+type ProcessFigures = ReturnType<ReturnType<typeof watchProcess>["read"]>
 
 /** Interval of the delay measurement: fifty timers a second are no load. */
 const resolutionMs = 20
 
 /** Watch this process. The timer's own period is subtracted from the measured delay. */
-export function watchProcess(): ProcessWatch {
+export function watchProcess() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
   const seconds = (nanoseconds: number): number =>
