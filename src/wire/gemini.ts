@@ -16,7 +16,7 @@ import {
   type Wire,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { type Codec, mediaOfFile, mediaOfInline, type RequestSettings } from "./codec.ts"
+import { type Codec, mediaOfFile, mediaOfInline, type RequestSettings, readEnvelope, wireFields } from "./codec.ts"
 import {
   countIn,
   elements,
@@ -219,8 +219,8 @@ function writeMessage(message: Message): readonly Wire[] {
 }
 
 const emptyParts = (wire: Wire): Fields => {
-  const was = tryParse(wire)
-  return isObject(was) && Array.isArray(was.parts) && was.parts.length > 0 ? { parts: write([]) } : {}
+  const { parts } = wireFields(wire)
+  return Array.isArray(parts) && parts.length > 0 ? { parts: write([]) } : {}
 }
 
 // Parts
@@ -248,9 +248,9 @@ function found(
   wire: Wire | undefined,
   name: string,
 ): { readonly name: string; readonly value: Readonly<Record<string, unknown>> | undefined } {
-  const was = wire === undefined ? undefined : tryParse(wire)
-  const spelling = spellings(name).find((candidate) => isObject(was) && was[candidate] !== undefined) ?? name
-  const value = isObject(was) ? was[spelling] : undefined
+  const was = wireFields(wire)
+  const spelling = spellings(name).find((candidate) => was[candidate] !== undefined) ?? name
+  const value = was[spelling]
   return { name: spelling, value: isObject(value) ? value : undefined }
 }
 
@@ -389,20 +389,13 @@ export function readGeminiResponse(body: Json): ModelResponse {
   const content = candidate === undefined ? undefined : member(candidate, "content")
   const messages =
     content === undefined ? [] : [{ ...readMessage(content, []), role: "assistant", id: messageId("r0") } as const]
-  const blocked = stringIn(member(body, "promptFeedback"), "blockReason")
+  const isBlocked = candidate === undefined && stringIn(member(body, "promptFeedback"), "blockReason") !== undefined
+  const names = { id: "responseId", model: "modelVersion", usage: "usageMetadata" }
   return {
     format: "gemini",
-    wire: wireOf(body),
+    ...readEnvelope(body, readGeminiUsage, names),
     messages,
-    stop:
-      candidate === undefined && blocked !== undefined
-        ? "refusal"
-        : geminiStop(stringIn(candidate, "finishReason"), messages),
-    ...present({
-      id: stringIn(body, "responseId"),
-      model: stringIn(body, "modelVersion"),
-      usage: readGeminiUsage(member(body, "usageMetadata")),
-    }),
+    stop: isBlocked ? "refusal" : geminiStop(stringIn(candidate, "finishReason"), messages),
   }
 }
 
