@@ -47,7 +47,7 @@ said stands. Move its file between keys, keys/retired and keys/revoked to change
   },
 }
 
-const columns = [{ title: "KEY" }, { title: "STATE" }, { title: "FILE" }] as const
+const columns = ["KEY", "STATE", "FILE"] as const
 
 const keysTrust: Command = {
   summary: "Copy a public key into the policy directory: commands signed with it are obeyed from then on",

@@ -65,7 +65,7 @@ async function onlyAgent(store: Store, tenant: string | undefined): Promise<stri
   return misuse(`The store has ${agents.length} agents: ${named}${agents.length > maxNamed ? ", …" : ""}.`, next)
 }
 
-const columns = [{ title: "DAY" }, { title: "LINES" }] as const
+const columns = ["DAY", "LINES"] as const
 
 const memoryDays: Command = {
   summary: "The days on which an agent wrote something down, and how much",

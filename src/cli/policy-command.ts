@@ -163,13 +163,7 @@ function ruleLines(rules: readonly OperatorRule[], paper: Paper): readonly strin
   return [`${count(rules.length, "rule")} of the operator:`, ...table(ruleColumns, rows, paper)]
 }
 
-const ruleColumns = [
-  { title: "ID" },
-  { title: "FROM" },
-  { title: "FOR" },
-  { title: "EXPIRES" },
-  { title: "RULE" },
-] as const
+const ruleColumns = ["ID", "FROM", "FOR", "EXPIRES", "RULE"] as const
 
 function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly string[] {
   if (policies.length === 0) return ["No policy stands."]
@@ -177,7 +171,7 @@ function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly st
   return [`${count(policies.length, "policy", "policies")}:`, ...table(policyColumns, rows, paper)]
 }
 
-const policyColumns = [{ title: "ID" }, { title: "FROM" }, { title: "SAYS" }, { title: "RULE" }] as const
+const policyColumns = ["ID", "FROM", "SAYS", "RULE"] as const
 
 const policyCheck: Command = {
   summary: "Read a policy directory as a start would, and say what is wrong with which file and line",
@@ -271,7 +265,7 @@ others are counted in them. Times are in UTC.
   },
 }
 
-const columns = [{ title: "LINE", align: "right" }, { title: "WHEN" }, { title: "WHAT" }] as const
+const columns = [{ title: "LINE", align: "right" }, "WHEN", "WHAT"] as const
 
 const width = 200
 

@@ -195,12 +195,12 @@ function report({ sessions, calls, tried }: Tried, paper: Paper): readonly strin
 }
 
 const policyColumns = [
-  { title: "POLICY" },
+  "POLICY",
   { title: "DENIED", align: "right" },
   { title: "ASKED", align: "right" },
-  { title: "RULE" },
+  "RULE",
 ] as const
-const callColumns = [{ title: "SESSION" }, { title: "ENTRY" }, { title: "TOOL" }, { title: "WHY" }] as const
+const callColumns = ["SESSION", "ENTRY", "TOOL", "WHY"] as const
 
 /** Sessions whose rules are read where none is named: the newest. */
 const maxSessions = 200

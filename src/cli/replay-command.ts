@@ -348,11 +348,7 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
   const place = `${file}${index === 0 ? "" : `, conversation ${index}`}: ${kind}, ${count(turns.length, "turn")}`
   const prices = modelKnown ? `prices of ${pricesFrom}` : "prices not known: costs are shares of the whole history's"
   const assumed = modelAssumed ? " (assumed: the file names none; --model chooses)" : ""
-  const columns = [
-    { title: "" },
-    ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })),
-    { title: "" },
-  ]
+  const columns = ["", ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })), ""]
   const rows = figureRows(replay).map(({ label, cells }) => [label, ...arms.map((arm) => cells[arm]), ""])
   const tighter = Math.max(4000, Math.round(totals.none.mostTokens / 2000) * 1000)
   return [
@@ -383,7 +379,7 @@ function compactionLines({ compactions }: Replay, paper: Paper): readonly string
     { title: "AFTER", align: "right" as const },
     { title: "LEFT OUT", align: "right" as const },
     { title: "SHORTENED", align: "right" as const },
-    { title: "HOW" },
+    "HOW",
   ]
   const rows = compactions
     .slice(0, maxListed)

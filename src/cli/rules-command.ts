@@ -35,15 +35,7 @@ makes of the rule; holdfast rules why says why there is none.
     }),
 }
 
-const columns = [
-  { title: "ID" },
-  { title: "SPEAKER" },
-  { title: "SOURCE" },
-  { title: "FOR" },
-  { title: "STATE" },
-  { title: "POLICY" },
-  { title: "RULE", fit: "wrap" },
-] as const
+const columns = ["ID", "SPEAKER", "SOURCE", "FOR", "STATE", "POLICY", { title: "RULE", fit: "wrap" }] as const
 
 function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly string[] {
   const rows = rules.map(({ id, speaker, by, source, scope, state, policy, text }) => [

@@ -266,11 +266,7 @@ const sessionsPrune: Command = {
   },
 }
 
-const columnsSessionsPrune = [
-  { title: "LAST WRITTEN" },
-  { title: "ENTRIES", align: "right" },
-  { title: "SESSION" },
-] as const
+const columnsSessionsPrune = ["LAST WRITTEN", { title: "ENTRIES", align: "right" }, "SESSION"] as const
 
 const hourMs = 3_600_000
 const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }

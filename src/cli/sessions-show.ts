@@ -289,12 +289,12 @@ const firstWordsLength = 200
 export function sessionTable(sessions: readonly ListedSession[], paper: Paper): readonly string[] {
   const hasAgents = new Set(sessions.map(({ agent }) => agent)).size > 1
   const columns = [
-    { title: "LAST WRITTEN" },
+    "LAST WRITTEN",
     { title: "CONTEXT", align: "right" as const },
     { title: "COMPACTED", align: "right" as const },
-    ...(hasAgents ? [{ title: "AGENT" }] : []),
+    ...(hasAgents ? ["AGENT"] : []),
     { title: "FIRST WORDS", fit: "cut" as const },
-    { title: "SESSION" },
+    "SESSION",
   ]
   const rows = sessions.map(({ name, agent, updatedMs, firstWords, contextTokens, compactions }) => [
     moment(updatedMs),

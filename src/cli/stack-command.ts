@@ -110,12 +110,12 @@ const stackJson = (stack: Stack, meter: Meter) => ({
 })
 
 const columns = [
-  { title: "LAYER" },
-  { title: "VERSION" },
+  "LAYER",
+  "VERSION",
   { title: "TOKENS", align: "right" },
   { title: "AT LEAST", align: "right" },
-  { title: "GIVES WAY" },
-  { title: "SECTION" },
+  "GIVES WAY",
+  "SECTION",
 ] as const
 
 const givesWay: Readonly<Record<Section["shrink"]["type"], string>> = {

@@ -1,10 +1,9 @@
-import { describe, HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import {
   callId,
   type Format,
   formats,
   type ModelResponse,
-  type StopReason,
   type Usage,
   type Wire,
   wireText,
@@ -47,6 +46,7 @@ import {
   type DecodeState,
   type EncodeState,
   endOf,
+  errorNames,
   errorOf,
   feedPart,
   indexOf,
@@ -61,6 +61,7 @@ import {
   type StreamCodec,
   type StreamEvent,
   type StreamStatement,
+  stopNames,
   stopPiece,
   usagePieces,
   type WrittenEvent,
@@ -205,7 +206,7 @@ function rewriteStop(sse: SseEvent, body: Json, kept: readonly StreamEvent[]): r
   const reason = stringIn(delta, "stop_reason")
   if (stop === undefined || delta === undefined) return reason === undefined ? [sse] : []
   if (stop.stop === stop.wire?.stop) return [sse]
-  const changed = overlay(wireOf(delta), { stop_reason: json(stopReasons[stop.stop]) })
+  const changed = overlay(wireOf(delta), { stop_reason: json(stopNames["anthropic-messages"][stop.stop]) })
   return [replaceData(sse, overlay(wireOf(body), { delta: changed }))]
 }
 
@@ -219,13 +220,13 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
     case "other":
       return []
     case "response-stop": {
-      const delta = json({ stop_reason: stopReasons[event.stop], stop_sequence: null })
+      const delta = json({ stop_reason: stopNames["anthropic-messages"][event.stop], stop_sequence: null })
       return [named("message_delta", { delta, usage: usageOf(state.usage) })]
     }
     case "response-end":
       return [named("message_stop", {})]
     case "error":
-      return [named("error", { error: errorEvent(event.problem) })]
+      return [named("error", { error: json(errorNames(event.problem, "api_error")) })]
     default: {
       const part = state.open.get(event.index)
       return part === undefined ? [] : writePartEvent(part.index, event)
@@ -287,22 +288,6 @@ function usageOf(usage: Usage | undefined): Wire {
     cache_read_input_tokens: cacheReadTokens,
     output_tokens: outputTokens,
   })
-}
-
-const stopReasons: Readonly<Record<StopReason, string>> = {
-  end: "end_turn",
-  "tool-calls": "tool_use",
-  length: "max_tokens",
-  refusal: "refusal",
-  pause: "pause_turn",
-  compaction: "compaction",
-  "context-window": "model_context_window_exceeded",
-  other: "end_turn",
-}
-
-function errorEvent(problem: Problem): Wire {
-  if (problem.code === "upstream-error") return json({ type: problem.type, message: problem.message })
-  return json({ type: "api_error", message: describe(problem).sentence })
 }
 
 function assemble({ parts }: Collected): ModelResponse {

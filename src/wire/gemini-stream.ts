@@ -1,13 +1,5 @@
-import { describe, type Problem } from "../message/errors.ts"
-import {
-  callId,
-  type ModelResponse,
-  type Part,
-  type StopReason,
-  type Usage,
-  type Wire,
-  wireText,
-} from "../message/message.ts"
+import type { Problem } from "../message/errors.ts"
+import { callId, type ModelResponse, type Part, type Usage, type Wire, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { geminiStop, memberSpelled, readGeminiResponse, readGeminiUsage } from "./gemini.ts"
 import {
@@ -32,9 +24,9 @@ import {
   type DecodeState,
   type EncodeState,
   endOf,
+  errorNames,
   errorOf,
   hasChunk,
-  indexOf,
   invalid,
   isClientPart,
   openPart,
@@ -44,11 +36,13 @@ import {
   type StreamCodec,
   type StreamEvent,
   type StreamStatement,
+  stopNames,
   stopPiece,
   usagePieces,
   type WireStatement,
   type WrittenEvent,
   type WrittenPart,
+  writtenPart,
 } from "./stream.ts"
 
 /** What one chunk says: a piece of an answer in the shape of a whole one. Texts of one kind in a row are one part, a call comes whole. */
@@ -225,7 +219,7 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
   if (reason === undefined) return {}
   const stop = left.find((event) => event.type === "response-stop")
   if (stop === undefined) return { finishReason: undefined }
-  return stop.stop === stop.wire?.stop ? {} : { finishReason: json(finishReasons[stop.stop]) }
+  return stop.stop === stop.wire?.stop ? {} : { finishReason: json(stopNames.gemini[stop.stop]) }
 }
 
 // Events of our own
@@ -233,11 +227,10 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
 function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
   if (event.type === "error") return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
   if (event.type === "response-stop") {
-    const finish = { finishReason: json(finishReasons[event.stop]) }
+    const finish = { finishReason: json(stopNames.gemini[event.stop]) }
     return [chunkOf(state, json({ text: "" }), finish, usageFields(state.usage))]
   }
-  const index = indexOf(event)
-  const part = index === undefined ? undefined : state.open.get(index)
+  const part = writtenPart(state, event)
   if (part === undefined) return []
   const wire = partOf(part, event)
   return wire === undefined ? [] : [chunkOf(state, wire)]
@@ -292,22 +285,10 @@ function usageFields(usage: Usage | undefined): Fields {
   return { usageMetadata: json(counts) }
 }
 
-const finishReasons: Readonly<Record<StopReason, string>> = {
-  end: "STOP",
-  "tool-calls": "STOP",
-  length: "MAX_TOKENS",
-  refusal: "SAFETY",
-  pause: "STOP",
-  compaction: "STOP",
-  "context-window": "MAX_TOKENS",
-  other: "OTHER",
-}
-
 function errorEvent(problem: Problem): Wire {
-  if (problem.code !== "upstream-error") {
-    return json({ code: 500, message: describe(problem).sentence, status: "INTERNAL" })
-  }
-  return json({ code: problem.status ?? 500, message: problem.message, status: problem.type })
+  const { message, type: status } = errorNames(problem, "INTERNAL")
+  const code = problem.code === "upstream-error" ? (problem.status ?? 500) : 500
+  return json({ code, message, status })
 }
 
 /** Gemini's `:streamGenerateContent`. It has no closing event: a stream that has named its finish reason ends where it ends. */

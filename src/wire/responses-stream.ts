@@ -1,4 +1,4 @@
-import { describe, type Problem } from "../message/errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { ModelResponse, Part, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import {
@@ -24,6 +24,7 @@ import {
   type DecodeState,
   type EncodeState,
   endOf,
+  errorNames,
   errorOf,
   feedPart,
   indexOf,
@@ -42,6 +43,7 @@ import {
   usagePieces,
   type WrittenEvent,
   type WrittenPart,
+  writtenPart,
 } from "./stream.ts"
 
 /** The deltas that feed an item, and what they feed it with. */
@@ -199,8 +201,7 @@ function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState
     case "error":
       return [state, [draft("error", errorFields(event.problem))]]
     default: {
-      const index = indexOf(event)
-      const part = index === undefined ? undefined : state.open.get(index)
+      const part = writtenPart(state, event)
       if (part === undefined) return [state, []]
       if (event.type !== "part-end") return [state, partDrafts(part, itemId(state, part), event)]
       const item = itemOf(part, itemId(state, part), true)
@@ -253,9 +254,8 @@ function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens 
 }
 
 function errorFields(problem: Problem): Fields {
-  const upstream = problem.code === "upstream-error"
-  const message = upstream ? problem.message : describe(problem).sentence
-  return { code: json(upstream ? problem.type : "server_error"), message: json(message), param: json(null) }
+  const { message, type } = errorNames(problem, "server_error")
+  return { code: json(type), message: json(message), param: json(null) }
 }
 
 // Items

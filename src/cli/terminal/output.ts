@@ -128,7 +128,10 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
 }
 
-type Column = {
+/** A column by its title alone, or with how it is set. */
+type Column = string | SetColumn
+
+type SetColumn = {
   readonly title: string
   readonly align?: "right"
   /** It gives way where the table would be wider than the paper: what does not fit is cut, or goes on in the next line. */
@@ -143,10 +146,11 @@ const leastColumn = 16
 
 /** Rows in columns as wide as what stands in them. Only a column that says so is cut: a name can be copied whole. */
 export function table(
-  columns: readonly Column[],
+  given: readonly Column[],
   rows: readonly (readonly string[])[],
   { dim, tableWidth }: Paper,
 ): readonly string[] {
+  const columns = given.map((column): SetColumn => (typeof column === "string" ? { title: column } : column))
   const cells = rows.map((row) => columns.map((_, n) => sentenceOf(row[n] ?? "")))
   const needed = columns.map(({ title }, n) =>
     cells.reduce((most, row) => Math.max(most, row[n]?.length ?? 0), title.length),
@@ -169,12 +173,12 @@ export function table(
   return [dim(line(columns.map(({ title }) => title))), ...cells.flatMap(linesOf)]
 }
 
-function fitted(cell: string, width: number, column: Column | undefined): readonly string[] {
+function fitted(cell: string, width: number, column: SetColumn | undefined): readonly string[] {
   if (cell.length <= width || column?.fit === undefined) return [cell]
   return column.fit === "cut" ? [clipText(cell, width)] : wrap(cell, width)
 }
 
-const pad = (cell: string, width: number, column: Column | undefined): string =>
+const pad = (cell: string, width: number, column: SetColumn | undefined): string =>
   column?.align === "right" ? cell.padStart(width) : cell.padEnd(width)
 
 const quietMs = 2000
