@@ -15,7 +15,7 @@ import {
   tryParse,
   wireOf,
 } from "./json.ts"
-import { type Fields, write as json, overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
@@ -190,7 +190,7 @@ function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent
   const candidate = candidateOf(chunk)
   const { id } = state.start ?? {}
   const fields: Fields = {
-    ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: json(id) }),
+    ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: write(id) }),
     ...(candidates === undefined || candidate === undefined
       ? {}
       : {
@@ -219,7 +219,7 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
   if (reason === undefined) return {}
   const stop = left.find((event) => event.type === "response-stop")
   if (stop === undefined) return { finishReason: undefined }
-  return stop.stop === stop.wire?.stop ? {} : { finishReason: json(stopNames.gemini[stop.stop]) }
+  return stop.stop === stop.wire?.stop ? {} : { finishReason: write(stopNames.gemini[stop.stop]) }
 }
 
 // Events of our own
@@ -227,8 +227,8 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
 function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
   if (event.type === "error") return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
   if (event.type === "response-stop") {
-    const finish = { finishReason: json(stopNames.gemini[event.stop]) }
-    return [chunkOf(state, json({ text: "" }), finish, usageFields(state.usage))]
+    const finish = { finishReason: write(stopNames.gemini[event.stop]) }
+    return [chunkOf(state, write({ text: "" }), finish, usageFields(state.usage))]
   }
   const part = writtenPart(state, event)
   if (part === undefined) return []
@@ -240,24 +240,24 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
 function partOf(part: WrittenPart, event: StreamEvent): Wire | undefined {
   const thought = part.start.part === "reasoning" ? { thought: true } : {}
   if (part.start.part === "tool-call") return event.type === "part-end" ? callOf(part) : undefined
-  if (event.type === "text-delta" || event.type === "reasoning-delta") return json({ text: event.text, ...thought })
-  if (event.type === "signature-delta") return json({ text: "", ...thought, thoughtSignature: event.signature })
+  if (event.type === "text-delta" || event.type === "reasoning-delta") return write({ text: event.text, ...thought })
+  if (event.type === "signature-delta") return write({ text: "", ...thought, thoughtSignature: event.signature })
   return undefined
 }
 
 /** A call of our own as a part; an id that we gave by position means nothing to the client. */
 function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input" | "signature">): Wire {
-  if (start.part !== "tool-call") return json({})
-  const args = isObject(tryParse(input)) ? wireText(input) : json({})
-  const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: json(start.callId) }
-  const call = writeObject({ ...id, name: json(start.tool), args })
-  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: json(signature) }) })
+  if (start.part !== "tool-call") return write({})
+  const args = isObject(tryParse(input)) ? wireText(input) : write({})
+  const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: write(start.callId) }
+  const call = writeObject({ ...id, name: write(start.tool), args })
+  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: write(signature) }) })
 }
 
 /** A chunk in the envelope that the answer began with. */
 function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage: Fields = {}): SseEvent {
-  const content = writeObject({ parts: writeList([part]), role: json("model") })
-  const candidates = writeList([writeObject({ content, ...finish, index: json(0) })])
+  const content = writeObject({ parts: writeList([part]), role: write("model") })
+  const candidates = writeList([writeObject({ content, ...finish, index: write(0) })])
   if (start?.wire !== undefined) {
     const began = wireOf(readJson(start.wire.sse.data, "response"))
     return createSseEvent(overlay(began, { candidates, usageMetadata: undefined, ...usage }))
@@ -267,8 +267,8 @@ function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage:
     writeObject({
       candidates,
       ...usage,
-      ...(model === undefined ? {} : { modelVersion: json(model) }),
-      ...(id === undefined ? {} : { responseId: json(id) }),
+      ...(model === undefined ? {} : { modelVersion: write(model) }),
+      ...(id === undefined ? {} : { responseId: write(id) }),
     }),
   )
 }
@@ -282,13 +282,13 @@ function usageFields(usage: Usage | undefined): Fields {
     totalTokenCount: inputTokens + outputTokens,
     cachedContentTokenCount: cacheReadTokens,
   }
-  return { usageMetadata: json(counts) }
+  return { usageMetadata: write(counts) }
 }
 
 function errorEvent(problem: Problem): Wire {
   const { message, type: status } = errorNames(problem, "INTERNAL")
   const code = problem.code === "upstream-error" ? (problem.status ?? 500) : 500
-  return json({ code, message, status })
+  return write({ code, message, status })
 }
 
 /** Gemini's `:streamGenerateContent`. It has no closing event: a stream that has named its finish reason ends where it ends. */
