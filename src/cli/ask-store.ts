@@ -13,8 +13,16 @@ import { readStoreKey } from "../store/sealed-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { ANY_SESSION } from "../store/stored-row.ts"
-import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
-import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./terminal/output.ts"
+import {
+  type Arguments,
+  type CommandFailure,
+  type CommandResult,
+  isFailure,
+  misuse,
+  type Options,
+  unusable,
+} from "./command.ts"
+import { sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** Where earlier versions kept everything: below the working folder, where an agent works. */
@@ -180,14 +188,6 @@ export function damagedPlace(error: unknown, place: string): CommandFailure {
   return { ...unusable(problem.code, sentence, "Restore it from a backup, or name another one with --data."), problem }
 }
 
-/** What a command found out: for programs as data, for people in lines, each fit to be printed. */
-export type CommandAnswer = {
-  readonly json: object
-  readonly text: (paper: Paper) => readonly string[]
-  /** Told after the lines, or in place of the data: then it has that in it. */
-  readonly failure?: CommandFailure
-}
-
 export type OpenedStore = { readonly store: Store; readonly place: string }
 
 /** What every command that asks a store takes. */
@@ -196,33 +196,25 @@ export const storeOptions: Options = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** Open the store, ask it, close it, and tell the answer. */
+/** Open the store, ask it, and close it. */
 export async function askStore(
   args: Arguments,
-  world: World,
-  ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
+  { env, stderr }: World,
+  ask: (asked: OpenedStore) => Promise<CommandResult>,
   { make = false } = {},
-): Promise<0 | CommandFailure> {
-  const place = dataPlace(args.valueOf("data"), world.env)
+): Promise<CommandResult> {
+  const place = dataPlace(args.valueOf("data"), env)
   if (isFailure(place)) return place
-  const json = args.isOn("json")
-  const stopProgress = startProgress(json, world.stderr)
-  const answer = await askPlace(place, world.env, make, ask).finally(stopProgress)
-  return isFailure(answer) ? answer : tellAnswer(answer, json, world)
-}
-
-export async function tellAnswer(answer: CommandAnswer, json: boolean, { stdout }: World): Promise<0 | CommandFailure> {
-  if (!json) await stdout.write(`${answer.text(createPaper(stdout)).join("\n")}\n`)
-  else if (answer.failure === undefined) await stdout.write(jsonLine(answer.json))
-  return answer.failure ?? 0
+  const stopProgress = startProgress(args.isOn("json"), stderr)
+  return await askPlace(place, env, make, ask).finally(stopProgress)
 }
 
 async function askPlace(
   place: string,
   env: World["env"],
   make: boolean,
-  ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
-): Promise<CommandAnswer | CommandFailure> {
+  ask: (asked: OpenedStore) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const store = await openPlace(place, env, { make })
   if (isFailure(store)) return store
   try {
@@ -272,24 +264,23 @@ export function usualDirectory(place: string, env: World["env"]): string {
 const isNamed = (args: Arguments, env: World["env"]): boolean =>
   args.valueOf("policy") !== undefined || (env.HOLDFAST_POLICY ?? "") !== ""
 
-/** Open what there is of store and directory, ask, close the store, and tell the answer. A directory that was named has to be there. */
+/** Open what there is of store and directory, ask, and close the store. A directory that was named has to be there. */
 export async function askOperator(
   args: Arguments,
-  world: World,
-  ask: (asked: AskedOperator) => Promise<CommandAnswer | CommandFailure>,
+  { env }: World,
+  ask: (asked: AskedOperator) => Promise<CommandResult>,
   { make = false } = {},
-): Promise<0 | CommandFailure> {
-  const place = dataPlace(args.valueOf("data"), world.env)
+): Promise<CommandResult> {
+  const place = dataPlace(args.valueOf("data"), env)
   if (isFailure(place)) return place
-  const directory = policyPlace(args, world.env, place)
+  const directory = policyPlace(args, env, place)
   if (isFailure(directory)) return directory
-  const isThere = isNamed(args, world.env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
-  const opened = await openPlace(place, world.env, { make })
+  const isThere = isNamed(args, env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
+  const opened = await openPlace(place, env, { make })
   if (isFailure(opened) && opened.code !== "store-missing") return opened
   const store = isFailure(opened) ? {} : { store: opened }
   try {
-    const answer = await ask({ place, ...store, ...(isThere ? { directory } : {}) })
-    return isFailure(answer) ? answer : await tellAnswer(answer, args.isOn("json"), world)
+    return await ask({ place, ...store, ...(isThere ? { directory } : {}) })
   } catch (error) {
     return damagedLog(error) ?? damagedPlace(error, place)
   } finally {
@@ -401,8 +392,8 @@ export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Se
 export async function askSession(
   args: Arguments,
   world: World,
-  ask: (asked: AskedSession) => Promise<CommandAnswer | CommandFailure>,
-): Promise<0 | CommandFailure> {
+  ask: (asked: AskedSession) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const id = sessionNamed(args)
   if (isFailure(id)) return id
   return askStore(args, world, async ({ store, place }) => {

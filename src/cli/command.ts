@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
-import { jsonLine, sentenceOf } from "./terminal/output.ts"
+import { createPaper, jsonLine, type Paper, sentenceOf } from "./terminal/output.ts"
 import words from "./terminal/words.json" with { type: "json" }
 import type { World } from "./world.ts"
 
@@ -18,8 +18,8 @@ export type Command = {
   readonly maxPositionals?: number
   /** The first word that is no option, and all after it, are another program's. */
   readonly passesOn?: true
-  /** The exit code, or why it could not be done. A Problem may be thrown. */
-  readonly run: (args: Arguments, world: World) => Promise<number | CommandFailure>
+  /** What it found out, which is then told; the exit code, if it told that itself; or why not. A Problem may be thrown. */
+  readonly run: (args: Arguments, world: World) => Promise<CommandResult | number>
 }
 
 /** Things that are done to one kind of thing, by name: `holdfast sessions list`. */
@@ -165,6 +165,28 @@ function objectionTo(
     `${written} is "${value.slice(0, 60)}", and takes one of: ${list}.`,
     suggest(value, oneOf, "Choose one of these."),
   )
+}
+
+/** What a command found out: for programs as data, for people in lines, each fit to be printed. */
+export type CommandAnswer = {
+  readonly json: object
+  readonly text: (paper: Paper) => readonly string[]
+  /** Told after the lines, or in place of the data: then it has that in it. */
+  readonly failure?: CommandFailure
+}
+
+export type CommandResult = CommandAnswer | CommandFailure
+
+/** Tell an answer, to people or to programs; what remains is the exit code, or a failure to be told. */
+export async function tellAnswer(
+  result: CommandResult | number,
+  json: boolean,
+  { stdout }: World,
+): Promise<number | CommandFailure> {
+  if (typeof result === "number" || isFailure(result)) return result
+  if (!json) await stdout.write(`${result.text(createPaper(stdout)).join("\n")}\n`)
+  else if (result.failure === undefined) await stdout.write(jsonLine(result.json))
+  return result.failure ?? 0
 }
 
 /** Why a command did not do what it was asked: 2 where the command line cannot be meant, 1 for everything else. */

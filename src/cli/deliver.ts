@@ -70,6 +70,16 @@ async function save(path: string | undefined, text: string): Promise<CommandFail
   }
 }
 
+/** Write a file that must not be there yet. */
+export async function writeNew(path: string, text: string, mode: number): Promise<CommandFailure | undefined> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode })
+    return undefined
+  } catch (error) {
+    return unwritable(path, codeOrThrow(error))
+  }
+}
+
 /** Why a file could not be written, by the code of the system's error. */
 export function unwritable(path: string, code: string): CommandFailure {
   const why = reasons[code] ?? `it could not be written (${code})`

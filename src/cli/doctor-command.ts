@@ -13,7 +13,7 @@ import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
+import { movingWords, openPlace, placeWords, usualDirectory } from "./ask-store.ts"
 import { asTyped, commandFailure, isFailure, type MainCommand, type Options, unusable } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
@@ -413,7 +413,7 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
       ],
       ...(failed === 0 ? {} : { failure }),
     }
-    return await tellAnswer(answer, args.isOn("json"), world)
+    return answer
   },
 }
 

@@ -2,11 +2,12 @@ import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkDay, createMemory, type Memory, type MemorySearch, maxHits } from "../session/memory/memory.ts"
 import type { MemoryHit, Store } from "../store/store.ts"
-import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
+import { askStore, storeOptions } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
   type CommandFailure,
+  type CommandResult,
   isFailure,
   type MainGroup,
   misuse,
@@ -32,8 +33,8 @@ const maxNamed = 8
 function askMemory(
   args: Arguments,
   world: World,
-  ask: (memory: Memory, agent: string) => Promise<CommandAnswer | CommandFailure>,
-): Promise<0 | CommandFailure> {
+  ask: (memory: Memory, agent: string) => Promise<CommandResult>,
+): Promise<CommandResult> {
   return askStore(args, world, async ({ store }) => {
     const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
     if (isFailure(agent)) return agent

@@ -6,7 +6,7 @@ import { describe, HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
-import { askOperator, operatorOptions, placeWords, policyDirectory, tellAnswer } from "./ask-store.ts"
+import { askOperator, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
 import { type Command, type CommandFailure, isFailure, type MainGroup, misuse, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
@@ -191,14 +191,10 @@ or .txt file is one, headings are none, and a list behind a line that ends in a 
     const { rules, guard } = standing
     const policies = guard?.policies.length ?? 0
     const sizes = `${count(policies, "policy", "policies")}, ${count(keys.size, "key")}`
-    return tellAnswer(
-      {
-        json: { directory, rules, policies, keys: keys.size },
-        text: (paper) => [...ruleLines(rules, paper), `Nothing is wrong: ${count(rules.length, "rule")}, ${sizes}.`],
-      },
-      args.isOn("json"),
-      world,
-    )
+    return {
+      json: { directory, rules, policies, keys: keys.size },
+      text: (paper) => [...ruleLines(rules, paper), `Nothing is wrong: ${count(rules.length, "rule")}, ${sizes}.`],
+    }
   },
 }
 

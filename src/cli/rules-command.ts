@@ -4,8 +4,8 @@ import { rulesNamed } from "../rules/read-withdrawals.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
-import { askStore, type CommandAnswer, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, type MainGroup, misuse } from "./command.ts"
+import { askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandResult, isFailure, type MainGroup, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -134,8 +134,8 @@ holdfast unpin or by changing the file.
 const askRule = (
   args: Arguments,
   world: World,
-  ask: (session: Session, name: string) => Promise<CommandAnswer | CommandFailure>,
-): Promise<number | CommandFailure> =>
+  ask: (session: Session, name: string) => Promise<CommandResult>,
+): Promise<CommandResult> =>
   askStore(args, world, async ({ store }) => {
     const [first = "", second] = args.positionals
     const isSession = second === undefined && (first === "@last" || (await isSessionName(store, first)))

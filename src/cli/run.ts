@@ -16,6 +16,7 @@ import {
   type Options,
   partedFromProgram,
   readArguments,
+  tellAnswer,
   tellFailure,
 } from "./command.ts"
 import { type Sink, wrap } from "./terminal/output.ts"
@@ -126,7 +127,7 @@ async function perform(command: Command, given: readonly string[], world: World)
     return 0
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
-  if (!isFailure(args)) return await command.run(args, world)
+  if (!isFailure(args)) return await tellAnswer(await command.run(args, world), args.isOn("json"), world)
   const within = args.option === undefined ? [] : await placesOf(args.option)
   return within.length === 0 ? args : { ...args, next: `${args.next} There is ${eitherOf(within)}.` }
 }

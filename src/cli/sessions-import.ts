@@ -8,8 +8,8 @@ import { checkSessionId } from "../session/options.ts"
 import { importSession, readLine } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
 import { fileInvalid } from "../transcript/body.ts"
-import { askStore, type CommandAnswer, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
-import { type Command, type CommandFailure, isFailure, misuse, unusable } from "./command.ts"
+import { askStore, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
+import { type Command, type CommandFailure, type CommandResult, isFailure, misuse, unusable } from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import { count, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
@@ -67,7 +67,7 @@ nothing behind. A store that is not there is made.
     const { signal, release } = stopSignal()
     // When interrupted, reading fails, and what was written is removed again.
     if (chunks instanceof Readable) addAbortSignal(signal, chunks)
-    const ask = async ({ store, place }: OpenedStore): Promise<CommandAnswer | CommandFailure> => {
+    const ask = async ({ store, place }: OpenedStore): Promise<CommandResult> => {
       const imported = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
         signal.aborted ? interrupted : Promise.reject(error),
       )

@@ -7,16 +7,8 @@ import type { SessionPin } from "../session/pins.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
-import {
-  type AskedSession,
-  askSession,
-  type CommandAnswer,
-  openSession,
-  placeWords,
-  shortNames,
-  storeOptions,
-} from "./ask-store.ts"
-import type { Arguments, Command } from "./command.ts"
+import { type AskedSession, askSession, openSession, placeWords, shortNames, storeOptions } from "./ask-store.ts"
+import type { Arguments, Command, CommandAnswer } from "./command.ts"
 import {
   clip,
   count,

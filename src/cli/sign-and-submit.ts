@@ -7,8 +7,16 @@ import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { type Accepted, openOperator } from "../guard/operator/operator.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type AskedOperator, askOperator, type CommandAnswer, operatorOptions, usualFolders } from "./ask-store.ts"
-import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
+import { type AskedOperator, askOperator, operatorOptions, usualFolders } from "./ask-store.ts"
+import {
+  type Arguments,
+  type CommandFailure,
+  type CommandResult,
+  isFailure,
+  misuse,
+  type Options,
+  unusable,
+} from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.ts"
 import { sentenceOf } from "./terminal/output.ts"
@@ -32,13 +40,13 @@ export async function signAndSubmit(
   world: World,
   command: OperatorCommand,
   words: Submission["words"],
-): Promise<0 | CommandFailure> {
+): Promise<CommandResult> {
   const key = await readKeyFile(args, world.env)
   if (isFailure(key)) return key
   const print = args.isOn("print")
   if (!print && args.valueOf("audience") !== undefined)
     return misuse("--audience goes with --print.", "Leave it out: the store knows for whom it is.")
-  const ask = (asked: AskedOperator): Promise<CommandAnswer | CommandFailure> =>
+  const ask = (asked: AskedOperator): Promise<CommandResult> =>
     print
       ? printSigned(asked, key, command, args, world)
       : submitTo(asked, world, {
@@ -68,7 +76,7 @@ async function printSigned(
   command: OperatorCommand,
   args: Arguments,
   world: World,
-): Promise<CommandAnswer | CommandFailure> {
+): Promise<CommandResult> {
   const named = args.valueOf("audience")
   const found = named === undefined ? await inspectOperator(present({ store, directory })) : undefined
   const audience = named ?? found?.log.audience ?? ""
@@ -95,7 +103,7 @@ export async function submitTo(
   { store, directory, place }: AskedOperator,
   world: World,
   { key, make, words }: Submission,
-): Promise<CommandAnswer | CommandFailure> {
+): Promise<CommandResult> {
   if (store === undefined) throw new Error("holdfast bug: a store that should have been made is not there")
   const operator = await openOperator({ store, now: world.dateMs, watch: false, ...present({ directory }) })
   try {

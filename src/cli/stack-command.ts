@@ -17,10 +17,11 @@ import { present } from "../message/present.ts"
 import { createStackReader, fitToWindow, type StackOptions } from "../session/stack/stack-options.ts"
 import { createMeter, type Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { askSession, type CommandAnswer, dataOption, tellAnswer } from "./ask-store.ts"
+import { askSession, dataOption } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
+  type CommandAnswer,
   type CommandFailure,
   commandFailure,
   type MainGroup,
@@ -174,7 +175,7 @@ const stackShow: Command = {
               ),
             ],
     }
-    return tellAnswer(answer, args.isOn("json"), world)
+    return answer
   },
 }
 
@@ -221,7 +222,7 @@ const stackDiff: Command = {
       if (before === undefined)
         return unusable("file-invalid", `${named} is no stack.`, "Save one with holdfast stack show --json.")
       const found = await readChosen(args, world)
-      return isRead(found) ? tellAnswer(diffAnswer(before, found.stack), args.isOn("json"), world) : found
+      return isRead(found) ? diffAnswer(before, found.stack) : found
     }
     return askSession(args, world, async ({ session, row }) => {
       const before = await session.stack()
@@ -317,7 +318,7 @@ const stackCheck: Command = {
       text: (paper) => checked.map((one) => sentenceOf(checkedWords(one, paper))),
       ...(failed === undefined ? {} : { failure: commandFailure(failed) }),
     }
-    return tellAnswer(answer, args.isOn("json"), world)
+    return answer
   },
 }
 

@@ -4,7 +4,7 @@ import { present } from "../message/present.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
-import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
+import { dataPlace, openPlace, openSession, placeWords, storeOptions } from "./ask-store.ts"
 import { type Arguments, asTyped, type CommandFailure, isFailure, type MainCommand, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
@@ -58,7 +58,7 @@ did not send because of compactions, at the model table's price of cache reads, 
       ? { place, gateways, sessions: 0, today: 0, latest: [] }
       : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
     const json = { ...status, place: placeWords(place), running: gateways.length > 0 }
-    return tellAnswer({ json, text: (paper) => screenOf(status, paper, world.env) }, args.isOn("json"), world)
+    return { json, text: (paper) => screenOf(status, paper, world.env) }
   },
 }
 
