@@ -163,7 +163,7 @@ const stackShow: Command = {
     const { options, meter, windowTokens } = found
     const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
     const texts = renderStack(stack).map(textOfPart)
-    const answer: CommandAnswer = {
+    return {
       json: { ...stackJson(found.stack, meter), windowTokens, events, ...(args.isOn("text") ? { texts } : {}) },
       text: (paper) =>
         args.isOn("text")
@@ -175,7 +175,6 @@ const stackShow: Command = {
               ),
             ],
     }
-    return answer
   },
 }
 
@@ -307,7 +306,7 @@ const stackCheck: Command = {
     if (resolved.stacks.length === 0) return noStack
     const checked = await Promise.all(resolved.stacks.map((rule) => checkRule(rule, resolved)))
     const failed = checked.find(({ problem }) => problem !== undefined)?.problem
-    const answer: CommandAnswer = {
+    return {
       json: {
         stacks: checked.map(({ rule, read, problem }) => ({
           for: forWhom(rule),
@@ -318,7 +317,6 @@ const stackCheck: Command = {
       text: (paper) => checked.map((one) => sentenceOf(checkedWords(one, paper))),
       ...(failed === undefined ? {} : { failure: commandFailure(failed) }),
     }
-    return answer
   },
 }
 

@@ -276,7 +276,7 @@ function assemble({ parts }: Collected): ModelResponse {
 /** The block as it began, with what came for it laid over it. */
 function blockFrom(draft: PartDraft): Wire {
   const began = eventOf(draft.start)
-  const block = began === undefined ? undefined : member(began, "content_block")
+  const block = member(began, "content_block")
   const base = block === undefined ? blockOf(draft.start) : wireOf(block)
   const deltas = draft.others.flatMap((event) => deltaOf(event) ?? [])
   const citations = deltas.flatMap((delta) => citationOf(delta) ?? [])
@@ -298,10 +298,7 @@ function contentOf({ start, text, input, signature }: PartDraft, type: string | 
 /** The very text that was streamed, numbers and all; text that is no JSON stays readable as a string. */
 const inputOf = (text: string): Wire => (tryParse(text) === undefined ? write(text) : wireText(text.trim()))
 
-const deltaOf = (event: StreamEvent): Json | undefined => {
-  const body = eventOf(event)
-  return body === undefined ? undefined : member(body, "delta")
-}
+const deltaOf = (event: StreamEvent): Json | undefined => member(eventOf(event), "delta")
 
 /** Citations gather in a list. */
 function citationOf(delta: Json): Wire | undefined {

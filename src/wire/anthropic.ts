@@ -163,8 +163,8 @@ function readMedia(block: Json): Media {
 function readDocumentText(block: Json): { readonly title?: string; readonly text?: string } {
   const source = member(block, "source")
   const carried = stringIn(source, "type") === "text" ? stringIn(source, "data") : undefined
-  const texts = [member(block, "content"), source === undefined ? undefined : member(source, "content")]
-    .flatMap((list) => (list === undefined ? [] : elements(list)))
+  const texts = [member(block, "content"), member(source, "content")]
+    .flatMap(elements)
     .flatMap((item) => stringIn(item, "text") ?? [])
   return present({
     title: stringIn(block, "title"),

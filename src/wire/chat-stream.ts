@@ -60,7 +60,7 @@ function callFrom({ start, input, others }: PartDraft): Wire {
   if (start.part !== "tool-call") return write(null)
   const began = callOf(start)
   const name = start.kind === "custom" ? "custom" : "function"
-  const inner = began === undefined ? undefined : member(began, name)
+  const inner = member(began, name)
   const said: Fields = { name: write(start.tool), [name === "custom" ? "input" : "arguments"]: write(input) }
   return overlay(began === undefined ? undefined : wireOf(began), {
     index: undefined,
@@ -71,17 +71,11 @@ function callFrom({ start, input, others }: PartDraft): Wire {
   })
 }
 
-function deltaOf({ wire }: StreamEvent): Json | undefined {
-  if (wire === undefined) return undefined
-  const choice = choiceOf(readJson(wire.sse.data, "response"))
-  return choice === undefined ? undefined : member(choice, "delta")
-}
+const deltaOf = ({ wire }: StreamEvent): Json | undefined =>
+  wire === undefined ? undefined : member(choiceOf(readJson(wire.sse.data, "response")), "delta")
 
-function callOf(event: StreamEvent): Json | undefined {
-  const delta = deltaOf(event)
-  const calls = delta === undefined ? undefined : member(delta, "tool_calls")
-  return calls === undefined ? undefined : elements(calls)[event.wire?.slot ?? 0]
-}
+const callOf = (event: StreamEvent): Json | undefined =>
+  elements(member(deltaOf(event), "tool_calls"))[event.wire?.slot ?? 0]
 
 /** The fields outside `known`, merged over all deltas. */
 function unknownFields(deltas: readonly (Json | undefined)[], known: ReadonlySet<string>): Fields {

@@ -128,12 +128,11 @@ function latestFunctionCall(json: Json, earlier: readonly Message[]): ToolCallPa
 
 function readAssistant(json: Json, earlier: readonly Message[]): readonly Part[] {
   const reasoning = stringIn(json, "reasoning_content") ?? stringIn(json, "reasoning")
-  const calls = member(json, "tool_calls")
   const legacy = member(json, "function_call")
   return [
     ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning } as const]),
     ...readContent(member(json, "content")),
-    ...(calls === undefined ? [] : elements(calls).map(readCall)),
+    ...elements(member(json, "tool_calls")).map(readCall),
     ...(legacy === undefined || !isObject(legacy.value) ? [] : [readFunctionCall(legacy, placeId(earlier))]),
   ]
 }
@@ -222,7 +221,7 @@ export const chatStop = (reason: unknown): StopReason => stops.get(reason) ?? "o
 /** Of several choices the first is the conversation's; clients ask for one. */
 export function readChatResponse(body: Json): ModelResponse {
   const [choice] = requireElements(requireObject(body), "choices")
-  const message = choice === undefined ? undefined : member(choice, "message")
+  const message = member(choice, "message")
   if (choice === undefined || message === undefined)
     return refuseJson(body, "at least one choice with a message", "choices")
   return {

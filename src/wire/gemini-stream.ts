@@ -54,7 +54,7 @@ function read(state: DecodeState, sse: SseEvent): Read {
   const blocked =
     stringIn(memberSpelled(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
   const [started, start] = readStart(state, chunk)
-  const [told, content] = readParts(started, candidate === undefined ? [] : partsOf(candidate))
+  const [told, content] = readParts(started, partsOf(candidate))
   const [counted, usage] = usagePieces(told, readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
   const [next, finish] = readFinish(counted, candidate, blocked)
   return [next, [...start, ...content, ...pieces(...usage, ...finish)]]
@@ -62,16 +62,12 @@ function read(state: DecodeState, sse: SseEvent): Read {
 
 /** Candidates but the first are relayed unread. */
 function candidateOf(chunk: Json): Json | undefined {
-  const candidates = member(chunk, "candidates")
-  const first = candidates === undefined ? undefined : elements(candidates)[0]
+  const [first] = elements(member(chunk, "candidates"))
   return first === undefined || !isObject(first.value) ? undefined : first
 }
 
-function partsOf(candidate: Json): readonly Json[] {
-  const content = member(candidate, "content")
-  const parts = content === undefined ? undefined : member(content, "parts")
-  return parts === undefined ? [] : elements(parts)
-}
+const partsOf = (candidate: Json | undefined): readonly Json[] =>
+  elements(member(member(candidate, "content"), "parts"))
 
 /** The answer begins with the first chunk that is one: other objects may come before it. */
 function readStart(state: DecodeState, chunk: Json): Read {
@@ -335,6 +331,5 @@ function partFrom(draft: PartDraft): Wire {
 
 function partIn({ wire }: StreamEvent): Json | undefined {
   if (wire?.slot === undefined) return undefined
-  const candidate = candidateOf(readJson(wire.sse.data, "response"))
-  return candidate === undefined ? undefined : partsOf(candidate)[wire.slot]
+  return partsOf(candidateOf(readJson(wire.sse.data, "response")))[wire.slot]
 }

@@ -60,7 +60,7 @@ function readSystem(system: Json): readonly Part[] {
   if (typeof system.value === "string") return [{ type: "text", text: system.value }]
   const parts = member(requireObject(system), "parts")
   if (isObject(parts?.value)) return [readPart(parts, callId("system"), createWaiting([]))]
-  return parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
+  return elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
 }
 
 function readTools(tools: Json): readonly Tool[] {
@@ -92,9 +92,7 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
   if (list !== undefined && !Array.isArray(list.value)) return refuseJson(list, "an array of parts")
   const id = messageId(`m${earlier.length}`)
   const waiting = createWaiting(earlier)
-  const parts = (list === undefined ? [] : elements(list)).map((part, n) =>
-    readPart(part, callId(`${id}.${n}`), waiting),
-  )
+  const parts = elements(list).map((part, n) => readPart(part, callId(`${id}.${n}`), waiting))
   return { id, role, parts, wire: wireOf(json), format: "gemini" }
 }
 
@@ -159,8 +157,7 @@ function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart 
   const id = stringIn(response, "id") ?? waiting.answer(name)
   const given = member(response, "response")
   const parts = member(response, "parts")
-  const media =
-    parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
+  const media = elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
   return {
     type: "tool-result",
     callId: callId(id ?? `unasked-${name}`),
@@ -384,9 +381,8 @@ export function geminiStop(reason: string | undefined, messages: readonly Messag
 
 /** A blocked prompt has no candidate: that is an answer without a message. */
 export function readGeminiResponse(body: Json): ModelResponse {
-  const candidates = member(requireObject(body), "candidates")
-  const [candidate] = candidates === undefined ? [] : elements(candidates)
-  const content = candidate === undefined ? undefined : member(candidate, "content")
+  const [candidate] = elements(member(requireObject(body), "candidates"))
+  const content = member(candidate, "content")
   const messages =
     content === undefined ? [] : [{ ...readMessage(content, []), role: "assistant", id: messageId("r0") } as const]
   const isBlocked = candidate === undefined && stringIn(member(body, "promptFeedback"), "blockReason") !== undefined

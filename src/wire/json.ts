@@ -175,8 +175,8 @@ export function valueIn({ value }: Json, name: string): unknown {
 }
 
 /** A member of an object, if there is one. Of repeated names the last counts, as in JSON.parse. */
-export function member(json: Json, name: string): Json | undefined {
-  if (!isObject(json.value) || !Object.hasOwn(json.value, name)) return undefined
+export function member(json: Json | undefined, name: string): Json | undefined {
+  if (json === undefined || !isObject(json.value) || !Object.hasOwn(json.value, name)) return undefined
   const at = memberAt(json, name)
   return at < 0 ? undefined : { value: json.value[name], source: json.source, at, parent: json, key: name }
 }
@@ -212,10 +212,10 @@ export function memberOf(json: Json, names: readonly string[]): Json | undefined
   return undefined
 }
 
-/** The elements of an array; an empty list for any other value. */
-export function elements(json: Json): readonly Json[] {
+/** The elements of an array; an empty list for any other value, or none. */
+export function elements(json: Json | undefined): readonly Json[] {
+  if (json === undefined || !Array.isArray(json.value)) return []
   const { value, source } = json
-  if (!Array.isArray(value)) return []
   let at = json.at + 1
   return value.map((element: unknown, key) => {
     const item: Json = { value: element, source, at, parent: json, key }

@@ -217,7 +217,7 @@ function readApproval(json: Json, wire: Wire): Part {
 
 function readReasoning(json: Json): ReasoningPart {
   const texts = [member(json, "summary"), member(json, "content")]
-    .flatMap((list) => (list === undefined ? [] : elements(list)))
+    .flatMap(elements)
     .flatMap((item) => stringIn(item, "text") ?? [])
   const sealed = typeof valueIn(json, "encrypted_content") === "string"
   return { type: "reasoning", text: texts.join("\n"), ...(sealed ? { sealed } : {}) }

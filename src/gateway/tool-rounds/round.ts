@@ -231,7 +231,7 @@ function withoutListedRecalls(sse: SseEvent, taken: TakenRecalls): SseEvent {
   const ids = new Set(taken.values())
   const body = readJson(sse.data, "response")
   const response = member(body, "response")
-  const output = response === undefined ? undefined : member(response, "output")
+  const output = member(response, "output")
   if (response === undefined || output === undefined) return sse
   const left = elements(output).filter(({ value }) => !isObject(value) || !ids.has(String(value.call_id)))
   const answer = overlay(wireOf(response), { output: writeList(left.map(wireOf)) })
