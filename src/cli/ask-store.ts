@@ -25,7 +25,7 @@ import {
 import { sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** Where earlier versions kept everything: below the working folder, where an agent works. */
+/** Where earlier versions kept their data: in the working folder, which agents can write to. */
 const formerFolder = ".holdfast"
 const usualFile = "holdfast.db"
 
@@ -93,7 +93,7 @@ export function dataPlace(asked: string | undefined, env: World["env"]): string 
   return isFolder(named) ? join(resolve(named), usualFile) : resolve(named)
 }
 
-/** One that is not there yet is a folder unless its name has an extension. */
+/** A path that does not exist yet counts as a folder unless its name has an extension. */
 function isFolder(named: string): boolean {
   const found = statOf(named)
   if (typeof found === "object") return found.isDirectory()
@@ -109,7 +109,7 @@ function statOf(path: string): Stats | "hidden" | undefined {
   }
 }
 
-/** A place in words, fit to be printed. */
+/** The name of a store for messages. */
 export const placeWords = (place: string): string =>
   isPostgres(place)
     ? "the PostgreSQL store"
@@ -180,7 +180,7 @@ export async function openPlace(
   }
 }
 
-/** A damage that is not in one session alone, in words; anything else is thrown again. */
+/** The failure for damage to the whole store; any other error is thrown again. */
 export function damagedPlace(error: unknown, place: string): CommandFailure {
   const problem = error instanceof HoldfastError ? error.problem : undefined
   if (problem?.code !== "store-corrupt" || problem.session !== ANY_SESSION) throw error
@@ -305,11 +305,11 @@ function damagedLog(error: unknown): CommandFailure | undefined {
 
 export type AskedSession = OpenedStore & { readonly row: SessionRow; readonly session: Session }
 
-/** Beside a conversation: titles, checks, and the agents within it. */
+/** Sessions beside a conversation: titles, checks, and its subagents. */
 const besideMain = /~(?:side-|agent-|tools)/
 /** A gateway's names begin with a fingerprint of the credential, which nobody types. */
 const tenantPart = /^[A-Za-z0-9_-]{1,32}\.~?/
-/** So many sessions are named where a beginning fits several. */
+/** Limit on the sessions listed when a prefix matches several. */
 const maxNamed = 5
 
 /** The session that is meant: by its name, by the only beginning that fits, or `@last`, the conversation that was written to last. */
@@ -333,7 +333,7 @@ export async function findSession(store: Store, given: string): Promise<SessionR
   )
 }
 
-/** Shorter names are not printed, though they may be typed. */
+/** Printed prefixes have at least this length; shorter ones are accepted as input. */
 const leastName = 8
 
 /** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
@@ -355,7 +355,7 @@ const sortedNames = (rows: readonly SessionRow[]): readonly NameOfRow[] =>
     .flatMap(({ id }) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 
-/** How much of a name is needed to tell it from those of other sessions. In a sorted list the most alike stand beside it. */
+/** How many characters distinguish a name from all others. In a sorted list, the most similar names are its neighbours. */
 function lengthApart(bare: string, id: string, names: readonly NameOfRow[]): number {
   let [low, high] = [0, names.length]
   while (low < high) {

@@ -22,9 +22,9 @@ import {
 import { type Sink, wrap } from "./terminal/output.ts"
 import { readVersion, type World } from "./world.ts"
 
-/** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
+/** Run a command line. Returns the exit code: 0 success, 1 failure, 2 invalid arguments; for `wrap`, that of its program. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
-  // What stands behind `wrap` is another program's.
+  // Arguments of `wrap` may belong to the program that it starts.
   const json = argv[0] !== "wrap" && argv.includes("--json")
   try {
     const outcome = await dispatch(argv, world)
@@ -61,7 +61,7 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
 
 const mostNamed = 4
 
-/** Where a word that is no command is one after all: a command of a group, or an option of a command. Too many say nothing. */
+/** Where an unknown word is a command of a group or an option of a command; empty if there are too many places to help. */
 async function placesOf(word: string): Promise<readonly string[]> {
   const [option] = word.replace(/^--?/, "").split("=")
   const found: string[] = []
@@ -136,7 +136,7 @@ const isHelp = (word: string): boolean => word === "--help" || word === "-h"
 
 const indent = "  "
 
-/** Help as wide as the terminal: a description goes on below its beginning, and a paragraph is filled anew. Examples stay as they are. */
+/** Wrap help text to the terminal: descriptions are indented below their start, paragraphs are refilled, examples stay as they are. */
 export function fitHelp(text: string, width: number): string {
   const lines = text.split("\n")
   const fitted: string[] = []
@@ -251,7 +251,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<MainCommand | MainGrou
 
 const summaryOf: Readonly<Record<string, string>> = commandSummaries
 
-/** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry above. */
+/** Every command by name, loaded when it is used, so that none waits for the modules of another. */
 export const commands: ReadonlyMap<string, Listed> = new Map(
   Object.entries(loaders).map(([name, load]) => {
     const summary = summaryOf[name] ?? ""

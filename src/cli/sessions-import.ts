@@ -14,12 +14,12 @@ import { unreadable } from "./read-input.ts"
 import { count, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
-/** Far above any line of an export; a file without line ends must not be read into memory as one. */
+/** Far above any line of an export, so that a file without line ends is not read into memory as one line. */
 const maxLineBytes = 256_000_000
 
 const lineEnd = 0x0a
 
-/** The lines of a text in UTF-8, one at a time. Only a line feed ends one: other line ends may stand in JSON. */
+/** The lines of UTF-8 text. Only a line feed ends a line: JSON may contain other line separators. */
 export async function* linesOfStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   let pieces: Uint8Array[] = []
   let bytes = 0

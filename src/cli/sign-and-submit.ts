@@ -22,7 +22,7 @@ import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** What every command that signs takes. */
+/** Options of every command that signs. */
 export const signingOptions: Options = {
   key: { value: "FILE", help: "the private key to sign with; HOLDFAST_KEY, or the one of keys new, unless given" },
   print: { help: "print the signed command and send nothing; holdfast policy submit sends it" },
@@ -30,9 +30,9 @@ export const signingOptions: Options = {
   ...operatorOptions,
 }
 
-/** A command is good for so long: long enough to be carried to another machine. */
+/** How long a signed command is valid: long enough to carry it to another machine. */
 const lifetimeMs = 24 * 3_600_000
-/** A clock that goes a little behind takes it all the same. */
+/** Commands are dated back by this, so that a gateway whose clock is a little slow accepts them. */
 const aheadMs = 30_000
 
 export async function signAndSubmit(
@@ -58,7 +58,7 @@ export async function signAndSubmit(
 }
 
 function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last: number, nowMs: number): string {
-  // The time as a number: a command that is signed without the store at hand still gets a number that was not used.
+  // At least the time, so that a command signed without access to the store gets an unused number too.
   const sequence = Math.max(last + 1, Math.trunc(nowMs))
   return signCommand(pem, {
     audience,
@@ -93,7 +93,7 @@ async function printSigned(
 export type Submission = {
   readonly key?: KeyFile
   readonly make: (audience: string, last: number) => string
-  /** Says to people what was done, where, and what the gateways on that store enforce now. */
+  /** Lines for people: what was done, where, and what the gateways on that store enforce now. */
   readonly words: (accepted: Accepted, where: SubmittedTo) => readonly string[]
 }
 
@@ -130,7 +130,7 @@ export async function submitTo(
 /** Where `holdfast keys new` puts the operator's key: out of the folders in which agents work. */
 export const usualKey = (env: World["env"]): string => join(usualFolders(env).config, "operator.key")
 
-/** A private key as it is read to sign with, and never shown. */
+/** A private key to sign with; it is never printed. */
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
 /** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. A file that others may read is refused. */

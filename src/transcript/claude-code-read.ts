@@ -218,7 +218,7 @@ function readEntry({ json, index }: Line): Entry | undefined {
   const boundary = stringIn(json, "subtype") === "compact_boundary" ? readBoundary(json) : undefined
   const agent = isTrue(json, "isSidechain") ? (stringIn(json, "agentId") ?? "") : undefined
   const inner = member(json, "message")
-  const said = inner !== undefined && isObject(inner.value) ? readSaid(json, inner) : readRendered(json)
+  const said = inner !== undefined && isObject(inner.value) ? readSpoken(json, inner) : readRendered(json)
   return {
     id,
     index,
@@ -230,7 +230,7 @@ function readEntry({ json, index }: Line): Entry | undefined {
 
 const speakers: ReadonlySet<string | undefined> = new Set(["user", "assistant", "system"])
 
-function readSaid(json: Json, inner: Json): Pick<Entry, "message" | "answer" | "model" | "note"> | undefined {
+function readSpoken(json: Json, inner: Json): Pick<Entry, "message" | "answer" | "model" | "note"> | undefined {
   if (!speakers.has(stringIn(json, "type"))) return undefined
   const read = codecs["anthropic-messages"].readMessage(inner, [])
   const model = stringIn(inner, "model")

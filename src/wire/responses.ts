@@ -72,7 +72,7 @@ function readHeld(body: Json): HeldState | undefined {
   return { type: "conversation", ...present({ id }) }
 }
 
-/** `instructions`: a text, or a list of input items when a stored prompt is answered back. */
+/** `instructions`: a text, or a list of input items if the API returned a stored prompt. */
 function readSystem(instructions: Json): readonly Part[] {
   if (instructions.value === null) return []
   return readTextOrList(instructions, (item) => ({ type: "unknown", wire: wireOf(item) }), "a string")
@@ -94,7 +94,7 @@ const roles: ReadonlyMap<unknown, Role> = new Map([
   ["assistant", "assistant"],
 ])
 
-/** Each input item is a message of ours; turn groups put together again what belongs together. */
+/** Each input item becomes one message; turn groups join what belongs together later. */
 export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const base = { id: messageId(`m${earlier.length}`), wire: wireOf(json), format: "openai-responses" } as const
   if (typeof json.value === "string") return { ...base, role: "user", parts: [{ type: "text", text: json.value }] }
@@ -202,7 +202,7 @@ function readOutput(type: string, json: Json, wire: Wire): Part {
   return { type: "tool-result", callId: callId(id), kind, content, wire }
 }
 
-/** The output of a call that we only relay: a text if it is one, otherwise whatever it is, whole. */
+/** The output of a call that we only relay: a text part, or the whole value unread. */
 function readOtherOutput(output: Json): readonly Part[] {
   return [
     typeof output.value === "string" ? { type: "text", text: output.value } : { type: "unknown", wire: wireOf(output) },
@@ -232,7 +232,7 @@ function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
 
 // Messages
 
-/** A message of ours may need several items: runs of content become one, calls and results one each. */
+/** One message may need several items: consecutive content parts share one, each call and each result has its own. */
 function writeMessage({ role, parts, wire }: Message): readonly Wire[] {
   const base = wire?.startsWith("{") === true && isMessageItem(wire) ? wire : undefined
   const runs: Part[][] = []
@@ -257,7 +257,7 @@ function isMessageItem(wire: Wire): boolean {
 
 const standalone: ReadonlySet<Part["type"]> = new Set(["reasoning", "tool-call", "tool-result", "opaque"])
 
-/** An unknown part is content if it stood in a message, and an item of its own if it was one. */
+/** Unknown parts count as content; one that was an item of its own is written as one below. */
 const isContent = (part: Part): boolean => !standalone.has(part.type)
 
 function writeContentItem(role: Role, parts: readonly Part[], base: Wire | undefined): Wire {
@@ -333,7 +333,7 @@ export const responses: Codec = {
   readResponse: readResponsesResponse,
 }
 
-/** The status of a response, seen together with what it put out. */
+/** The stop reason, from the status of a response and its output. */
 export function responsesStop(response: Json, messages: readonly Message[]): StopReason {
   const status = stringIn(response, "status")
   const parts = messages.flatMap((message) => message.parts)

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { isHttpUrl } from "./said.ts"
+import { isHttpUrl } from "./flags.ts"
 
 /** Longer ones are programs. */
 const maxLength = 1000

@@ -3,8 +3,8 @@ import { systemCode } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { SecretRef } from "./config-field.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path } from "./fault.ts"
+import type { Env } from "./flags.ts"
 import type { HeaderValues, ResolvedConfig } from "./resolved-config.ts"
-import type { Env } from "./said.ts"
 
 export type OpenedConfig = ResolvedConfig<string>
 type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }
