@@ -23,7 +23,7 @@ import { configuredPlace, readSettings, type ServeSettings, secretsOf, settingOp
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export type Check = {
   readonly name: string
   readonly state: "ok" | "warn" | "fail"
@@ -38,7 +38,7 @@ const fail = (name: string, says: string, next: string): Check => ({ name, state
 
 /** Long enough for another continent; a gateway that waits longer is of no use. */
 const usualLimitMs = 3000
-/** An answer to a probe has less. */
+/** Limit on the characters read of a probe's response. */
 const maxAnswer = 10_000
 
 /** Is the port free, or does a holdfast answer there already? */
@@ -181,7 +181,7 @@ export function checkNode(version: string): Check {
       )
 }
 
-/** Earlier than this nobody can have this program. */
+/** Before the first release of this program. */
 const earliestMs = Date.UTC(2026, 0, 1)
 const latestMs = Date.UTC(2100, 0, 1)
 /** Clocks of two machines on one store may differ by this. */
@@ -315,7 +315,7 @@ async function checkDisk(place: string): Promise<Check> {
   }
 }
 
-/** How much room is enough. */
+/** Judge the free space on the store's disk. */
 export function diskCheck(freeBytes: number, next: string): Check {
   const says =
     freeBytes >= 1024 ** 3
@@ -454,7 +454,7 @@ async function checkAll({ config, file }: ServeSettings, world: World, isOffline
   return checks.map((check) => ({ ...check, says: mask(check.says) }))
 }
 
-/** A host that stands for every address is called by the nearest one. */
+/** The host to call for a listening address: loopback for one that means all addresses. */
 function callableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host

@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts"
 import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
 import { type Arguments, type CommandFailure, isFailure, type MainCommand, misuse, type Options } from "./command.ts"
 import { sentenceOf } from "./terminal/output.ts"
-import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
+import { readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
 /** All that the command needs beside its world. */
 export type McpDeps = {
@@ -96,7 +96,7 @@ async function serveOnPort(source: McpSource, http: HttpOptions, stop: AbortSign
   const { url, close } = await serveHttp(source, http)
   try {
     await world.stderr.write(`holdfast: MCP at ${url}. Ctrl-C ends it.\n`)
-    if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
+    await untilAborted(stop)
   } finally {
     await close()
   }

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { Sink } from "./terminal/output.ts"
@@ -79,4 +80,8 @@ export function stopSignal(): StopSignal {
   }
   for (const wish of wishes) process.on(wish, stop)
   return { signal: controller.signal, release }
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort")
 }

@@ -12,7 +12,7 @@ import { box, type Screen, type ScreenRow, wrapText } from "./screen.ts"
 
 const barWidth = 22
 const indent = 5
-/** What stands in the margin of words that are said. */
+/** Width of the margin with the speaker's name. */
 const margin = 7
 /** All columns but the one that says what was done: the call's number, the bar, tokens and cache, and the gaps. */
 const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
@@ -81,7 +81,7 @@ const barSigns = { cached: "█", fresh: "▒", free: "·" } as const
 
 type ContextBar = Readonly<Record<keyof typeof barSigns, string>>
 
-/** The pieces of a bar, which has one width whatever it shows; what is there at all is seen. */
+/** The pieces of a bar of fixed width; anything above zero gets at least one character. */
 export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse, width: number): ContextBar {
   const cells = (count: number): number => Math.round((Math.max(0, count) / Math.max(1, windowTokens)) * width)
   const filled = Math.min(width, Math.max(tokens > 0 ? 1 : 0, cells(tokens)))
@@ -96,7 +96,7 @@ export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse
 /** A compaction, and what could be seen of it in the request that went out. */
 type ShownCompaction = {
   readonly told: ToldCompaction
-  /** The how manieth of the session. */
+  /** Its number in the session, from 1. */
   readonly ordinal: number
   readonly ruleText: string
   readonly rule: RulePlace | undefined
