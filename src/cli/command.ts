@@ -1,8 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
+import summaries from "./commands.json" with { type: "json" }
 import { createPaper, jsonLine, type Paper, sentenceOf } from "./terminal/output.ts"
-import words from "./terminal/words.json" with { type: "json" }
 import type { World } from "./world.ts"
 
 /** A command of the program. */
@@ -33,7 +33,7 @@ export type CommandGroup = {
   readonly commands: ReadonlyMap<string, Command>
 }
 
-/** A command or group at the top level: its summary is in `terminal/words.json`, not in the command. */
+/** A command or group at the top level: its summary is in `commands.json`, not in the command. */
 export type MainCommand = Omit<Command, "summary">
 export type MainGroup = Omit<CommandGroup, "summary">
 
@@ -75,7 +75,7 @@ export function partedFromProgram(argv: readonly string[], options: Options): re
 }
 
 /** The summary of every command, in the order of the list. */
-export const commandSummaries = words.commands
+export const commandSummaries = summaries
 
 export type CommandName = keyof typeof commandSummaries
 

@@ -78,7 +78,8 @@ export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart
 }
 
 /** What each format calls a stop reason. */
-export const stopNames: Readonly<Record<keyof typeof names, Readonly<Record<StopReason, string>>>> = names
+export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
+  names
 
 /** The type and the words of an error of our own, or of the upstream's as it came. */
 export const errorNames = (problem: Problem, ours: string): { readonly type: string; readonly message: string } =>

@@ -9,10 +9,10 @@ export const maxCommandBytes = 64 * 1024
 type Refusal = ToldProblem & { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
 
 /** Refusals that are decided before a session or the operator is involved. */
-export const refusals: Readonly<Record<keyof typeof table, Refusal>> = {
+export const refusals = {
   ...table,
   size: { ...table.size, sentence: `A command of more than ${maxCommandBytes / 1024} KB is not read.` },
-}
+} satisfies Readonly<Record<string, Refusal>>
 
 export function refusalResponse({ status, headers = {}, code, sentence, next }: Refusal): Response {
   return Response.json({ error: { code, sentence, next } }, { status, headers })
