@@ -120,17 +120,10 @@ export async function runCalls(
 }
 
 /** The result of a call that was not run, or that failed. */
-export const failedResult = ({ callId, kind, tool }: ToolCallPart, reason: string): ToolResultPart => ({
-  type: "tool-result",
-  callId,
-  kind,
-  tool,
-  content: [textPart(`Error: ${reason}`)],
-  failed: true,
-})
+export const failedResult = (call: ToolCallPart, reason: string): ToolResultPart => unrun(call, `Error: ${reason}`)
 
-/** The guard's words are not wrapped: the model must be able to tell a denial from an error of the tool. */
-const deniedCall = ({ callId, kind, tool }: ToolCallPart, text: string): ToolResultPart => ({
+/** A denial is in the guard's own words, without "Error": the model must be able to tell it from an error of the tool. */
+const unrun = ({ callId, kind, tool }: ToolCallPart, text: string): ToolResultPart => ({
   type: "tool-result",
   callId,
   kind,
@@ -151,7 +144,7 @@ async function runCall(call: ToolCallPart, running: CallRunning): Promise<ToolRe
   if (!read.ok) return failedResult(call, read.reason)
   const judged = await running.judge?.judge(call, read.input, signal)
   if (judged !== undefined) running.onJudged?.(call, judged)
-  if (judged?.result !== undefined) return deniedCall(call, judged.result)
+  if (judged?.result !== undefined) return unrun(call, judged.result)
   if (judged !== undefined && isStopped(signal)) {
     running.judge?.giveBack(judged)
     return failedResult(call, "The call was not run: the turn was stopped.")

@@ -110,7 +110,6 @@ const compactionNames = optionNames<NonNullable<TurnOptions["compactionOptions"]
   "strategy strategyOptions schema focus language pins maxWaitMs policy toolBudgets",
 )
 
-/** Refuses option names that do not exist. */
 export function checkTurnNames(options: TurnOptions): void {
   const owner = "turn"
   checkOptionNames(options, turnNames, owner)

@@ -281,7 +281,6 @@ function tellWhole({ messages }: ModelResponse, { emit, place }: Asking): void {
 /** Calls without an id are named by their index: within the answer first, then within the whole log. */
 const placed = (id: CallId, place: number): CallId => callId(id.replace(/^m0(?=\.\d+$)/, `m${place}`))
 
-/** The part of an answer that the turn acts on. */
 type NextAnswer = { readonly stop: StopReason; readonly calls: readonly ToolCallPart[] }
 
 /** One model call: fits the context, calls the model, places its answer in the log. */

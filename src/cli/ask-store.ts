@@ -13,11 +13,19 @@ import { readStoreKey } from "../store/sealed-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { ANY_SESSION } from "../store/stored-row.ts"
-import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
-import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./terminal/output.ts"
+import {
+  type Arguments,
+  type CommandFailure,
+  type CommandResult,
+  isFailure,
+  misuse,
+  type Options,
+  unusable,
+} from "./command.ts"
+import { sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** Where earlier versions kept everything: below the working folder, where an agent works. */
+/** Where earlier versions kept their data: in the working folder, which agents can write to. */
 const formerFolder = ".holdfast"
 const usualFile = "holdfast.db"
 
@@ -85,7 +93,7 @@ export function dataPlace(asked: string | undefined, env: World["env"]): string 
   return isFolder(named) ? join(resolve(named), usualFile) : resolve(named)
 }
 
-/** One that is not there yet is a folder unless its name has an extension. */
+/** A path that does not exist yet counts as a folder unless its name has an extension. */
 function isFolder(named: string): boolean {
   const found = statOf(named)
   if (typeof found === "object") return found.isDirectory()
@@ -101,7 +109,7 @@ function statOf(path: string): Stats | "hidden" | undefined {
   }
 }
 
-/** A place in words, fit to be printed. */
+/** The name of a store for messages. */
 export const placeWords = (place: string): string =>
   isPostgres(place)
     ? "the PostgreSQL store"
@@ -172,20 +180,12 @@ export async function openPlace(
   }
 }
 
-/** A damage that is not in one session alone, in words; anything else is thrown again. */
+/** The failure for damage to the whole store; any other error is thrown again. */
 export function damagedPlace(error: unknown, place: string): CommandFailure {
   const problem = error instanceof HoldfastError ? error.problem : undefined
   if (problem?.code !== "store-corrupt" || problem.session !== ANY_SESSION) throw error
   const sentence = `${placeWords(place).replace(/^t/, "T")} is damaged, or is no store: ${problem.reason}.`
   return { ...unusable(problem.code, sentence, "Restore it from a backup, or name another one with --data."), problem }
-}
-
-/** What a command found out: for programs as data, for people in lines, each fit to be printed. */
-export type CommandAnswer = {
-  readonly json: object
-  readonly text: (paper: Paper) => readonly string[]
-  /** Told after the lines, or in place of the data: then it has that in it. */
-  readonly failure?: CommandFailure
 }
 
 export type OpenedStore = { readonly store: Store; readonly place: string }
@@ -196,34 +196,25 @@ export const storeOptions: Options = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** Open the store, ask it, close it, and tell the answer. */
+/** Open the store, ask it, and close it. */
 export async function askStore(
   args: Arguments,
-  world: World,
-  ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
+  { env, stderr }: World,
+  ask: (asked: OpenedStore) => Promise<CommandResult>,
   { make = false } = {},
-): Promise<0 | CommandFailure> {
-  const place = dataPlace(args.valueOf("data"), world.env)
+): Promise<CommandResult> {
+  const place = dataPlace(args.valueOf("data"), env)
   if (isFailure(place)) return place
-  const json = args.isOn("json")
-  const stopProgress = startProgress(json, world.stderr)
-  const answer = await askPlace(place, world.env, make, ask).finally(stopProgress)
-  return isFailure(answer) ? answer : tellAnswer(answer, json, world)
-}
-
-/** Tell an answer, to people or to programs. */
-export async function tellAnswer(answer: CommandAnswer, json: boolean, { stdout }: World): Promise<0 | CommandFailure> {
-  if (!json) await stdout.write(`${answer.text(createPaper(stdout)).join("\n")}\n`)
-  else if (answer.failure === undefined) await stdout.write(jsonLine(answer.json))
-  return answer.failure ?? 0
+  const stopProgress = startProgress(args.isOn("json"), stderr)
+  return await askPlace(place, env, make, ask).finally(stopProgress)
 }
 
 async function askPlace(
   place: string,
   env: World["env"],
   make: boolean,
-  ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
-): Promise<CommandAnswer | CommandFailure> {
+  ask: (asked: OpenedStore) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const store = await openPlace(place, env, { make })
   if (isFailure(store)) return store
   try {
@@ -273,24 +264,23 @@ export function usualDirectory(place: string, env: World["env"]): string {
 const isNamed = (args: Arguments, env: World["env"]): boolean =>
   args.valueOf("policy") !== undefined || (env.HOLDFAST_POLICY ?? "") !== ""
 
-/** Open what there is of store and directory, ask, close the store, and tell the answer. A directory that was named has to be there. */
+/** Open what there is of store and directory, ask, and close the store. A directory that was named has to be there. */
 export async function askOperator(
   args: Arguments,
-  world: World,
-  ask: (asked: AskedOperator) => Promise<CommandAnswer | CommandFailure>,
+  { env }: World,
+  ask: (asked: AskedOperator) => Promise<CommandResult>,
   { make = false } = {},
-): Promise<0 | CommandFailure> {
-  const place = dataPlace(args.valueOf("data"), world.env)
+): Promise<CommandResult> {
+  const place = dataPlace(args.valueOf("data"), env)
   if (isFailure(place)) return place
-  const directory = policyPlace(args, world.env, place)
+  const directory = policyPlace(args, env, place)
   if (isFailure(directory)) return directory
-  const isThere = isNamed(args, world.env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
-  const opened = await openPlace(place, world.env, { make })
+  const isThere = isNamed(args, env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
+  const opened = await openPlace(place, env, { make })
   if (isFailure(opened) && opened.code !== "store-missing") return opened
   const store = isFailure(opened) ? {} : { store: opened }
   try {
-    const answer = await ask({ place, ...store, ...(isThere ? { directory } : {}) })
-    return isFailure(answer) ? answer : await tellAnswer(answer, args.isOn("json"), world)
+    return await ask({ place, ...store, ...(isThere ? { directory } : {}) })
   } catch (error) {
     return damagedLog(error) ?? damagedPlace(error, place)
   } finally {
@@ -315,11 +305,11 @@ function damagedLog(error: unknown): CommandFailure | undefined {
 
 export type AskedSession = OpenedStore & { readonly row: SessionRow; readonly session: Session }
 
-/** Beside a conversation: titles, checks, and the agents within it. */
+/** Sessions beside a conversation: titles, checks, and its subagents. */
 const besideMain = /~(?:side-|agent-|tools)/
 /** A gateway's names begin with a fingerprint of the credential, which nobody types. */
 const tenantPart = /^[A-Za-z0-9_-]{1,32}\.~?/
-/** So many sessions are named where a beginning fits several. */
+/** Limit on the sessions listed when a prefix matches several. */
 const maxNamed = 5
 
 /** The session that is meant: by its name, by the only beginning that fits, or `@last`, the conversation that was written to last. */
@@ -343,7 +333,7 @@ export async function findSession(store: Store, given: string): Promise<SessionR
   )
 }
 
-/** Shorter names are not printed, though they may be typed. */
+/** Printed prefixes have at least this length; shorter ones are accepted as input. */
 const leastName = 8
 
 /** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
@@ -365,7 +355,7 @@ const sortedNames = (rows: readonly SessionRow[]): readonly NameOfRow[] =>
     .flatMap(({ id }) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 
-/** How much of a name is needed to tell it from those of other sessions. In a sorted list the most alike stand beside it. */
+/** How many characters distinguish a name from all others. In a sorted list, the most similar names are its neighbours. */
 function lengthApart(bare: string, id: string, names: readonly NameOfRow[]): number {
   let [low, high] = [0, names.length]
   while (low < high) {
@@ -399,12 +389,11 @@ export const sessionNamed = ({ positionals: [id] }: Arguments): string | Command
 export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Session =>
   createHoldfast({ store, ...(agent === "" ? {} : { agent }) }).session(id, { tenant })
 
-/** Ask about the session that was named, which has to be there. */
 export async function askSession(
   args: Arguments,
   world: World,
-  ask: (asked: AskedSession) => Promise<CommandAnswer | CommandFailure>,
-): Promise<0 | CommandFailure> {
+  ask: (asked: AskedSession) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const id = sessionNamed(args)
   if (isFailure(id)) return id
   return askStore(args, world, async ({ store, place }) => {

@@ -1,63 +1,69 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
-import { jsonLine, sentenceOf } from "./terminal/output.ts"
+import summaries from "./commands.json" with { type: "json" }
+import { createPaper, jsonLine, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** One thing that the program does. */
+/** A command of the program. */
 export type Command = {
-  /** In a line, for the list of commands. */
+  /** One line for the list of commands. */
   readonly summary: string
-  /** How it is written, after `holdfast`. */
+  /** Its arguments, as help shows them after `holdfast`. */
   readonly usage: string
-  /** What to know beside the options. */
+  /** Further help, printed after the options. */
   readonly notes: string
   readonly options: Options
-  readonly maxPositionals: number
-  /** The first word that is no option, and all after it, are another program's. */
+  /** How many arguments it takes beside options; 0 by default. */
+  readonly maxPositionals?: number
+  /** The first argument that is not an option, and all after it, belong to the program that it starts. */
   readonly passesOn?: true
-  /** The exit code, or why it could not be done. A Problem may be thrown. */
-  readonly run: (args: Arguments, world: World) => Promise<number | CommandFailure>
+  /** Returns its result, which is then printed; or an exit code, if it printed by itself. May throw a Problem. */
+  readonly run: (args: Arguments, world: World) => Promise<CommandResult | number>
 }
 
-/** Things that are done to one kind of thing, by name: `holdfast sessions list`. */
+/** Commands on one subject, chosen by a second word: `holdfast sessions list`. */
 export type CommandGroup = {
   readonly summary: string
   readonly notes: string
-  /** The command that is meant where none is named. */
+  /** The default command, used if the second word is missing. */
   readonly usual?: string
-  /** It is also meant where the first word names no command. */
+  /** The default command also gets a second word that names no command, as its argument. */
   readonly usualTakesWords?: boolean
   readonly commands: ReadonlyMap<string, Command>
 }
 
-/** A command or a group as the program lists it, with the way to it. */
+/** A command or group at the top level: its summary is in `commands.json`, not in the command. */
+export type MainCommand = Omit<Command, "summary">
+export type MainGroup = Omit<CommandGroup, "summary">
+
+/** An entry in the list of commands; the command itself is loaded when it is used. */
 export type Listed = { readonly summary: string; readonly load: () => Promise<Command | CommandGroup> }
 
 export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup => "commands" in entry
 
-/** An option as it is declared: what it takes, and what it is for, from which help is printed. */
+/** The declaration of an option, from which arguments are read and help is printed. */
 type Option = {
   readonly help: string
-  /** What to write after it; an option without is on or off. */
+  /** What help calls its value; an option without a value is on or off. */
   readonly value?: string
   readonly repeats?: true
-  /** The only values that it takes. */
+  /** The allowed values. */
   readonly oneOf?: readonly string[]
 }
 
 export type Options = Readonly<Record<string, Option>>
 
-/** A command line that was read and can be meant. */
+/** Parsed arguments. */
 export type Arguments = {
   readonly positionals: readonly string[]
   readonly isOn: (option: string) => boolean
-  /** The value of an option; the last where it is given more than once. */
+  /** The value of an option; the last one if it is repeated. */
   readonly valueOf: (option: string) => string | undefined
   readonly valuesOf: (option: string) => readonly string[]
 }
 
-/** A command line in which all from the first word on that is no option of ours stands behind `--`. */
+/** The same arguments with `--` before the first one that is not an option of ours, so that the rest is not parsed. */
 export function partedFromProgram(argv: readonly string[], options: Options): readonly string[] {
   let at = 0
   while (at < argv.length && argv[at]?.startsWith("-") === true && argv[at] !== "--") {
@@ -68,32 +74,8 @@ export function partedFromProgram(argv: readonly string[], options: Options): re
   return argv[at] === "--" ? argv : [...argv.slice(0, at), "--", ...argv.slice(at)]
 }
 
-/** Every command, in a line each, as the list of commands has it. */
-export const commandSummaries = {
-  wrap: "Run a client through a gateway of its own, with a report at the end",
-  compact: "Make a request fit its window or a budget, and say what was done",
-  demo: "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
-  status: "Show what runs, what it saved today and which rules are in force",
-  tail: "Follow the events of the running gateway",
-  replay: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
-  sessions: "List, export, repair and delete stored sessions",
-  rules: "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
-  search: "Search the messages, tool calls and results of sessions, also those that were compacted away",
-  recall: "Print a message or a tool result whole, also one that was compacted away",
-  erase: "Delete everything of one tenant: sessions, memory, rules, aliases",
-  memory: "Search and read what agents wrote down across their sessions",
-  policy: "See, check and change the operator's rules and policies, and their audit log",
-  stack: "See, compare and check the prompt stacks of the configuration",
-  pin: "Add a signed rule that nothing said in a conversation can remove",
-  unpin: "Remove a rule that was added by a signed command",
-  keys: "Make keys to sign commands with; change the encryption key of a store",
-  serve: "Serve as a gateway between agents and their models",
-  open: "Open the inspector in a browser, signed in",
-  service: "Keep a gateway running for this user, by systemd or launchd",
-  doctor: "Check what the gateway needs, and say how to fix what is wrong",
-  mcp: "Let an agent recall what was compacted away, over MCP",
-  completion: "Print the completion script of a shell",
-} as const
+/** The summary of every command, in the order of the list. */
+export const commandSummaries = summaries
 
 export type CommandName = keyof typeof commandSummaries
 
@@ -102,18 +84,18 @@ const commandLine = new RegExp(
   "g",
 )
 
-/** A text of ours with commands as they are typed where this program was started: there may be no `holdfast` on the path. */
+/** A message with its commands as the user has to type them: when npm started us, there may be no `holdfast` on the path. */
 export function asTyped(text: string, env: World["env"]): string {
   const { npm_lifecycle_event: script, npm_package_name: name, npm_command: command, npm_lifecycle_script: line } = env
   if (script === "start" && name === "holdfast") return text.replace(commandLine, "npm start -- ")
   return command === "exec" && /^["']?holdfast\b/.test(line ?? "") ? text.replace(commandLine, "npx holdfast ") : text
 }
 
-/** Read what follows a command's name, or say what of it cannot be meant. */
+/** Parse the arguments of a command; a failure names the first invalid one. */
 export function readArguments(
   argv: readonly string[],
   options: Options,
-  maxPositionals: number,
+  maxPositionals = 0,
 ): Arguments | CommandFailure {
   const config: ParseArgsOptionsConfig = {}
   for (const [name, { value }] of Object.entries(options))
@@ -154,7 +136,6 @@ export function readArguments(
   }
 }
 
-/** The most names that an answer lists. */
 const mostListed = 8
 
 const listOf = (known: readonly string[]): string =>
@@ -186,20 +167,41 @@ function objectionTo(
   )
 }
 
-/** Why a command did not do what it was asked: 2 where the command line cannot be meant, 1 for everything else. */
+/** The result of a command: data for programs, printable lines for people. */
+export type CommandAnswer = {
+  readonly json: object
+  readonly text: (paper: Paper) => readonly string[]
+  /** Printed after the lines; with --json it replaces the data, which it then contains. */
+  readonly failure?: CommandFailure
+}
+
+export type CommandResult = CommandAnswer | CommandFailure
+
+/** Print a result. Returns the exit code, or a failure that is still to be printed. */
+export async function tellAnswer(
+  result: CommandResult | number,
+  json: boolean,
+  { stdout }: World,
+): Promise<number | CommandFailure> {
+  if (typeof result === "number" || isFailure(result)) return result
+  if (!json) await stdout.write(`${result.text(createPaper(stdout)).join("\n")}\n`)
+  else if (result.failure === undefined) await stdout.write(jsonLine(result.json))
+  return result.failure ?? 0
+}
+
+/** Why a command failed, with its exit code: 2 for invalid arguments, 1 for everything else. */
 export type CommandFailure = Advice & {
   readonly exit: 1 | 2
   readonly code: string
-  /** An option that the command does not have. */
   readonly option?: string
-  /** The figures of a Problem, for programs. */
+  /** The fields of the Problem, for programs. */
   readonly problem?: object
 }
 
 export const isFailure = (value: object | string): value is CommandFailure =>
   typeof value === "object" && "exit" in value
 
-/** The command line cannot be meant. */
+/** A failure because of invalid arguments. */
 export const misuse = (sentence: string, next: string): CommandFailure => ({
   exit: 2,
   code: "usage-invalid",
@@ -207,7 +209,7 @@ export const misuse = (sentence: string, next: string): CommandFailure => ({
   next,
 })
 
-/** Something outside could not be read or written. */
+/** A failure because something outside could not be read or written. */
 export const unusable = (code: string, sentence: string, next: string): CommandFailure => ({
   exit: 1,
   code,
@@ -215,14 +217,14 @@ export const unusable = (code: string, sentence: string, next: string): CommandF
   next,
 })
 
-/** What to do at the command line, where a Problem speaks of functions. */
+/** Advice for the command line in place of a Problem's own, which is for callers of the library. */
 const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
   "session-unknown": "holdfast sessions list names them; --data or HOLDFAST_DATA says in which store.",
   "entry-unknown": "holdfast sessions show ID --log lists the entries.",
   "nothing-to-undo": "holdfast sessions show ID says what was done.",
 }
 
-/** Whatever was thrown, in words. Anything but a Problem is a fault of our own, and says so. */
+/** The failure for a thrown error. Anything but a Problem is a bug of ours, and is reported as one. */
 export function commandFailure(error: unknown): CommandFailure {
   if (error instanceof HoldfastError) {
     const { problem } = error
@@ -242,7 +244,7 @@ export function commandFailure(error: unknown): CommandFailure {
   )
 }
 
-/** Tell people on stderr, or programs as one JSON object on stdout. */
+/** Print a failure: for people on stderr, for programs as one JSON object on stdout. */
 export async function tellFailure(failure: CommandFailure, json: boolean, world: World): Promise<number> {
   const { stdout, stderr, env } = world
   const { exit, code, problem } = failure
@@ -252,7 +254,7 @@ export async function tellFailure(failure: CommandFailure, json: boolean, world:
   return exit
 }
 
-/** A whole number that was given to an option, or a Problem that names the option. */
+/** Read an option's value as a whole number; throws a Problem that names the option. */
 export function readCount(
   option: string,
   text: string | undefined,

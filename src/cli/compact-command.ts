@@ -7,7 +7,7 @@ import { compactRequest } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import { meterFor, planRequest } from "../session/one-shot/plan-request.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, type Options } from "./command.ts"
+import { type Arguments, type CommandFailure, isFailure, type MainCommand, type Options } from "./command.ts"
 import { writeResult } from "./deliver.ts"
 import { type OpenedRequest, openRequest, readInput } from "./read-input.ts"
 import { startProgress } from "./terminal/output.ts"
@@ -49,8 +49,7 @@ const compactOptions: Options = {
   quiet: { help: "the body and no account" },
 }
 
-export const compactCommand: Command = {
-  summary: "Make a request fit its window or a budget, and say what was done",
+export const compactCommand: MainCommand = {
   usage: "compact [FILE] [OPTIONS]",
   options: compactOptions,
   maxPositionals: 1,

@@ -1,4 +1,4 @@
-import { type Command, isGroup, type Listed, misuse, type Options } from "./command.ts"
+import { type Command, isGroup, type Listed, type MainCommand, misuse, type Options } from "./command.ts"
 
 const shells = ["bash", "zsh", "fish"] as const
 type Shell = (typeof shells)[number]
@@ -18,8 +18,7 @@ type Completed = {
 export const createCompletionCommand = (
   commands: ReadonlyMap<string, Listed>,
   wordsOf: Readonly<Record<string, readonly string[]>>,
-): Command => ({
-  summary: "Print the completion script of a shell",
+): MainCommand => ({
   usage: "completion bash|zsh|fish",
   options: {},
   maxPositionals: 1,

@@ -17,6 +17,7 @@ import { type CommandFailure, unusable } from "./command.ts"
 import type { CompactCommandChoices } from "./compact-command.ts"
 import type { OpenedRequest } from "./read-input.ts"
 import { clip, count, createPaper, indent, number, type Paper, paragraph, type Sink, wrap } from "./terminal/output.ts"
+import words from "./terminal/words.json" with { type: "json" }
 import {
   cacheSentence,
   countingSentence,
@@ -69,21 +70,23 @@ async function save(path: string | undefined, text: string): Promise<CommandFail
   }
 }
 
+/** Write a file that must not be there yet. */
+export async function writeNew(path: string, text: string, mode: number): Promise<CommandFailure | undefined> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode })
+    return undefined
+  } catch (error) {
+    return unwritable(path, codeOrThrow(error))
+  }
+}
+
 /** Why a file could not be written, by the code of the system's error. */
 export function unwritable(path: string, code: string): CommandFailure {
   const why = reasons[code] ?? `it could not be written (${code})`
   return unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "its folder does not exist",
-  EEXIST: "it is there already",
-  EISDIR: "it is a folder",
-  EACCES: "it may not be written",
-  EPERM: "it may not be written",
-  EROFS: "the disk is read-only",
-  ENOSPC: "the disk is full",
-}
+const reasons: Readonly<Record<string, string>> = words.unwritten
 
 /** One compaction that was done, and everything that an account of it speaks of. */
 type Accounted = {
@@ -224,17 +227,7 @@ function accountShortened(shortened: readonly Shortened[], paper: Paper): readon
   return [...paragraph("Shortened", head, paper), ...lines]
 }
 
-const names: Readonly<Record<Kind, string>> = {
-  stack: "system and tools",
-  documents: "documents",
-  system: "system messages",
-  pins: "pinned rules",
-  digest: "digest",
-  memory: "retrieved memory",
-  user: "user",
-  assistant: "assistant",
-  results: "tool results",
-}
+const names: Readonly<Record<Kind, string>> = words.kinds
 
 const labelWidth = 18
 const numberWidth = 9

@@ -1,6 +1,6 @@
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { asTyped, type Command, unusable } from "./command.ts"
+import { asTyped, type MainCommand, unusable } from "./command.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 
@@ -32,14 +32,12 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
 }
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
-export const demoCommand: Command = {
-  summary: "Watch a scripted agent fill its window through a real gateway; leaves nothing behind",
+export const demoCommand: MainCommand = {
   usage: "demo [--fast] [--json]",
   options: {
     fast: { help: "do not wait for anyone who reads along" },
     json: { help: "only what was seen, as one JSON object on stdout" },
   },
-  maxPositionals: 0,
   notes: `It takes half a minute, needs no key and reaches nothing outside this machine. The model is a script; the gateway is
 the real one. Its session is kept in memory, and is gone at the end.
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { isFailure, readArguments, tellFailure } from "./command.ts"
+import { isFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
 import {
   type Check,
   checkClock,
@@ -72,7 +72,7 @@ async function doctor(argv: readonly string[], env: Record<string, string> = {})
     env,
     debug: false,
   }
-  const outcome = await doctorCommand.run(args, world)
+  const outcome = await tellAnswer(await doctorCommand.run(args, world), argv.includes("--json"), world)
   const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
   return { exit, stdout: out.join(""), stderr: err.join("") }
 }
@@ -279,7 +279,7 @@ test("a missing package fails only where the configuration needs it", () => {
 })
 
 test("help says how to write it, in lines that fit a terminal", () => {
-  const help = commandHelp(doctorCommand)
+  const help = commandHelp({ ...doctorCommand, summary: "" })
   expect(help).toContain("--offline")
   expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(120)
 })

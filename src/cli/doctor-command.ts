@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import { connect as connectTcp, createServer, isIP, type Socket } from "node:net"
 import { delimiter, dirname, join } from "node:path"
 import { connect as connectTls } from "node:tls"
+import { within } from "../gateway/telemetry/health.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { namesIn } from "../message/present.ts"
@@ -12,8 +13,8 @@ import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { movingWords, openPlace, placeWords, tellAnswer, usualDirectory } from "./ask-store.ts"
-import { asTyped, type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
+import { movingWords, openPlace, placeWords, usualDirectory } from "./ask-store.ts"
+import { asTyped, commandFailure, isFailure, type MainCommand, type Options, unusable } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
@@ -22,7 +23,7 @@ import { configuredPlace, readSettings, type ServeSettings, secretsOf, settingOp
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export type Check = {
   readonly name: string
   readonly state: "ok" | "warn" | "fail"
@@ -37,7 +38,7 @@ const fail = (name: string, says: string, next: string): Check => ({ name, state
 
 /** Long enough for another continent; a gateway that waits longer is of no use. */
 const usualLimitMs = 3000
-/** An answer to a probe has less. */
+/** Limit on the characters read of a probe's response. */
 const maxAnswer = 10_000
 
 /** Is the port free, or does a holdfast answer there already? */
@@ -86,7 +87,8 @@ export async function checkUpstream(
   const { hostname, port, protocol, host } = new URL(baseUrl)
   const bare = hostname.replace(/^\[|\]$/g, "")
   const isTls = protocol === "https:"
-  const why = await within(reach(bare, Number(port) || (isTls ? 443 : 80), isTls), limitMs)
+  const { result, stop } = reach(bare, Number(port) || (isTls ? 443 : 80), isTls)
+  const why = await within(limitMs, result, `no connection within ${limitMs} ms`).finally(stop)
   if (why === undefined) return ok(`upstream ${name}`, `${host} answers`)
   const next = "Check the address, the network and a proxy on the way; --offline leaves this out."
   // Of the well-known ones that nobody named, most are not used here.
@@ -94,17 +96,6 @@ export async function checkUpstream(
 }
 
 type Attempt = { readonly result: Promise<string | undefined>; readonly stop: () => void }
-
-async function within({ result, stop }: Attempt, limitMs: number): Promise<string | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(() => resolve(`no connection within ${limitMs} ms`), limitMs)
-  try {
-    return await Promise.race([result, late])
-  } finally {
-    clearTimeout(timer)
-    stop()
-  }
-}
 
 /** Why it could not be reached, or undefined. */
 function reach(host: string, port: number, isTls: boolean): Attempt {
@@ -190,7 +181,7 @@ export function checkNode(version: string): Check {
       )
 }
 
-/** Earlier than this nobody can have this program. */
+/** Before the first release of this program. */
 const earliestMs = Date.UTC(2026, 0, 1)
 const latestMs = Date.UTC(2100, 0, 1)
 /** Clocks of two machines on one store may differ by this. */
@@ -324,7 +315,7 @@ async function checkDisk(place: string): Promise<Check> {
   }
 }
 
-/** How much room is enough. */
+/** Judge the free space on the store's disk. */
 export function diskCheck(freeBytes: number, next: string): Check {
   const says =
     freeBytes >= 1024 ** 3
@@ -385,11 +376,9 @@ const options: Options = {
 }
 
 /** Look at everything that a gateway needs, and say what is wrong. */
-export const doctorCommand: Command = {
-  summary: "Check what the gateway needs, and say how to fix what is wrong",
+export const doctorCommand: MainCommand = {
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
   options,
-  maxPositionals: 0,
   notes: `It takes the options of holdfast serve, and looks at what that would use. It leaves nothing behind and sends no key.
 The exit code is 1 if anything fails, and 0 where there are warnings alone.
 
@@ -424,7 +413,7 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
       ],
       ...(failed === 0 ? {} : { failure }),
     }
-    return await tellAnswer(answer, args.isOn("json"), world)
+    return answer
   },
 }
 
@@ -465,7 +454,7 @@ async function checkAll({ config, file }: ServeSettings, world: World, isOffline
   return checks.map((check) => ({ ...check, says: mask(check.says) }))
 }
 
-/** A host that stands for every address is called by the nearest one. */
+/** The host to call for a listening address: loopback for one that means all addresses. */
 function callableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host

@@ -1,20 +1,13 @@
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { mkdir, readFile, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
 import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
-import {
-  dataOption,
-  dataPlace,
-  openPlace,
-  operatorOptions,
-  placeWords,
-  policyDirectory,
-  tellAnswer,
-} from "./ask-store.ts"
-import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
-import { unwritable } from "./deliver.ts"
+import { dataOption, dataPlace, openPlace, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
+import { type Command, type CommandFailure, isFailure, type MainGroup, misuse } from "./command.ts"
+import { unwritable, writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { usualKey } from "./sign-and-submit.ts"
 import { sentenceOf, table } from "./terminal/output.ts"
@@ -23,7 +16,6 @@ const keysList: Command = {
   summary: "The keys of the policy directory, and what each is good for",
   usage: "keys list [--json]",
   options: operatorOptions,
-  maxPositionals: 0,
   notes: `trusted: its commands are obeyed. retired: what it said stands, and it says nothing more. revoked: nothing that it
 said stands. Move its file between keys, keys/retired and keys/revoked to change that.
 
@@ -34,21 +26,17 @@ said stands. Move its file between keys, keys/retired and keys/revoked to change
     const ring = makeKeyRing((await readDirectory(directory)).keys)
     const keys = [...ring.values()].map(({ fingerprint, state, source }) => ({ fingerprint, state, file: source }))
     const rows = keys.map(({ fingerprint, state, file }) => [fingerprint, state, file])
-    return tellAnswer(
-      {
-        json: { keys },
-        text: (paper) =>
-          rows.length === 0
-            ? ["No key is trusted.", "Make one with holdfast keys new, and trust it with holdfast keys trust FILE.pub"]
-            : table(columns, rows, paper),
-      },
-      args.isOn("json"),
-      world,
-    )
+    return {
+      json: { keys },
+      text: (paper) =>
+        rows.length === 0
+          ? ["No key is trusted.", "Make one with holdfast keys new, and trust it with holdfast keys trust FILE.pub"]
+          : table(columns, rows, paper),
+    }
   },
 }
 
-const columns = [{ title: "KEY" }, { title: "STATE" }, { title: "FILE" }] as const
+const columns = ["KEY", "STATE", "FILE"] as const
 
 const keysTrust: Command = {
   summary: "Copy a public key into the policy directory: commands signed with it are obeyed from then on",
@@ -71,7 +59,7 @@ the one that its owner sees.
     const failure = await copyKey(target, input.text)
     if (failure !== undefined) return failure
     const words = `Trusted: ${fingerprint}, as ${sentenceOf(target)}.`
-    return tellAnswer({ json: { fingerprint, file: target }, text: () => [words] }, args.isOn("json"), world)
+    return { json: { fingerprint, file: target }, text: () => [words] }
   },
 }
 
@@ -109,29 +97,21 @@ where nobody else can read it, and out of the folders in which agents work.
     if (isFailure(made)) return made
     const { fingerprint } = made
     const publicPath = publicFile(path)
-    return tellAnswer(
-      {
-        json: { fingerprint, privateKey: path, publicKey: publicPath },
-        text: () => [
-          `${sentenceOf(path)} has the private key, for its owner alone; ${sentenceOf(publicPath)} the public one.`,
-          `Its fingerprint is ${fingerprint}.`,
-          `To have its commands obeyed: holdfast keys trust ${sentenceOf(publicPath)}`,
-        ],
-      },
-      args.isOn("json"),
-      world,
-    )
+    return {
+      json: { fingerprint, privateKey: path, publicKey: publicPath },
+      text: () => [
+        `${sentenceOf(path)} has the private key, for its owner alone; ${sentenceOf(publicPath)} the public one.`,
+        `Its fingerprint is ${fingerprint}.`,
+        `To have its commands obeyed: holdfast keys trust ${sentenceOf(publicPath)}`,
+      ],
+    }
   },
 }
 
 async function writePair(path: string): Promise<{ readonly fingerprint: string } | CommandFailure> {
   const { privateKey, publicKey, fingerprint } = createKeyPair()
   const publicPath = publicFile(path)
-  const taken = await stat(publicPath).then(
-    () => true,
-    () => false,
-  )
-  if (taken) return unwritable(publicPath, "EEXIST")
+  if (existsSync(publicPath)) return unwritable(publicPath, "EEXIST")
   const failed = await writeNew(path, privateKey, 0o600)
   if (failed !== undefined) return failed
   const half = await writeNew(publicPath, publicKey, 0o644)
@@ -139,16 +119,6 @@ async function writePair(path: string): Promise<{ readonly fingerprint: string }
   // A private key that nobody can trust is of no use to anyone but a thief.
   await rm(path, { force: true })
   return half
-}
-
-/** Write a file that must not be there yet. */
-async function writeNew(path: string, text: string, mode: number): Promise<CommandFailure | undefined> {
-  try {
-    await writeFile(path, text, { flag: "wx", mode })
-    return undefined
-  } catch (error) {
-    return unwritable(path, codeOrThrow(error))
-  }
 }
 
 const keysStore: Command = {
@@ -159,7 +129,6 @@ const keysStore: Command = {
     "new-key-file": { value: "FILE", help: "the file that has the new key: 32 bytes in hexadecimal or base64" },
     json: { help: "one JSON object on stdout, and nothing else" },
   },
-  maxPositionals: 0,
   notes: `The key until now is taken from HOLDFAST_STORE_KEY, HOLDFAST_STORE_KEY_FILE or HOLDFAST_STORE_KEY_COMMAND, as by
 every command. It takes a moment, however large the store is: the key that encrypts the texts stays, and is encrypted
 with the new key in place of the old one. If it is interrupted, one of the two keys opens the store; do it again.
@@ -178,21 +147,16 @@ the store fell into other hands, export the sessions and import them into a new 
     const store = await openPlace(place, world.env, { nextKey: readStoreKey(input.text) })
     if (isFailure(store)) return store
     await store.close()
-    return tellAnswer(
-      {
-        json: { changed: true },
-        text: () => [
-          `${placeWords(place).replace(/^t/, "T")} opens with the new key from now on, and not with the old one.`,
-        ],
-      },
-      args.isOn("json"),
-      world,
-    )
+    return {
+      json: { changed: true },
+      text: () => [
+        `${placeWords(place).replace(/^t/, "T")} opens with the new key from now on, and not with the old one.`,
+      ],
+    }
   },
 }
 
-export const keysCommand: CommandGroup = {
-  summary: "Make keys to sign commands with; change the encryption key of a store",
+export const keysCommand: MainGroup = {
   notes: `A command is obeyed if the public half of its key lies in the folder keys of the policy directory. The private half
 stays with whoever commands: not in the policy directory, and not where an agent can read it.
 

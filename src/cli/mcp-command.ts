@@ -5,9 +5,9 @@ import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
 import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, misuse, type Options } from "./command.ts"
+import { type Arguments, type CommandFailure, isFailure, type MainCommand, misuse, type Options } from "./command.ts"
 import { sentenceOf } from "./terminal/output.ts"
-import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
+import { readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
 /** All that the command needs beside its world. */
 export type McpDeps = {
@@ -53,8 +53,7 @@ is given in an environment variable so that no list of processes shows it:
   holdfast mcp --agent NAME --http --host 0.0.0.0 --token-env MCP_TOKEN --allow-host box.example`
 
 /** Show a session or an agent's memory to MCP clients. */
-export const createMcpCommand = (deps: McpDeps): Command => ({
-  summary: "Let an agent recall what was compacted away, over MCP",
+export const createMcpCommand = (deps: McpDeps): MainCommand => ({
   usage: "mcp (--session ID | --agent NAME [--tenant ID]) [--data PLACE] [--http [PORT]] [OPTIONS]",
   options,
   maxPositionals: 1,
@@ -62,7 +61,7 @@ export const createMcpCommand = (deps: McpDeps): Command => ({
   run: (args, world) => serve(args, world, deps),
 })
 
-export const mcpCommand: Command = createMcpCommand({ openSource: openMcpSource, version: readVersion })
+export const mcpCommand: MainCommand = createMcpCommand({ openSource: openMcpSource, version: readVersion })
 
 async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0 | CommandFailure> {
   const scope = scopeOf(args)
@@ -97,7 +96,7 @@ async function serveOnPort(source: McpSource, http: HttpOptions, stop: AbortSign
   const { url, close } = await serveHttp(source, http)
   try {
     await world.stderr.write(`holdfast: MCP at ${url}. Ctrl-C ends it.\n`)
-    if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
+    await untilAborted(stop)
   } finally {
     await close()
   }

@@ -2,13 +2,14 @@ import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkDay, createMemory, type Memory, type MemorySearch, maxHits } from "../session/memory/memory.ts"
 import type { MemoryHit, Store } from "../store/store.ts"
-import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
+import { askStore, storeOptions } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
   type CommandFailure,
-  type CommandGroup,
+  type CommandResult,
   isFailure,
+  type MainGroup,
   misuse,
   type Options,
   readCount,
@@ -32,8 +33,8 @@ const maxNamed = 8
 function askMemory(
   args: Arguments,
   world: World,
-  ask: (memory: Memory, agent: string) => Promise<CommandAnswer | CommandFailure>,
-): Promise<0 | CommandFailure> {
+  ask: (memory: Memory, agent: string) => Promise<CommandResult>,
+): Promise<CommandResult> {
   return askStore(args, world, async ({ store }) => {
     const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
     if (isFailure(agent)) return agent
@@ -65,13 +66,12 @@ async function onlyAgent(store: Store, tenant: string | undefined): Promise<stri
   return misuse(`The store has ${agents.length} agents: ${named}${agents.length > maxNamed ? ", …" : ""}.`, next)
 }
 
-const columns = [{ title: "DAY" }, { title: "LINES" }] as const
+const columns = ["DAY", "LINES"] as const
 
 const memoryDays: Command = {
   summary: "The days on which an agent wrote something down, and how much",
   usage: "memory days [--agent NAME] [--json]",
   options: memoryOptions,
-  maxPositionals: 0,
   notes: `The newest first; days are those of UTC.
 
   holdfast memory days --agent harbour`,
@@ -174,8 +174,7 @@ function hitLines({ row }: MemoryHit, { width, bold, dim }: Paper): readonly str
 }
 
 /** What is asked of an agent's durable memory. */
-export const memoryCommand: CommandGroup = {
-  summary: "Search and read what agents wrote down across their sessions",
+export const memoryCommand: MainGroup = {
   notes: `The store is holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another place: a
 folder, a file, or a postgres:// address.`,
   commands: new Map([

@@ -2,7 +2,7 @@ import { readMoment } from "../guard/operator/rule-file.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
-import { type Command, misuse } from "./command.ts"
+import { type MainCommand, misuse } from "./command.ts"
 import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 import { moment, sentenceOf } from "./terminal/output.ts"
@@ -21,8 +21,7 @@ function readSpan(option: string, text: string | undefined, nowMs: number): numb
   refuseOption(option, expected, JSON.stringify(text.slice(0, 40)))
 }
 
-export const pinCommand: Command = {
-  summary: "Add a signed rule that nothing said in a conversation can remove",
+export const pinCommand: MainCommand = {
   usage: 'pin "TEXT" --key FILE [--agent NAME] [--session ID] [--expires 7d] [--print] [--json]',
   options: {
     agent: { value: "NAME", help: "only for this agent; for all unless given" },
@@ -53,8 +52,7 @@ the client says in the header x-holdfast-agent; a rule for a session holds in it
   },
 }
 
-export const unpinCommand: Command = {
-  summary: "Remove a rule that was added by a signed command",
+export const unpinCommand: MainCommand = {
   usage: "unpin ID --key FILE [--print] [--json]",
   options: signingOptions,
   maxPositionals: 1,

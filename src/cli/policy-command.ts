@@ -6,16 +6,8 @@ import { describe, HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
-import { askOperator, operatorOptions, placeWords, policyDirectory, tellAnswer } from "./ask-store.ts"
-import {
-  type Command,
-  type CommandFailure,
-  type CommandGroup,
-  isFailure,
-  misuse,
-  readCount,
-  unusable,
-} from "./command.ts"
+import { askOperator, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
+import { type Command, type CommandFailure, isFailure, type MainGroup, misuse, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
@@ -96,7 +88,6 @@ const policyShow: Command = {
   summary: "What stands: rules with their ids and sources, policies, and for whom to sign",
   usage: "policy [show] [--json]",
   options: operatorOptions,
-  maxPositionals: 0,
   notes: `Of the files as they are now, and of the commands in the store; and what each gateway that runs on the store
 enforces of it, as it says itself. Nothing is written.
 
@@ -172,13 +163,7 @@ function ruleLines(rules: readonly OperatorRule[], paper: Paper): readonly strin
   return [`${count(rules.length, "rule")} of the operator:`, ...table(ruleColumns, rows, paper)]
 }
 
-const ruleColumns = [
-  { title: "ID" },
-  { title: "FROM" },
-  { title: "FOR" },
-  { title: "EXPIRES" },
-  { title: "RULE" },
-] as const
+const ruleColumns = ["ID", "FROM", "FOR", "EXPIRES", "RULE"] as const
 
 function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly string[] {
   if (policies.length === 0) return ["No policy stands."]
@@ -186,7 +171,7 @@ function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly st
   return [`${count(policies.length, "policy", "policies")}:`, ...table(policyColumns, rows, paper)]
 }
 
-const policyColumns = [{ title: "ID" }, { title: "FROM" }, { title: "SAYS" }, { title: "RULE" }] as const
+const policyColumns = ["ID", "FROM", "SAYS", "RULE"] as const
 
 const policyCheck: Command = {
   summary: "Read a policy directory as a start would, and say what is wrong with which file and line",
@@ -206,14 +191,10 @@ or .txt file is one, headings are none, and a list behind a line that ends in a 
     const { rules, guard } = standing
     const policies = guard?.policies.length ?? 0
     const sizes = `${count(policies, "policy", "policies")}, ${count(keys.size, "key")}`
-    return tellAnswer(
-      {
-        json: { directory, rules, policies, keys: keys.size },
-        text: (paper) => [...ruleLines(rules, paper), `Nothing is wrong: ${count(rules.length, "rule")}, ${sizes}.`],
-      },
-      args.isOn("json"),
-      world,
-    )
+    return {
+      json: { directory, rules, policies, keys: keys.size },
+      text: (paper) => [...ruleLines(rules, paper), `Nothing is wrong: ${count(rules.length, "rule")}, ${sizes}.`],
+    }
   },
 }
 
@@ -224,7 +205,6 @@ const policyVerify: Command = {
     head: { value: "N:HASH", help: "a head that was printed before; the log must still have that line" },
     ...operatorOptions,
   },
-  maxPositionals: 0,
   notes: `The exit code is 1 if anything is damaged. A log whose end was cut off hangs together all the same: keep the head
 that is printed somewhere else, and give it the next time.
 
@@ -262,7 +242,6 @@ const policyLog: Command = {
   summary: "The audit log: every command accepted or refused, and every change of the policy directory",
   usage: "policy log [--limit N] [--json]",
   options: { limit: { value: "N", help: `the last so many lines; ${usualLimit} unless given` }, ...operatorOptions },
-  maxPositionals: 0,
   notes: `Every line is checked as it is read, signatures included. Of a flood of refused commands some have lines; the
 others are counted in them. Times are in UTC.
 
@@ -282,7 +261,7 @@ others are counted in them. Times are in UTC.
   },
 }
 
-const columns = [{ title: "LINE", align: "right" }, { title: "WHEN" }, { title: "WHAT" }] as const
+const columns = [{ title: "LINE", align: "right" }, "WHEN", "WHAT"] as const
 
 const width = 200
 
@@ -321,8 +300,7 @@ function commandWords(command: OperatorCommand): string {
 }
 
 /** What the operator wants, whatever is said in a conversation. */
-export const policyCommand: CommandGroup = {
-  summary: "See, check and change the operator's rules and policies, and their audit log",
+export const policyCommand: MainGroup = {
   notes: `holdfast policy alone shows what stands.
 
 The policy directory is the folder policy of your configuration folder (~/.config/holdfast), or beside a store that

@@ -1,4 +1,4 @@
-import { open, stat } from "node:fs/promises"
+import { stat } from "node:fs/promises"
 import { basename, resolve } from "node:path"
 import { callsInText } from "../guard/calls-in-text.ts"
 import { createGuard, type Guard, type VerdictReason } from "../guard/guard.ts"
@@ -6,13 +6,21 @@ import { costOf, judgedCall, withheldText } from "../guard/judge-call.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { readPolicyFile } from "../guard/operator/rule-file.ts"
 import type { TemplateUse } from "../guard/policy/templates.ts"
-import { codeOrThrow } from "../message/errors.ts"
 import type { Message } from "../message/message.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { askStore, type CommandAnswer, findSession, openSession, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
-import { unwritable } from "./deliver.ts"
+import { askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandAnswer,
+  type CommandFailure,
+  isFailure,
+  misuse,
+  readCount,
+  unusable,
+} from "./command.ts"
+import { writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { clip, count, number, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -195,12 +203,12 @@ function report({ sessions, calls, tried }: Tried, paper: Paper): readonly strin
 }
 
 const policyColumns = [
-  { title: "POLICY" },
+  "POLICY",
   { title: "DENIED", align: "right" },
   { title: "ASKED", align: "right" },
-  { title: "RULE" },
+  "RULE",
 ] as const
-const callColumns = [{ title: "SESSION" }, { title: "ENTRY" }, { title: "TOOL" }, { title: "WHY" }] as const
+const callColumns = ["SESSION", "ENTRY", "TOOL", "WHY"] as const
 
 /** Sessions whose rules are read where none is named: the newest. */
 const maxSessions = 200
@@ -234,7 +242,8 @@ into the policy directory, or sign its policies one by one with holdfast policy 
       const policies = found.flatMap((one) =>
         "use" in one ? [{ ...one.use, from: one.from, confidence: one.confidence }] : [],
       )
-      const failure = out === undefined ? undefined : await writeNew(out, policies)
+      const failure =
+        out === undefined ? undefined : await writeNew(out, `${JSON.stringify(policies, undefined, 2)}\n`, 0o600)
       if (failure !== undefined) return failure
       return answerOf(found, policies, out)
     }),
@@ -262,21 +271,6 @@ async function suggestionsOf(store: Store, rows: readonly SessionRow[]): Promise
       ? { rule: text, why: policy.none, from }
       : { rule: text, use: policy.policy, confidence: policy.confidence, from }
   })
-}
-
-/** Create the file. One that exists is never overwritten. */
-async function writeNew(path: string, policies: readonly object[]): Promise<CommandFailure | undefined> {
-  try {
-    const file = await open(path, "wx", 0o600)
-    try {
-      await file.writeFile(`${JSON.stringify(policies, undefined, 2)}\n`)
-    } finally {
-      await file.close()
-    }
-    return undefined
-  } catch (error) {
-    return unwritable(path, codeOrThrow(error))
-  }
 }
 
 function answerOf(found: readonly Suggestion[], policies: readonly object[], out: string | undefined): CommandAnswer {

@@ -16,7 +16,7 @@ import { type CommandFailure, misuse, unusable } from "./command.ts"
 import { fileNamesIn } from "./running-gateway.ts"
 import type { World } from "./world.ts"
 
-/** More is not read. One body has at most 100 million characters; its text is held several times over while it is worked on. */
+/** Limit on input: a body has at most 100 million characters, and several copies of its text are in memory. */
 export const maxInputBytes = 128_000_000
 
 type Input = { readonly name: string; readonly text: string }
@@ -140,7 +140,7 @@ const noSuch = (count: number, index: number): CommandFailure =>
         `Give --index 0${count === 1 ? "" : ` to ${count - 1}`}.`,
       )
 
-/** Nothing where the shape tells nothing and the user says what it is: then it is that. */
+/** Undefined if the shape is unknown and the user named a format: then that format is used. */
 function importFile(text: string, format: Format | undefined): ReturnType<typeof importTranscript> | undefined {
   try {
     return importTranscript(text, present({ format }))

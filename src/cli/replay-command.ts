@@ -3,7 +3,15 @@ import { codeOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
+import {
+  type Arguments,
+  type CommandFailure,
+  isFailure,
+  type MainCommand,
+  misuse,
+  readCount,
+  unusable,
+} from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
 import { unwritable } from "./deliver.ts"
 import { replayPage } from "./replay/page.ts"
@@ -42,8 +50,7 @@ const usualLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
-export const replayCommand: Command = {
-  summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
+export const replayCommand: MainCommand = {
   usage: "replay FILE|FOLDER… | --mine [--window N] [--model NAME] [--strategy NAME] [--html FILE] [--json]",
   options: {
     mine: { help: "the newest sessions in the folders of Claude Code, Codex and pi" },
@@ -341,11 +348,7 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
   const place = `${file}${index === 0 ? "" : `, conversation ${index}`}: ${kind}, ${count(turns.length, "turn")}`
   const prices = modelKnown ? `prices of ${pricesFrom}` : "prices not known: costs are shares of the whole history's"
   const assumed = modelAssumed ? " (assumed: the file names none; --model chooses)" : ""
-  const columns = [
-    { title: "" },
-    ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })),
-    { title: "" },
-  ]
+  const columns = ["", ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })), ""]
   const rows = figureRows(replay).map(({ label, cells }) => [label, ...arms.map((arm) => cells[arm]), ""])
   const tighter = Math.max(4000, Math.round(totals.none.mostTokens / 2000) * 1000)
   return [
@@ -376,7 +379,7 @@ function compactionLines({ compactions }: Replay, paper: Paper): readonly string
     { title: "AFTER", align: "right" as const },
     { title: "LEFT OUT", align: "right" as const },
     { title: "SHORTENED", align: "right" as const },
-    { title: "HOW" },
+    "HOW",
   ]
   const rows = compactions
     .slice(0, maxListed)

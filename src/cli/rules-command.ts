@@ -4,8 +4,8 @@ import { rulesNamed } from "../rules/read-withdrawals.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
-import { askStore, type CommandAnswer, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
+import { askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandResult, isFailure, type MainGroup, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -35,15 +35,7 @@ makes of the rule; holdfast rules why says why there is none.
     }),
 }
 
-const columns = [
-  { title: "ID" },
-  { title: "SPEAKER" },
-  { title: "SOURCE" },
-  { title: "FOR" },
-  { title: "STATE" },
-  { title: "POLICY" },
-  { title: "RULE", fit: "wrap" },
-] as const
+const columns = ["ID", "SPEAKER", "SOURCE", "FOR", "STATE", "POLICY", { title: "RULE", fit: "wrap" }] as const
 
 function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly string[] {
   const rows = rules.map(({ id, speaker, by, source, scope, state, policy, text }) => [
@@ -142,8 +134,8 @@ holdfast unpin or by changing the file.
 const askRule = (
   args: Arguments,
   world: World,
-  ask: (session: Session, name: string) => Promise<CommandAnswer | CommandFailure>,
-): Promise<number | CommandFailure> =>
+  ask: (session: Session, name: string) => Promise<CommandResult>,
+): Promise<CommandResult> =>
   askStore(args, world, async ({ store }) => {
     const [first = "", second] = args.positionals
     const isSession = second === undefined && (first === "@last" || (await isSessionName(store, first)))
@@ -180,8 +172,7 @@ go by it. For what was taken for a rule and is none.
     }),
 }
 
-export const rulesCommand: CommandGroup = {
-  summary: "Show the rules of a session, who said them and how the guard applies them; add, remove, demote",
+export const rulesCommand: MainGroup = {
   notes: `holdfast rules SESSION lists them; SESSION is an ID, its beginning, or @last, which is also meant where none is given.
 In a conversation the user does the same with /pin and /unpin at the head of a message, by words of the rule.`,
   usual: "list",

@@ -10,18 +10,21 @@ import {
   isFailure,
   isGroup,
   type Listed,
+  type MainCommand,
+  type MainGroup,
   misuse,
   type Options,
   partedFromProgram,
   readArguments,
+  tellAnswer,
   tellFailure,
 } from "./command.ts"
 import { type Sink, wrap } from "./terminal/output.ts"
 import { readVersion, type World } from "./world.ts"
 
-/** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
+/** Run a command line. Returns the exit code: 0 success, 1 failure, 2 invalid arguments; for `wrap`, that of its program. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
-  // What stands behind `wrap` is another program's.
+  // Arguments of `wrap` may belong to the program that it starts.
   const json = argv[0] !== "wrap" && argv.includes("--json")
   try {
     const outcome = await dispatch(argv, world)
@@ -56,10 +59,9 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
   return misuse(`There is no ${what} ${first.slice(0, 60)}.`, suggest(first, known, otherwise))
 }
 
-/** The most commands that an answer names. */
 const mostNamed = 4
 
-/** Where a word that is no command is one after all: a command of a group, or an option of a command. Too many say nothing. */
+/** Where an unknown word is a command of a group or an option of a command; empty if there are too many places to help. */
 async function placesOf(word: string): Promise<readonly string[]> {
   const [option] = word.replace(/^--?/, "").split("=")
   const found: string[] = []
@@ -125,7 +127,7 @@ async function perform(command: Command, given: readonly string[], world: World)
     return 0
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
-  if (!isFailure(args)) return await command.run(args, world)
+  if (!isFailure(args)) return await tellAnswer(await command.run(args, world), args.isOn("json"), world)
   const within = args.option === undefined ? [] : await placesOf(args.option)
   return within.length === 0 ? args : { ...args, next: `${args.next} There is ${eitherOf(within)}.` }
 }
@@ -134,7 +136,7 @@ const isHelp = (word: string): boolean => word === "--help" || word === "-h"
 
 const indent = "  "
 
-/** Help as wide as the terminal: a description goes on below its beginning, and a paragraph is filled anew. Examples stay as they are. */
+/** Wrap help text to the terminal: descriptions are indented below their start, paragraphs are refilled, examples stay as they are. */
 export function fitHelp(text: string, width: number): string {
   const lines = text.split("\n")
   const fitted: string[] = []
@@ -217,7 +219,7 @@ function optionLines(options: Options): readonly string[] {
   )
 }
 
-const loaders: Readonly<Record<CommandName, Listed["load"]>> = {
+const loaders: Readonly<Record<CommandName, () => Promise<MainCommand | MainGroup>>> = {
   wrap: async () => (await import("./wrap-command.ts")).wrapCommand,
   compact: async () => (await import("./compact-command.ts")).compactCommand,
   demo: async () => (await import("./demo-command.ts")).demoCommand,
@@ -249,7 +251,10 @@ const loaders: Readonly<Record<CommandName, Listed["load"]>> = {
 
 const summaryOf: Readonly<Record<string, string>> = commandSummaries
 
-/** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry above. */
+/** Every command by name, loaded when it is used, so that none waits for the modules of another. */
 export const commands: ReadonlyMap<string, Listed> = new Map(
-  Object.entries(loaders).map(([name, load]) => [name, { summary: summaryOf[name] ?? "", load }]),
+  Object.entries(loaders).map(([name, load]) => {
+    const summary = summaryOf[name] ?? ""
+    return [name, { summary, load: async () => ({ ...(await load()), summary }) }]
+  }),
 )

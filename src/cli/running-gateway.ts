@@ -5,13 +5,12 @@ import { isPostgres } from "../store/open-store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { count } from "./terminal/output.ts"
 
-/** A gateway that runs, as it says of itself in a file beside its store. Only who may write there can say so. */
+/** A running gateway, as described by a file beside its store, which only users with write access there can create. */
 export type RunningGateway = {
   readonly url: string
   readonly pid: number
   readonly startedMs: number
   readonly version: string
-  /** The file that its admin token is kept in. */
   readonly tokenFile?: string
   /** It was started by `wrap`, for one client, and ends with it. */
   readonly wraps?: string
@@ -19,7 +18,7 @@ export type RunningGateway = {
 
 const isNote = (name: string): boolean => /^gateway-\d+\.json$/.test(name)
 
-/** Say beside the store that a gateway runs here; the answer takes it back. A database has no such place. */
+/** Write a file beside the store that says a gateway runs; the returned function removes it. A database has no such place. */
 export function noteGateway(place: string, gateway: RunningGateway): () => void {
   if (isPostgres(place)) return () => {}
   const folder = dirname(place)
@@ -31,7 +30,7 @@ export function noteGateway(place: string, gateway: RunningGateway): () => void 
 
 const clientName = (gateway: number, client: number): string => `gateway-${gateway}-client-${client}`
 
-/** Say that this process uses a gateway of another one; the answer takes it back. */
+/** Write a file that says this process uses another process's gateway; the returned function removes it. */
 export function joinGateway(place: string, { pid }: RunningGateway): () => void {
   const path = join(dirname(place), clientName(pid, process.pid))
   writeFileSync(path, "", { mode: 0o600 })
@@ -150,7 +149,7 @@ export async function askEnforced(place: string): Promise<readonly Enforced[]> {
   return await Promise.all(asked)
 }
 
-/** Does nobody take a connection there? One that is busy, or wants another token, does. */
+/** Is the connection refused? A gateway that is busy, or wants another token, still accepts it. */
 async function isRefused(url: string): Promise<boolean> {
   try {
     await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(askMs), redirect: "manual" })).body?.cancel()

@@ -6,7 +6,7 @@ import { type LineRange, linesIn, type Recalled } from "../session/recall.ts"
 import { type FoundText, type LogSearch, searchLogs } from "../session/search-logs.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { type AskedSession, askSession, askStore, findSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount } from "./command.ts"
+import { type Arguments, type CommandFailure, isFailure, type MainCommand, misuse, readCount } from "./command.ts"
 import { messageWords } from "./sessions-show.ts"
 import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
@@ -17,8 +17,7 @@ const usualFound = 10
 const mostFound = 200
 
 /** Find what was said, in any session. */
-export const searchCommand: Command = {
-  summary: "Search the messages, tool calls and results of sessions, also those that were compacted away",
+export const searchCommand: MainCommand = {
   usage: "search WORDS… [--session ID|@last] [--limit N] [--json]",
   options: {
     session: { value: "ID", help: "only in this session: its ID, its beginning or @last" },
@@ -80,8 +79,7 @@ function speakerWords({ role, kind, tool }: Pick<FoundText, "role" | "kind" | "t
 }
 
 /** Print what was said, as it came in. */
-export const recallCommand: Command = {
-  summary: "Print a message or a tool result whole, also one that was compacted away",
+export const recallCommand: MainCommand = {
   usage: "recall SESSION|@last eN|HANDLE [--lines 40-80] [--find WORDS] [--json]",
   options: {
     lines: { value: "A-B", help: "only these lines, counted from 1; 40- is all from line 40 on" },

@@ -13,7 +13,7 @@ import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.t
 import { HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { commandFailure, isFailure, readArguments, tellFailure } from "./command.ts"
+import { commandFailure, isFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
 import type { DemoPlace, ShowDemo } from "./demo-command.ts"
 import { commandHelp } from "./run.ts"
 import { createServeCommand, serveCommand } from "./serve-command.ts"
@@ -76,7 +76,8 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
     debug: false,
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
-  const outcome = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
+  const result = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
+  const outcome = await tellAnswer(result, argv.includes("--json"), world)
   const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
   return { exit, outcome, stdout: out.join(""), stderr: err.join(""), options: told[0], telemetry, doings }
 }
@@ -384,7 +385,7 @@ test("the schema is printed, and nothing is started", async () => {
 })
 
 test("help says how to write it, in lines that fit a terminal", () => {
-  const help = commandHelp(serveCommand)
+  const help = commandHelp({ ...serveCommand, summary: "" })
   for (const word of ["--port N", "--upstream URL", "HOLDFAST_PORT", "127.0.0.1:4141", "--token-env"])
     expect(help).toContain(word)
   expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(120)

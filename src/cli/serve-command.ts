@@ -13,9 +13,9 @@ import { movingWords } from "./ask-store.ts"
 import {
   type Arguments,
   asTyped,
-  type Command,
   type CommandFailure,
   isFailure,
+  type MainCommand,
   type Options,
   unusable,
 } from "./command.ts"
@@ -46,19 +46,19 @@ import {
   settingOptions,
 } from "./serve-settings.ts"
 import { escapeActing } from "./terminal/output.ts"
-import { inspectorFolder, readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
+import { inspectorFolder, readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
-/** What a gateway stands on, and its settings: a port that was any free one is the one that it waited at. */
+/** The opened resources of a gateway, and its settings, with the port that it listened on while it waited for its store. */
 type Opened = { readonly ground: ServeResources; readonly settings: ServeSettings }
 
-/** How often a store that is not there yet is tried again. */
+/** Interval between attempts to open a store that is unavailable. */
 const againMs = 1000
-/** Nobody has anything under way here that would be worth waiting for. */
+/** While waiting, every request is refused, so closing need not wait for any. */
 const graceMs = 100
 
 /**
- * Open what a gateway stands on. While its PostgreSQL is away it is alive and not ready, and refuses every request for now: whatever
- * starts them all at once, in any order, need not start it again. Nothing if it was told to end before that.
+ * Open the resources of a gateway. While its PostgreSQL is unavailable, it listens, reports alive but not ready, and refuses every
+ * request, so that the two may be started in any order. Undefined if it was asked to stop before that.
  */
 async function openWhenThere(
   open: () => Promise<ServeResources | CommandFailure>,
@@ -93,7 +93,7 @@ async function openWhenThere(
   }
 }
 
-/** What was opened, or the Problem of a store that may come back. */
+/** The opened resources, or the Problem of a store that may become available. */
 async function openOrAway(
   open: () => Promise<ServeResources | CommandFailure>,
   { config }: ServeSettings,
@@ -108,13 +108,13 @@ async function openOrAway(
   }
 }
 
-/** Where a running gateway tells what it does. No secret, header, query or word of a conversation is ever in it. */
+/** The log of a running gateway. It contains no secret, header, query or text of a conversation. */
 export type LogSink = {
   readonly record: (record: ExchangeRecord) => void
   readonly fault: (error: unknown) => void
   readonly sessionEvent: (event: SessionEvent) => void
   readonly operatorEvent: (event: OperatorEvent) => void
-  /** Sessions that were deleted because they had become too old or too many. */
+  /** Sessions that were deleted by the retention limits. */
   readonly pruned: (sessions: number) => void
 }
 
@@ -123,11 +123,11 @@ type LogOptions = {
   readonly format: LogFormat
   readonly write: (text: string) => Promise<void>
   readonly now: () => number
-  /** Hides secrets that should not be in any line in the first place. */
+  /** Masks secrets, as a second safeguard: no line should contain one. */
   readonly mask: (text: string) => string
 }
 
-/** Lines that wait for a slow reader; more are counted and left out, so that nobody's terminal can fill our memory. */
+/** Limit on lines waiting for a slow reader; further lines are only counted, so that memory stays bounded. */
 const maxWaiting = 1000
 
 export function createLog({ level, format, write, now, mask }: LogOptions): LogSink {
@@ -165,7 +165,7 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
   }
 }
 
-/** While a store takes nothing, every message of every session says so: a session is told once a minute. */
+/** While the store is unavailable, every message reports that: log it once a minute for each session. */
 const toldAgainMs = 60_000
 const maxToldSessions = 10_000
 
@@ -196,7 +196,7 @@ function lineOf(
   )
 }
 
-/** All that the command needs beside its world. */
+/** The dependencies of the command, replaced in tests. */
 export type ServeDeps = {
   readonly startGateway: (options: GatewayOptions) => Promise<Gateway>
   readonly openTelemetry: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>
@@ -230,16 +230,14 @@ one in the configuration. If other machines can reach the gateway, it requires a
 
 The first Ctrl-C waits for open requests; a second one stops at once. If it does not start: holdfast doctor.`
 
-export const createServeCommand = (deps: ServeDeps): Command => ({
-  summary: "Serve as a gateway between agents and their models",
+export const createServeCommand = (deps: ServeDeps): MainCommand => ({
   usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",
   options,
-  maxPositionals: 0,
   notes,
   run: (args, world) => serve(args, world, deps),
 })
 
-export const serveCommand: Command = createServeCommand({
+export const serveCommand: MainCommand = createServeCommand({
   startGateway,
   openTelemetry,
   showDemo,
@@ -349,7 +347,7 @@ async function serveOn(
       const shown = isDemo
         ? deps.showDemo(place).catch((error: unknown) => stop.aborted || log.fault(error))
         : undefined
-      await ending(stop)
+      await untilAborted(stop)
       if (format === "text") await sink.write(lastWords)
       await shown
     } finally {
@@ -364,10 +362,10 @@ async function serveOn(
   return 0
 }
 
-/** How often sessions are looked through for those that have become too old or too many. */
+/** Interval between two applications of the retention limits. */
 const pruneEveryMs = 3_600_000
 
-/** Delete sessions as the configuration says, now and every hour. Ends with what is under way. */
+/** Apply the retention limits now and every hour. The returned function stops, after a running pass has ended. */
 function pruneInBackground(
   store: Store,
   limits: RetentionLimits,
@@ -391,11 +389,6 @@ function pruneInBackground(
 }
 
 const lastWords = "holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n"
-
-/** Ends when the program is to end. */
-async function ending(stop: AbortSignal): Promise<void> {
-  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
-}
 
 function listenTo({ holdfast, operator }: ServeResources, log: LogSink): () => void {
   const ends = [holdfast.subscribe(log.sessionEvent), operator.subscribe(log.operatorEvent)]
@@ -421,7 +414,7 @@ async function startTelemetry(
   })
 }
 
-/** A port that cannot be had is the one thing that often goes wrong here, and has a sentence of its own. */
+/** Start a server. A port that cannot be opened is the most common failure, and gets its own message. */
 async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(
   begin: (options: Options) => Promise<Started>,
   gateway: Options,

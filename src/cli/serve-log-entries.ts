@@ -84,7 +84,7 @@ export function recordEntry(record: ExchangeRecord): ConsoleEntry {
 /** A query may hold a key. */
 const pathOnly = (path: string): string => path.replace(/[?#].*$/s, "")
 
-/** An error's own words may repeat what was said in a conversation: its kind and its place are told, and no more. */
+/** An error's message may quote a conversation, so only its kind and its place are logged. */
 export function faultEntry(error: unknown, atMs: number): ConsoleEntry {
   const kind = kindOf(error)
   const at = placeOf(error)
@@ -122,7 +122,7 @@ function placeOf(error: unknown): string | undefined {
   return file === undefined || line === undefined ? undefined : `${file}${line}`
 }
 
-/** Of what happens in sessions, what somebody may have to do something about. */
+/** The session events that an operator may have to act on. */
 export function sessionEntry(event: SessionEvent): ConsoleEntry | undefined {
   const { atMs, session, type } = event
   const entry = (level: LogLevel, words: string, fields: object = {}): ConsoleEntry => ({
@@ -197,7 +197,6 @@ export function operatorEntry(event: OperatorEvent): ConsoleEntry {
 /** A compaction in an exchange: the whole context before and after, in the provider's own tokens. */
 type Compaction = { readonly beforeTokens: number; readonly afterTokens: number }
 
-/** The compaction that an exchange was sent with, if there was one. */
 function compactionIn({ trace }: Pick<ExchangeRecord, "trace">): Compaction | undefined {
   const installed = trace.findLast((event) => event.type === "remedy-installed")
   if (installed === undefined || installed.remedy === "pins") return undefined
@@ -208,7 +207,7 @@ const denialsIn = ({ judged }: Pick<ExchangeRecord, "judged">): number =>
   judged.filter(({ enforced, verdict, approved }) => enforced && verdict.decision !== "allow" && approved !== true)
     .length
 
-/** Calls that went on, and that a policy which is only observed would have stopped. */
+/** Calls that went through, and that a policy in observe mode would have stopped. */
 const observedIn = ({ judged }: Pick<ExchangeRecord, "judged">): number =>
   judged.filter(
     ({ verdict }) =>
@@ -222,7 +221,7 @@ function short(count: number): string {
   return count < 999_500 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`
 }
 
-/** What was done with an exchange, in a few words; none of them is anyone's but ours. */
+/** What was done with an exchange, without any text of a client. */
 function doneWords(record: ExchangeRecord): readonly string[] {
   const { how, ending, attempts, recalls, problem, usage } = record
   const compaction = compactionIn(record)
@@ -258,7 +257,7 @@ export type Started = {
   readonly moving?: string
 }
 
-/** Of an address only where it leads: what else stands in it may not be for everyone. */
+/** Only the host: the rest of an address may be confidential. */
 const hostOf = ({ baseUrl }: Pick<Upstream, "baseUrl">): string => new URL(baseUrl).host
 
 const shorter = (path: string): string => {
@@ -336,7 +335,6 @@ export const welcomeLine = (started: Started, atMs: number): string => {
 /** A client, the name of its program, and how it is pointed at a gateway. */
 type ClientLine = { readonly program: string; readonly line: string }
 
-/** How to point each client at the gateway, in one line each. */
 export function clientLines(url: string): readonly ClientLine[] {
   const codex = `model_providers.holdfast={name="holdfast",base_url="${url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`
   const opencode = { provider: { anthropic: { options: { baseURL: `${url}/v1` } } } }

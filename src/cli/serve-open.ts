@@ -24,7 +24,7 @@ import { type AdminAccess, configuredPlace, type ServeSettings, sessionOptions }
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
 
-/** What a gateway stands on, opened. */
+/** The opened resources of a gateway. */
 export type ServeResources = {
   readonly place: string
   readonly store: Store
@@ -34,7 +34,7 @@ export type ServeResources = {
   readonly guard: Guard
   readonly directory: string
   readonly admin: AdminAccess
-  /** Sessions first, then the operator's channel, then the store that both write to. */
+  /** Closes sessions, then the operator's channel, then the store that both write to. */
   readonly close: () => Promise<void>
 }
 
@@ -44,7 +44,7 @@ type GroundOptions = Pick<OwnPlaces, "env" | "port"> & {
   readonly withoutPolicyFolder?: boolean
 }
 
-/** A request must not wait longer than this for another program that has the store's file locked: it goes on with what is in memory. */
+/** How long a request waits for a locked store file; after that it continues with what is in memory. */
 const servingBusyMs = 500
 
 /** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
@@ -102,7 +102,7 @@ export async function openGround(
   }
 }
 
-/** The operator's channel with policies that only tell what they would have done; rules in words stand as ever. */
+/** The operator's channel with its policies in observe mode; rules in words stay in force. */
 function observing(operator: Operator): Operator {
   const tried = (standing: Standing): Standing =>
     standing.guard === undefined ? standing : { ...standing, guard: onTrial(standing.guard) }
@@ -133,7 +133,7 @@ type ChannelPlace = {
   readonly keys: readonly string[]
 }
 
-/** A directory that was named has to be there; the usual one may also come later. */
+/** A configured directory must exist; the default one may be created later. */
 async function operatorAt(
   { operator }: OpenedConfig,
   place: string,
@@ -168,12 +168,11 @@ async function readKey(path: string): Promise<string | undefined> {
   }
 }
 
-/** The token of the admin API, and the file in which it is kept. */
 type AdminToken = { readonly token: string; readonly file: string }
 
 const maxBytes = 1000
 
-/** The token that is kept beside a store's file; made at the first start, for its owner's eyes alone. */
+/** The token in a file beside the store, readable by its owner only; created at the first start. */
 async function keepAdminToken(
   storeFile: string,
   newToken: () => string = () => randomBytes(32).toString("base64url"),
@@ -213,7 +212,7 @@ export async function readAdminToken(path: string): Promise<AdminToken | Command
   }
 }
 
-/** Two that start at once agree on the one that was first. */
+/** If two processes start at once, both use the token that was created first. */
 async function makeToken(path: string, token: string): Promise<AdminToken | CommandFailure> {
   await mkdir(dirname(path), { recursive: true })
   const file = await open(path, "wx", 0o600).catch((error: unknown) => {
@@ -231,7 +230,7 @@ async function makeToken(path: string, token: string): Promise<AdminToken | Comm
   return { token, file: path }
 }
 
-/** What is known of a gateway before and after it was opened, as far as an agent must keep its hands off it. */
+/** The places of a gateway that agents must not touch. */
 type OwnPlaces = {
   readonly settings: Pick<ServeSettings, "config" | "file" | "secretRefs">
   /** The store's file or address. */
@@ -274,7 +273,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
   }
 }
 
-/** Names by which this machine reaches itself. */
+/** Host names and addresses that lead to this machine. */
 function ownHosts({ listen }: OpenedConfig): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return [
@@ -315,27 +314,21 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   return withRealPaths(files)
 }
 
-/** Where the package is installed; a checkout that somebody works on is theirs to change. */
+/** The folder of the installed package; undefined in a source checkout, which agents may work on. */
 function programFolder(): string | undefined {
   const path = import.meta.dirname.replaceAll("\\", "/")
   return /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(`${path}/`)?.[1]
 }
 
-/** A file goes by the name that it was given, and by the one that links lead to. */
+/** Each file under its given path, and under its real path if links lead elsewhere. */
 function withRealPaths(files: readonly OwnFile[]): readonly OwnFile[] {
   return files.flatMap((file) => {
-    const path = file.path.replaceAll("\\", "/")
-    const real = realPath(file.path).replaceAll("\\", "/")
-    return real === path
-      ? [{ ...file, path }]
-      : [
-          { ...file, path },
-          { ...file, path: real },
-        ]
+    const paths = [file.path, realPath(file.path)].map((path) => path.replaceAll("\\", "/"))
+    return [...new Set(paths)].map((path) => ({ ...file, path }))
   })
 }
 
-/** Of what is not there yet, its nearest folder that is. */
+/** For a path that does not exist yet, based on its nearest existing folder. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)
@@ -345,7 +338,7 @@ function realPath(path: string): string {
   }
 }
 
-/** More are not looked at: a policy folder has some, and a data folder four. */
+/** Limit on file names read; a policy folder has a few, a data folder four. */
 const maxNames = 1000
 
 function namesIn({ path }: OwnFile): readonly string[] {

@@ -8,6 +8,7 @@ import { dataOption, dataPlace, policyOption } from "./ask-store.ts"
 import type { Arguments, CommandFailure, Options } from "./command.ts"
 import type { SecretRef } from "./config/config-field.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
+import { type Flags, flagNames } from "./config/flags.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
 import { resolveConfig } from "./config/resolve-config.ts"
@@ -19,7 +20,6 @@ import {
   type ResolvedConfig,
   storeAwayNames,
 } from "./config/resolved-config.ts"
-import { type Flags, flagNames } from "./config/said.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -27,11 +27,9 @@ import type { World } from "./world.ts"
 export type ServeSettings = {
   readonly config: OpenedConfig
   readonly file?: ConfigFile
-  /** Where its secrets come from. */
   readonly secretRefs: readonly SecretSource[]
 }
 
-/** A secret of the gateway's own, or one that it hands on to an upstream. */
 type SecretSource = { readonly ref: SecretRef; readonly of: "gateway" | "upstream" }
 
 /** Tokens of clients are theirs to know, and no secret of the gateway's. */

@@ -4,9 +4,16 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { codeOrThrow } from "../message/errors.ts"
 import { storeOptions, usualFolders } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
+import {
+  type Command,
+  type CommandAnswer,
+  type CommandFailure,
+  isFailure,
+  type MainGroup,
+  unusable,
+} from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { jsonLine, sentenceOf } from "./terminal/output.ts"
+import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** How a gateway is kept running for one user: the file that says so, and the commands that act on it. */
@@ -113,16 +120,12 @@ const ownArguments = (): readonly string[] => [process.execPath, realpathSync(pr
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
-async function tell(args: Arguments, { stdout }: World, json: object, words: string): Promise<0> {
-  await stdout.write(args.isOn("json") ? jsonLine(json) : `${sentenceOf(words)}\n`)
-  return 0
-}
+const answer = (json: object, words: string): CommandAnswer => ({ json, text: () => [sentenceOf(words)] })
 
 const install: Command = {
   summary: "Keep a gateway running for this user, from the next login on and now",
   usage: "service install [--data PLACE] [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in your data folder (or in
 ~/.holdfast, if that is there) unless --data says otherwise. It reads the configuration in that folder, if there is one.
 
@@ -142,12 +145,8 @@ const install: Command = {
     }
     const failure = runLines(manager.start, world.env)
     if (failure !== undefined) return failure
-    return tell(
-      args,
-      world,
-      { installed: manager.file, data: folder },
-      `Installed and started: ${manager.file}. holdfast status --data ${folder} shows it.`,
-    )
+    const words = `Installed and started: ${manager.file}. holdfast status --data ${folder} shows it.`
+    return answer({ installed: manager.file, data: folder }, words)
   },
 }
 
@@ -155,17 +154,14 @@ const remove: Command = {
   summary: "Stop that gateway and keep it from starting again; its data stays",
   usage: "service remove [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `  holdfast service remove`,
-  run: async (args, world) => {
+  run: async (_args, world) => {
     const manager = managerOf(process.platform, world.env)
     if (isFailure(manager)) return manager
-    if (!isThere(manager.file)) return tell(args, world, { removed: false }, "No service is installed.")
+    if (!isThere(manager.file)) return answer({ removed: false }, "No service is installed.")
     const failure = runLines(manager.stop, world.env)
     rmSync(manager.file, { force: true })
-    return (
-      failure ?? tell(args, world, { removed: manager.file }, `Removed: ${manager.file}. Its data is where it was.`)
-    )
+    return failure ?? answer({ removed: manager.file }, `Removed: ${manager.file}. Its data is where it was.`)
   },
 }
 
@@ -173,9 +169,8 @@ const status: Command = {
   summary: "Say whether it is installed and runs",
   usage: "service status [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `  holdfast service status`,
-  run: async (args, world) => {
+  run: async (_args, world) => {
     const manager = managerOf(process.platform, world.env)
     if (isFailure(manager)) return manager
     const installed = isThere(manager.file)
@@ -183,13 +178,12 @@ const status: Command = {
     const words = installed
       ? `${manager.file}: ${running ? "it runs" : "it does not run"}.`
       : "No service is installed."
-    return tell(args, world, { installed, running, manager: manager.name }, words)
+    return answer({ installed, running, manager: manager.name }, words)
   },
 }
 
 /** A gateway that runs as long as its user's machine does. */
-export const serviceCommand: CommandGroup = {
-  summary: "Keep a gateway running for this user, by systemd or launchd",
+export const serviceCommand: MainGroup = {
   notes: `Nothing is done as root, and no client's settings are changed.`,
   usual: "status",
   commands: new Map([

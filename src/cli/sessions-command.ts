@@ -24,8 +24,9 @@ import {
   type Arguments,
   type Command,
   type CommandFailure,
-  type CommandGroup,
   isFailure,
+  type MainCommand,
+  type MainGroup,
   misuse,
   readCount,
   unusable,
@@ -87,7 +88,6 @@ const sessionsVacuum: Command = {
   summary: "Give back the room of what was deleted",
   usage: "sessions vacuum [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `A file is written anew, for which it needs as much room again, and nobody else may write meanwhile; a database is
 tidied up beside its work.
 
@@ -144,15 +144,13 @@ wanted again. The room on the disk is given back by holdfast sessions vacuum.
   },
 }
 
-export const eraseCommand: Command = {
-  summary: "Delete everything of one tenant: sessions, memory, rules, aliases",
+export const eraseCommand: MainCommand = {
   usage: "erase --tenant NAME --yes [--json]",
   options: {
     tenant: { value: "NAME", help: "the tenant, as the beginning of its sessions' names says it" },
     yes: { help: "do it; without, it is said what would go" },
     ...storeOptions,
   },
-  maxPositionals: 0,
   notes: `A gateway calls a tenant by a fingerprint of its credential, which stands before the first dot in the names of its
 sessions. What is deleted is gone, also from the index and the write-ahead log of an SQLite file; what a running
 gateway has in memory of a session is gone when it is started anew.
@@ -200,7 +198,6 @@ const sessionsList: Command = {
     limit: { value: "N", help: `most sessions to list; ${usualLimit} unless given` },
     ...storeOptions,
   },
-  maxPositionals: 0,
   notes: `Times are in UTC. CONTEXT is what the model was last reported to have read. SESSION is as much of the name as tells it
 from the others; a session is named by that, by its ID, or by @last.
 With --json: { "sessions": [{ id, name, agent, head, createdMs, updatedMs, firstWords, contextTokens, compactions }],
@@ -237,7 +234,6 @@ const sessionsPrune: Command = {
     yes: { help: "do it; without, it is said what would go" },
     ...storeOptions,
   },
-  maxPositionals: 0,
   notes: `Each goes with all it had: log, summaries, memory. A session that is written to meanwhile stays.
 
   holdfast sessions prune --older-than 30d
@@ -270,11 +266,7 @@ const sessionsPrune: Command = {
   },
 }
 
-const columnsSessionsPrune = [
-  { title: "LAST WRITTEN" },
-  { title: "ENTRIES", align: "right" },
-  { title: "SESSION" },
-] as const
+const columnsSessionsPrune = ["LAST WRITTEN", { title: "ENTRIES", align: "right" }, "SESSION"] as const
 
 const hourMs = 3_600_000
 const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
@@ -357,8 +349,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<n
   }
 }
 
-export const sessionsCommand: CommandGroup = {
-  summary: "List, export, repair and delete stored sessions",
+export const sessionsCommand: MainGroup = {
   notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another
 place: a folder, a file, or a postgres:// address. An address with a password is better put into HOLDFAST_DATA,
 where no list of processes shows it. A program that writes to the store at the same time is no hindrance.`,

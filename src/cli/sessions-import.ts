@@ -8,18 +8,18 @@ import { checkSessionId } from "../session/options.ts"
 import { importSession, readLine } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
 import { fileInvalid } from "../transcript/body.ts"
-import { askStore, type CommandAnswer, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
-import { type Command, type CommandFailure, isFailure, misuse, unusable } from "./command.ts"
+import { askStore, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
+import { type Command, type CommandFailure, type CommandResult, isFailure, misuse, unusable } from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import { count, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
-/** Far above any line of an export; a file without line ends must not be read into memory as one. */
+/** Far above any line of an export, so that a file without line ends is not read into memory as one line. */
 const maxLineBytes = 256_000_000
 
 const lineEnd = 0x0a
 
-/** The lines of a text in UTF-8, one at a time. Only a line feed ends one: other line ends may stand in JSON. */
+/** The lines of UTF-8 text. Only a line feed ends a line: JSON may contain other line separators. */
 export async function* linesOfStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   let pieces: Uint8Array[] = []
   let bytes = 0
@@ -67,7 +67,7 @@ nothing behind. A store that is not there is made.
     const { signal, release } = stopSignal()
     // When interrupted, reading fails, and what was written is removed again.
     if (chunks instanceof Readable) addAbortSignal(signal, chunks)
-    const ask = async ({ store, place }: OpenedStore): Promise<CommandAnswer | CommandFailure> => {
+    const ask = async ({ store, place }: OpenedStore): Promise<CommandResult> => {
       const imported = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
         signal.aborted ? interrupted : Promise.reject(error),
       )

@@ -7,16 +7,8 @@ import type { SessionPin } from "../session/pins.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
-import {
-  type AskedSession,
-  askSession,
-  type CommandAnswer,
-  openSession,
-  placeWords,
-  shortNames,
-  storeOptions,
-} from "./ask-store.ts"
-import type { Arguments, Command } from "./command.ts"
+import { type AskedSession, askSession, openSession, placeWords, shortNames, storeOptions } from "./ask-store.ts"
+import type { Arguments, Command, CommandAnswer } from "./command.ts"
 import {
   clip,
   count,
@@ -29,15 +21,10 @@ import {
   table,
   wrap,
 } from "./terminal/output.ts"
+import words from "./terminal/words.json" with { type: "json" }
 import { ownTextOf, shortenWords } from "./words.ts"
 
-const stateWords: Readonly<Record<Explanation["state"], string>> = {
-  shown: "whole, as it came in",
-  shortened: "in part",
-  summarized: "not itself; a digest stands for it",
-  "other-branch": "not at all: the history went another way",
-  "not-a-message": "not at all: it is no message",
-}
+const stateWords: Readonly<Record<Explanation["state"], string>> = words.states
 
 /** More rows of a text are not shown here; --json has all of it. */
 const maxRows = 60
@@ -93,7 +80,6 @@ type SessionAccount = {
   readonly latest?: HistoryEntry
   /** The store in words. */
   readonly place: string
-  /** The log entry by entry, where that was asked for. */
   readonly log?: readonly HistoryEntry[]
 }
 
@@ -171,33 +157,15 @@ function logLine(entry: HistoryEntry, { width, dim }: Paper): string {
   return entry.onBranch === false ? dim(`${head}${words}`) : `${head}${words}`
 }
 
-type Noun = readonly [one: string, several: string]
+type Noun = { readonly one: string; readonly several: string }
 
-const nouns: Readonly<Record<EntryType, Noun>> = {
-  "session-opened": ["opening", "openings"],
-  "message-appended": ["message", "messages"],
-  "branch-opened": ["branching", "branchings"],
-  "checkpoint-installed": ["compaction", "compactions"],
-  "checkpoint-undone": ["undoing", "undoings"],
-  "stack-seen": ["prompt stack", "prompt stacks"],
-  "stack-installed": ["stack installed", "stacks installed"],
-  "rule-pinned": ["pin", "pins"],
-  "rule-unpinned": ["unpinning", "unpinnings"],
-  "summary-begun": ["background summary", "background summaries"],
-  "calls-judged": ["judgement", "judgements"],
-  "memory-flushed": ["flush to memory", "flushes to memory"],
-  "memory-retrieved": ["retrieval", "retrievals"],
-  "handoff-restored": ["handoff restored", "handoffs restored"],
-  "text-recalled": ["recall", "recalls"],
-  "lookups-repeated": ["repeated lookup", "repeated lookups"],
-  "usage-reported": ["usage report", "usage reports"],
-}
+const nouns: Readonly<Record<EntryType, Noun>> = words.entries
 
 const isType = (type: string): type is EntryType => Object.hasOwn(nouns, type)
 
 /** "3 messages". A type that is not known here goes by its own name. */
 function countOfType(type: string, value: number): string {
-  const [one, several] = isType(type) ? nouns[type] : [type, type]
+  const { one, several } = isType(type) ? nouns[type] : { one: type, several: type }
   return count(value, one, several)
 }
 
@@ -249,7 +217,7 @@ function judgedWords({ tool, decision, policies, enforced }: CallVerdict): strin
   return `${tool}: ${decision} by ${named}${enforced ? "" : " (not enforced)"}`
 }
 
-const entryFrom = ({ message, type }: HistoryEntry): string => message?.role ?? (isType(type) ? nouns[type][0] : type)
+const entryFrom = ({ message, type }: HistoryEntry): string => message?.role ?? (isType(type) ? nouns[type].one : type)
 
 /** The text of a message, with calls and results named. */
 export const messageWords = ({ parts }: Message): string => parts.map(partWords).join("\n")
@@ -313,12 +281,12 @@ const firstWordsLength = 200
 export function sessionTable(sessions: readonly ListedSession[], paper: Paper): readonly string[] {
   const hasAgents = new Set(sessions.map(({ agent }) => agent)).size > 1
   const columns = [
-    { title: "LAST WRITTEN" },
+    "LAST WRITTEN",
     { title: "CONTEXT", align: "right" as const },
     { title: "COMPACTED", align: "right" as const },
-    ...(hasAgents ? [{ title: "AGENT" }] : []),
+    ...(hasAgents ? ["AGENT"] : []),
     { title: "FIRST WORDS", fit: "cut" as const },
-    { title: "SESSION" },
+    "SESSION",
   ]
   const rows = sessions.map(({ name, agent, updatedMs, firstWords, contextTokens, compactions }) => [
     moment(updatedMs),

@@ -1,8 +1,8 @@
 import { describe, HoldfastError } from "../message/errors.ts"
 import { verifyLog } from "../session/log/chain.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
-import { type Command, unusable } from "./command.ts"
+import { askStore, storeOptions } from "./ask-store.ts"
+import { type Command, type CommandAnswer, unusable } from "./command.ts"
 import { count, number, sentenceOf } from "./terminal/output.ts"
 
 export const sessionsVerify: Command = {

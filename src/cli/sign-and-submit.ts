@@ -7,14 +7,22 @@ import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { type Accepted, openOperator } from "../guard/operator/operator.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type AskedOperator, askOperator, type CommandAnswer, operatorOptions, usualFolders } from "./ask-store.ts"
-import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
+import { type AskedOperator, askOperator, operatorOptions, usualFolders } from "./ask-store.ts"
+import {
+  type Arguments,
+  type CommandFailure,
+  type CommandResult,
+  isFailure,
+  misuse,
+  type Options,
+  unusable,
+} from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** What every command that signs takes. */
+/** Options of every command that signs. */
 export const signingOptions: Options = {
   key: { value: "FILE", help: "the private key to sign with; HOLDFAST_KEY, or the one of keys new, unless given" },
   print: { help: "print the signed command and send nothing; holdfast policy submit sends it" },
@@ -22,24 +30,23 @@ export const signingOptions: Options = {
   ...operatorOptions,
 }
 
-/** A command is good for so long: long enough to be carried to another machine. */
+/** How long a signed command is valid: long enough to carry it to another machine. */
 const lifetimeMs = 24 * 3_600_000
-/** A clock that goes a little behind takes it all the same. */
+/** Commands are dated back by this, so that a gateway whose clock is a little slow accepts them. */
 const aheadMs = 30_000
 
-/** Sign a command and submit it, or print it. */
 export async function signAndSubmit(
   args: Arguments,
   world: World,
   command: OperatorCommand,
   words: Submission["words"],
-): Promise<0 | CommandFailure> {
+): Promise<CommandResult> {
   const key = await readKeyFile(args, world.env)
   if (isFailure(key)) return key
   const print = args.isOn("print")
   if (!print && args.valueOf("audience") !== undefined)
     return misuse("--audience goes with --print.", "Leave it out: the store knows for whom it is.")
-  const ask = (asked: AskedOperator): Promise<CommandAnswer | CommandFailure> =>
+  const ask = (asked: AskedOperator): Promise<CommandResult> =>
     print
       ? printSigned(asked, key, command, args, world)
       : submitTo(asked, world, {
@@ -51,7 +58,7 @@ export async function signAndSubmit(
 }
 
 function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last: number, nowMs: number): string {
-  // The time as a number: a command that is signed without the store at hand still gets a number that was not used.
+  // At least the time, so that a command signed without access to the store gets an unused number too.
   const sequence = Math.max(last + 1, Math.trunc(nowMs))
   return signCommand(pem, {
     audience,
@@ -69,7 +76,7 @@ async function printSigned(
   command: OperatorCommand,
   args: Arguments,
   world: World,
-): Promise<CommandAnswer | CommandFailure> {
+): Promise<CommandResult> {
   const named = args.valueOf("audience")
   const found = named === undefined ? await inspectOperator(present({ store, directory })) : undefined
   const audience = named ?? found?.log.audience ?? ""
@@ -86,18 +93,17 @@ async function printSigned(
 export type Submission = {
   readonly key?: KeyFile
   readonly make: (audience: string, last: number) => string
-  /** Says to people what was done, where, and what the gateways on that store enforce now. */
+  /** Lines for people: what was done, where, and what the gateways on that store enforce now. */
   readonly words: (accepted: Accepted, where: SubmittedTo) => readonly string[]
 }
 
 type SubmittedTo = { readonly place: string; readonly enforced: readonly Enforced[]; readonly expected: EnforcedIds }
 
-/** Submit a command to the channel of this store and directory. */
 export async function submitTo(
   { store, directory, place }: AskedOperator,
   world: World,
   { key, make, words }: Submission,
-): Promise<CommandAnswer | CommandFailure> {
+): Promise<CommandResult> {
   if (store === undefined) throw new Error("holdfast bug: a store that should have been made is not there")
   const operator = await openOperator({ store, now: world.dateMs, watch: false, ...present({ directory }) })
   try {
@@ -124,7 +130,7 @@ export async function submitTo(
 /** Where `holdfast keys new` puts the operator's key: out of the folders in which agents work. */
 export const usualKey = (env: World["env"]): string => join(usualFolders(env).config, "operator.key")
 
-/** A private key as it is read to sign with, and never shown. */
+/** A private key to sign with; it is never printed. */
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
 /** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. A file that others may read is refused. */

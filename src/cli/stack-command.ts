@@ -17,13 +17,14 @@ import { present } from "../message/present.ts"
 import { createStackReader, fitToWindow, type StackOptions } from "../session/stack/stack-options.ts"
 import { createMeter, type Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { askSession, type CommandAnswer, dataOption, tellAnswer } from "./ask-store.ts"
+import { askSession, dataOption } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
+  type CommandAnswer,
   type CommandFailure,
-  type CommandGroup,
   commandFailure,
+  type MainGroup,
   unusable,
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
@@ -110,12 +111,12 @@ const stackJson = (stack: Stack, meter: Meter) => ({
 })
 
 const columns = [
-  { title: "LAYER" },
-  { title: "VERSION" },
+  "LAYER",
+  "VERSION",
   { title: "TOKENS", align: "right" },
   { title: "AT LEAST", align: "right" },
-  { title: "GIVES WAY" },
-  { title: "SECTION" },
+  "GIVES WAY",
+  "SECTION",
 ] as const
 
 const givesWay: Readonly<Record<Section["shrink"]["type"], string>> = {
@@ -151,7 +152,6 @@ const stackShow: Command = {
   summary: "The stack that a call gets: its layers and sections, their versions and sizes",
   usage: "stack show [--model M] [--client C] [--agent A] [--tenant T] [--text] [--json]",
   options: { ...choosing, text: { help: "the text as the model reads it" } },
-  maxPositionals: 0,
   notes: `From the sources as they are now. Without a word on the call, the first stack of the configuration.
 
   holdfast stack show
@@ -163,7 +163,7 @@ const stackShow: Command = {
     const { options, meter, windowTokens } = found
     const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
     const texts = renderStack(stack).map(textOfPart)
-    const answer: CommandAnswer = {
+    return {
       json: { ...stackJson(found.stack, meter), windowTokens, events, ...(args.isOn("text") ? { texts } : {}) },
       text: (paper) =>
         args.isOn("text")
@@ -175,7 +175,6 @@ const stackShow: Command = {
               ),
             ],
     }
-    return tellAnswer(answer, args.isOn("json"), world)
   },
 }
 
@@ -222,7 +221,7 @@ const stackDiff: Command = {
       if (before === undefined)
         return unusable("file-invalid", `${named} is no stack.`, "Save one with holdfast stack show --json.")
       const found = await readChosen(args, world)
-      return isRead(found) ? tellAnswer(diffAnswer(before, found.stack), args.isOn("json"), world) : found
+      return isRead(found) ? diffAnswer(before, found.stack) : found
     }
     return askSession(args, world, async ({ session, row }) => {
       const before = await session.stack()
@@ -297,7 +296,6 @@ const stackCheck: Command = {
   summary: "Can every stack of the configuration be read, and does it leave room?",
   usage: "stack check [--config FILE] [--json]",
   options: { config: choosing.config ?? choosing.json, json: choosing.json },
-  maxPositionals: 0,
   notes: `Each stack is read, and its least size held against the window of the configuration or of the model that it is for.
 
   holdfast stack check`,
@@ -308,7 +306,7 @@ const stackCheck: Command = {
     if (resolved.stacks.length === 0) return noStack
     const checked = await Promise.all(resolved.stacks.map((rule) => checkRule(rule, resolved)))
     const failed = checked.find(({ problem }) => problem !== undefined)?.problem
-    const answer: CommandAnswer = {
+    return {
       json: {
         stacks: checked.map(({ rule, read, problem }) => ({
           for: forWhom(rule),
@@ -319,7 +317,6 @@ const stackCheck: Command = {
       text: (paper) => checked.map((one) => sentenceOf(checkedWords(one, paper))),
       ...(failed === undefined ? {} : { failure: commandFailure(failed) }),
     }
-    return tellAnswer(answer, args.isOn("json"), world)
   },
 }
 
@@ -330,8 +327,7 @@ function checkedWords({ rule, read, problem }: Checked, paper: Paper): string {
   return `${paper.bold(forWhom(rule))}: ${stack.hash.slice(0, shownHash)}, ${count(sectionsOf(stack).length, "section")}, ${sizes}, in a window of ${number(windowTokens)}`
 }
 
-export const stackCommand: CommandGroup = {
-  summary: "See, compare and check the prompt stacks of the configuration",
+export const stackCommand: MainGroup = {
   notes: `holdfast stack alone shows the first stack.
 
 A prompt stack stands behind the system part of every request, byte for byte the same, outside of the conversation:

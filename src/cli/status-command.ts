@@ -4,8 +4,8 @@ import { present } from "../message/present.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
-import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
-import { type Arguments, asTyped, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
+import { dataPlace, openPlace, openSession, placeWords, storeOptions } from "./ask-store.ts"
+import { type Arguments, asTyped, type CommandFailure, isFailure, type MainCommand, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
@@ -40,11 +40,9 @@ type Status = {
 }
 
 /** One screen for whoever asks what is going on. */
-export const statusCommand: Command = {
-  summary: "Show what runs, what it saved today and which rules are in force",
+export const statusCommand: MainCommand = {
   usage: "status [--data PLACE] [--json]",
   options: storeOptions,
-  maxPositionals: 0,
   notes: `Gateways are those that serve the same store. Days are in UTC. What was saved is an estimate: tokens that later calls
 did not send because of compactions, at the model table's price of cache reads, less what rewriting the cache cost.
 
@@ -60,7 +58,7 @@ did not send because of compactions, at the model table's price of cache reads, 
       ? { place, gateways, sessions: 0, today: 0, latest: [] }
       : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
     const json = { ...status, place: placeWords(place), running: gateways.length > 0 }
-    return tellAnswer({ json, text: (paper) => screenOf(status, paper, world.env) }, args.isOn("json"), world)
+    return { json, text: (paper) => screenOf(status, paper, world.env) }
   },
 }
 
@@ -159,11 +157,9 @@ function degradedWords(gateways: readonly GatewayState[]): string {
 }
 
 /** What happens, line by line. */
-export const tailCommand: Command = {
-  summary: "Follow the events of the running gateway",
+export const tailCommand: MainCommand = {
   usage: "tail [--data PLACE] [--json]",
   options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
-  maxPositionals: 0,
   notes: `Follows the newest gateway that serves the store, until Ctrl-C or until it ends. No word of a conversation is in it.
 
   holdfast tail`,
@@ -273,15 +269,13 @@ const openers: Readonly<Record<string, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 }
 
-export const openCommand: Command = {
-  summary: "Open the inspector in a browser, signed in",
+export const openCommand: MainCommand = {
   usage: "open [--print] [--port N] [--host H] [--data PLACE] [--config FILE] [--json]",
   options: {
     print: { help: "print the link and open nothing" },
     json: { help: "one JSON object on stdout, and nothing else; opens nothing" },
     ...settingOptions,
   },
-  maxPositionals: 0,
   notes: `It asks the running gateway for a code that signs in once, within five minutes, and opens the inspector with it. The
 browser makes a key of its own, which never leaves it, and stays signed in for eight hours. The newest gateway that
 serves the store is asked, on whatever port; --port and --host name one elsewhere. Give the same --data, --config and

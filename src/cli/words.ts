@@ -6,53 +6,20 @@ import { ownWords } from "../rules/own-words.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { OpenedRequest } from "./read-input.ts"
 import { count, number } from "./terminal/output.ts"
+import words from "./terminal/words.json" with { type: "json" }
 
 /** The wire formats under the names that their providers use. */
-export const formatWords: Readonly<Record<Format, string>> = {
-  "anthropic-messages": "Anthropic Messages",
-  "openai-chat": "OpenAI Chat",
-  "openai-responses": "OpenAI Responses",
-  gemini: "Gemini",
-}
+export const formatWords: Readonly<Record<Format, string>> = words.formats
 
-export const kindWords: Readonly<Record<OpenedRequest["kind"], string>> = {
-  request: "request body",
-  messages: "list of messages",
-  trace: "trace",
-  "claude-code": "session of Claude Code",
-  codex: "session of Codex",
-  pi: "session of pi",
-}
+export const kindWords: Readonly<Record<OpenedRequest["kind"], string>> = words.inputs
 
-export const shortenWords: Readonly<Record<ShortenReason, string>> = {
-  "over-budget": "over its tool's budget",
-  superseded: "a newer one came later",
-  repeated: "the same stands elsewhere",
-  media: "an older picture",
-  "older-round": "of an older round",
-  "no-room": "larger than what fits",
-}
+export const shortenWords: Readonly<Record<ShortenReason, string>> = words.shortened
 
-const remedyWords: Readonly<Record<Report["remedy"], string>> = {
-  none: "Nothing was changed.",
-  repair: "Only broken pairs of calls and results were repaired.",
-  pins: "It fits as it is; only the pinned rules were put in.",
-  micro: "Shortening older tool results was enough; nothing that was said is left out.",
-  summary: "Shortening tool results was not enough: older turns are left out, and a digest stands for them.",
-  fallback: "Last resort: only the digest and the last words are left.",
-}
+const remedyWords: Readonly<Record<Report["remedy"], string>> = words.remedies
 
 export const remedySentence = ({ remedy }: Report): string => remedyWords[remedy]
 
-const triggerWords: Readonly<Record<Trigger, string>> = {
-  asked: "It was asked for",
-  "provider-refused": "The provider refused it as too long",
-  "window-share": "It does not fit",
-  "absolute-tokens": "It is longer than it may become",
-  "phase-end": "A phase of the work has ended",
-  "tool-output": "A tool result is larger than it may be",
-  "tool-rounds": "There are more tool rounds than may stay whole",
-}
+const triggerWords: Readonly<Record<Trigger, string>> = words.triggers
 
 /** Why something was done, or nothing. */
 export function whySentence({ plan, limit, before, remedy }: Report): string {

@@ -1,15 +1,16 @@
+import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { Sink } from "./terminal/output.ts"
 
-/** All of the outside world, beside files, that a command may touch. */
+/** Everything outside the program that a command may use, except files. */
 export type World = {
   readonly stdin: AsyncIterable<Uint8Array>
-  /** Is someone typing, rather than a program piping? */
+  /** Is stdin a terminal, not a pipe or a file? */
   readonly stdinIsTerminal: boolean
   readonly stdout: Sink
   readonly stderr: Sink
-  /** For how long something took. */
+  /** A monotonic clock, for durations. */
   readonly nowMs: () => number
   /** The date, in milliseconds since 1970. */
   readonly dateMs: () => number
@@ -49,7 +50,7 @@ function openSink(stream: NodeJS.WriteStream): Sink {
   }
 }
 
-/** A pipe that is closed at its other end is how `head` says that it has enough. */
+/** A closed pipe is no failure: `head` closes it when it has enough. */
 const isFailure = (error: Error | null | undefined): boolean =>
   error !== null && error !== undefined && !("code" in error && error.code === "EPIPE")
 
@@ -79,4 +80,8 @@ export function stopSignal(): StopSignal {
   }
   for (const wish of wishes) process.on(wish, stop)
   return { signal: controller.signal, release }
+}
+
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort")
 }

@@ -11,9 +11,9 @@ import { openPlace, openSession, placeWords } from "./ask-store.ts"
 import {
   type Arguments,
   asTyped,
-  type Command,
   type CommandFailure,
   isFailure,
+  type MainCommand,
   misuse,
   type Options,
   unusable,
@@ -40,8 +40,7 @@ const options: Options = {
   summary: { value: "F", help: "how to say at the end what was done; text unless given", oneOf: ["text", "json"] },
 }
 
-export const wrapCommand: Command = {
-  summary: "Run a client through a gateway of its own, with a report at the end",
+export const wrapCommand: MainCommand = {
   usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",
   options,
   maxPositionals: 100_000,
@@ -60,7 +59,7 @@ client. Options stand before the client, and all after it is the client's. Signa
 /** A model call of the client. */
 type WrappedCall = {
   readonly session?: string
-  /** It was refused, or its answer broke off by no doing of the client. */
+  /** It was refused, or its response broke off and the client did not cause that. */
   readonly failed: boolean
   /** What the gateway says of that. */
   readonly why?: string
@@ -72,7 +71,7 @@ const isFailed = (status: number, ending: unknown): boolean =>
 const cutWords = (ending: unknown): string | undefined =>
   ending === "upstream-cut" ? "The provider's answer broke off, or was silent for too long." : undefined
 
-/** A gateway to go through, and what is known of the calls since. */
+/** The gateway that the client uses, and the calls made through it. */
 type Way = {
   readonly url: string
   readonly words: string
@@ -80,7 +79,7 @@ type Way = {
   readonly store: Store
   readonly sessionOf: (row: SessionRow) => Session
   readonly faults: () => readonly string[]
-  /** Where a browser sees a session, signed in once; nothing where the gateway ends with the client. */
+  /** A one-time link to a session in the inspector; undefined if the gateway ends with the client. */
   readonly link: (session: string) => Promise<string | undefined>
   readonly close: () => Promise<void>
 }
@@ -124,7 +123,7 @@ const withUpstream = (args: Arguments, upstream: string | undefined): Arguments 
     ? args
     : { ...args, valueOf: (option) => (option === "upstream" ? upstream : args.valueOf(option)) }
 
-/** Titles, checks and subagents are sessions too; so many are looked at. */
+/** Limit on the sessions in the report; titles, checks and subagents are sessions too. */
 const maxSessions = 200
 
 async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World): Promise<void> {
@@ -169,7 +168,7 @@ async function openWay(
   return await startWay(settings, args, world, program)
 }
 
-/** Through one that runs: others may use it at the same time, so that what is told is what it did since. */
+/** Use a running gateway. Other clients may use it too, so the report covers all its calls since the start. */
 async function joinWay(
   gateway: RunningGateway,
   place: string,
@@ -210,7 +209,7 @@ async function joinWay(
   }
 }
 
-/** Faults that are told at the end, when the client has left the terminal. */
+/** Limit on faults reported at the end, when the client has left the terminal. */
 const maxFaults = 5
 
 async function startWay(

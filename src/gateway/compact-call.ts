@@ -2,12 +2,11 @@ import { HoldfastError, unlessProblem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { readContextError } from "../model/too-long.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { answerProblem, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
+import { answerBytes, answerProblem, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
 import type { IncomingCall } from "./fast-path/fast-path.ts"
-import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import { refersToAccount } from "./http/other-paths.ts"
 import type { Route } from "./http/route.ts"
-import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
+import { readWhole } from "./http/transport.ts"
 import { isForeign } from "./ingest-call.ts"
 import { isRefused, type Located, locate } from "./locate.ts"
 import { readIncomingCall, send } from "./model-call.ts"
@@ -44,7 +43,8 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
     if (located !== undefined && cannotAnswer(answer.status, bytes) && located.whole !== undefined) {
       return await answerHere(exchange, located)
     }
-    await relay(exchange, answer, bytes, located)
+    if (located !== undefined) await noteAnswer(exchange, located, answer.status < 300 ? bytes : Buffer.alloc(0))
+    answerBytes(exchange, answer, bytes, located?.session.id)
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault), format)
   }
@@ -97,22 +97,4 @@ async function noteAnswer({ deps }: Exchange, { assignment, request }: Located, 
   const answer = unlessProblem(() => decodeResponse("openai-responses", bytes.toString("utf8")))
   const messages = answer?.messages.filter(({ role }) => role === "assistant") ?? []
   await deps.lineages.answered(assignment, request, messages, present({ responseId: answer?.id }))
-}
-
-async function relay(
-  exchange: Exchange,
-  answer: UpstreamAnswer,
-  bytes: Buffer,
-  located: Located | undefined,
-): Promise<void> {
-  const { response, requestLog } = exchange
-  if (located !== undefined) await noteAnswer(exchange, located, answer.status < 300 ? bytes : Buffer.alloc(0))
-  response.writeHead(answer.status, [
-    ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-    ...ownHeaders({ trace: requestLog.id, ...present({ session: located?.session.id }) }),
-  ])
-  requestLog.firstByte()
-  response.end(bytes)
-  requestLog.noted.responseBytes = bytes.length
-  requestLog.close("complete", answer.status)
 }

@@ -6,7 +6,7 @@ import type { SessionGuarding } from "../session/record.ts"
 import { createPause } from "../store/pace.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
+import { readSse, type SseEvent } from "../wire/sse.ts"
 import { arrayEnd, arrayStep, startArray } from "../wire/sse-array.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
@@ -214,8 +214,7 @@ function framesOf(bytes: Buffer, framing: StreamFraming): readonly SseEvent[] {
     const [state, events] = arrayStep(startArray(), bytes)
     return [...events, ...arrayEnd(state)]
   }
-  const [state, events] = sseStep(startSse(), bytes)
-  return [...events, ...sseEnd(state)]
+  return readSse(bytes)
 }
 
 /** The largest non-streamed response that is read in order to judge it. */

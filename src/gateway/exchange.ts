@@ -4,9 +4,9 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Receipt } from "../session/prepared.ts"
 import type { Approvals } from "./admin/approvals.ts"
-import { ownHeaders } from "./http/headers.ts"
+import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import type { Bodies } from "./http/read-body.ts"
-import type { Transport } from "./http/transport.ts"
+import type { Transport, UpstreamAnswer } from "./http/transport.ts"
 import { wireError, wireRefusal } from "./http/wire-error.ts"
 import type { OutgoingDeps } from "./ingest-call.ts"
 import type { OwnAnswer } from "./server-state/compaction-answer.ts"
@@ -104,6 +104,21 @@ export function problemOf(error: unknown, onFault: (error: unknown) => void): Pr
   if (error instanceof HoldfastError) return error.problem
   onFault(error)
   return { code: "gateway-fault" }
+}
+
+/** Send an upstream response that was read whole. */
+export function answerBytes(
+  { response, requestLog }: Exchange,
+  { status, rawHeaders }: Pick<UpstreamAnswer, "status" | "rawHeaders">,
+  bytes: Buffer,
+  session?: string,
+): void {
+  const own = ownHeaders({ trace: requestLog.id, ...present({ session }) })
+  response.writeHead(status, [...relayedHeaders(rawHeaders, { keepLength: true }), ...own])
+  requestLog.firstByte()
+  response.end(bytes)
+  requestLog.noted.responseBytes = bytes.length
+  requestLog.close("complete", status)
 }
 
 /** Send a response that the gateway itself produced. */

@@ -4,7 +4,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { ApiFamily } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Delivery, deliver } from "./deliver.ts"
-import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
+import { answerBytes, answerProblem, type Exchange, problemOf } from "./exchange.ts"
 import { bare, forwardedHeaders, holdfastHeaders, ownHeaders, relayedHeaders } from "./http/headers.ts"
 import { bodyKind, isForEveryone, mayCarryCall, type OtherPath, otherPathOf } from "./http/other-paths.ts"
 import { relayBytes } from "./http/relay.ts"
@@ -34,7 +34,7 @@ export async function passThrough(exchange: Exchange, family: ApiFamily, path: s
     const isOpen = deps.unjudged === "pass"
     if (other.type === "closed" && !isOpen) return answerProblem(exchange, unjudged(other.what))
     const answer = await forward(exchange, upstream, family, path, true)
-    if (other.type === "stored") return await deliver(exchange, storedDelivery(other, path, answer, guarding))
+    if (other.type === "stored") return await deliver(exchange, storedDelivery(exchange, other, path, answer, guarding))
     if (isOpen || other.type !== "unknown") return await relay(exchange, answer)
     await relayIfHarmless(exchange, answer, other.isFile)
   } catch (error) {
@@ -101,6 +101,7 @@ type Guarded = Awaited<ReturnType<OutgoingCall["guarding"]>>
 
 /** A stored response is delivered as the answer of a model call is, but the model cannot be asked again. */
 function storedDelivery(
+  { deps, tenant }: Exchange,
   { format }: Extract<OtherPath, { type: "stored" }>,
   path: string,
   answer: UpstreamAnswer,
@@ -109,15 +110,8 @@ function storedDelivery(
   const never = (): never => {
     throw new Error("holdfast bug: a stored response has no further round")
   }
-  const outgoing: OutgoingCall = {
-    how: "passed",
-    bytes: Buffer.alloc(0),
-    changed: false,
-    known: () => ({ trace: [] }),
-    guarding: async () => guarding,
-    smaller: async () => undefined,
-    ended: () => {},
-  }
+  const call = untouchedCall({ tenant, own: { bypass: false }, bytes: Buffer.alloc(0) }, "passed", deps)
+  const outgoing = { ...call, guarding: async () => guarding }
   const nothing = { sent: Buffer.from("{}"), recalls: false, changed: false, again: never, aside: never }
   return { format, path, outgoing, answer, ...nothing, hidden: { rounds: 0, recalled: [] }, isStored: true }
 }
@@ -135,15 +129,7 @@ async function relayIfHarmless(exchange: Exchange, answer: UpstreamAnswer, isFil
   const isText = isUtf8(bytes) && (kind === "text" || isFile || bytes.length === 0)
   const isHarmless = isText ? !mayCarryCall(bytes.toString("utf8")) : isFile
   if (!isHarmless) return answerProblem(exchange, unjudged("this path"))
-  const { response, requestLog } = exchange
-  response.writeHead(answer.status, [
-    ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-    ...ownHeaders({ trace: requestLog.id }),
-  ])
-  requestLog.firstByte()
-  response.end(bytes)
-  requestLog.noted.responseBytes = bytes.length
-  requestLog.close("complete", answer.status)
+  answerBytes(exchange, answer, bytes)
 }
 
 const unjudged = (what: string) => ({ code: "path-unjudged", what }) as const

@@ -138,7 +138,6 @@ const internalError = -32603
 
 const tracesDescription = "What one compaction did and why, as data: every edit with its reason."
 
-/** The traces of the compactions, each as a resource. */
 function tracesResource(sdk: Sdk, source: McpSource, onFault: OnFault): (server: McpServer) => void {
   const guarded = async <Value>(run: () => Promise<Value>): Promise<Value> => {
     try {
@@ -207,7 +206,6 @@ const dayShape = /^\d{4}-\d{2}-\d{2}$/
 
 type Hit = Omit<FoundMemory, "sources"> & { readonly sources: string[] }
 
-/** The tool that searches the durable memory. */
 function searchTool({ z }: Sdk, source: McpSource, onFault: OnFault): (server: McpServer) => void {
   const name = z.string().min(1).max(maxName)
   const day = z.string().regex(dayShape)
@@ -306,7 +304,6 @@ function fitItems<Item extends { readonly text: string }>(
   return end < 0 ? items : items.slice(0, end)
 }
 
-/** Shortens a text and says where it was cut. */
 const cutText = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters
     ? text

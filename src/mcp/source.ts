@@ -20,7 +20,6 @@ export type McpMemorySearch = {
   readonly limit?: number
 }
 
-/** A line of memory that a search found. */
 export type FoundMemory = {
   readonly text: string
   readonly kind: string

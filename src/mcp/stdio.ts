@@ -75,7 +75,7 @@ function createOpenRequests(): OpenRequests {
   }
 }
 
-/** MCP over two pipes, a message per line; no message is answered with an error. `ended`: input over, every request answered. */
+/** MCP over two pipes, one message per line; any other line gets an error. `ended`: the input is over, every request answered. */
 function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPipes, onFault: OnFault) {
   const open = createOpenRequests()
   let closed = false

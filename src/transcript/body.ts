@@ -129,25 +129,15 @@ const traceKind = "trace"
 /** One conversation on each line, or a JSON file that holds one, or a list of them. */
 export function readTraces(file: string, format?: Format): TranscriptFile {
   const text = withoutMark(file)
-  const given = present({ format })
+  const read = (body: string, after: string, line = 1): Conversation =>
+    readBody(body, { kind: traceKind, line, after, ...present({ format }) })
   if (text.trimStart().startsWith("[")) {
     const bodies = elements(readJson(text, "request")).map(wireOf)
-    return {
-      kind: traceKind,
-      conversations: bodies.map((body) => readBody(body, { kind: traceKind, line: 1, after: "\n", ...given })),
-      skipped: [],
-    }
+    return { kind: traceKind, conversations: bodies.map((body) => read(body, "\n")), skipped: [] }
   }
-  if (tryParse(firstLine(text)) === undefined)
-    return {
-      kind: traceKind,
-      conversations: [readBody(text, { kind: traceKind, line: 1, after: "", ...given })],
-      skipped: [],
-    }
+  if (tryParse(firstLine(text)) === undefined) return { kind: traceKind, conversations: [read(text, "")], skipped: [] }
   const conversations: Conversation[] = []
-  const { cut } = readLines(file, ({ text: line, number }) => {
-    conversations.push(readBody(line, { kind: traceKind, line: number, after: "\n", ...given }))
-  })
+  const { cut } = readLines(file, ({ text: line, number }) => void conversations.push(read(line, "\n", number)))
   return { kind: traceKind, conversations, skipped: cut === undefined ? [] : [cut] }
 }
 

@@ -218,7 +218,7 @@ function readEntry({ json, index }: Line): Entry | undefined {
   const boundary = stringIn(json, "subtype") === "compact_boundary" ? readBoundary(json) : undefined
   const agent = isTrue(json, "isSidechain") ? (stringIn(json, "agentId") ?? "") : undefined
   const inner = member(json, "message")
-  const said = inner !== undefined && isObject(inner.value) ? readSaid(json, inner) : readRendered(json)
+  const said = inner !== undefined && isObject(inner.value) ? readSpoken(json, inner) : readRendered(json)
   return {
     id,
     index,
@@ -230,7 +230,7 @@ function readEntry({ json, index }: Line): Entry | undefined {
 
 const speakers: ReadonlySet<string | undefined> = new Set(["user", "assistant", "system"])
 
-function readSaid(json: Json, inner: Json): Pick<Entry, "message" | "answer" | "model" | "note"> | undefined {
+function readSpoken(json: Json, inner: Json): Pick<Entry, "message" | "answer" | "model" | "note"> | undefined {
   if (!speakers.has(stringIn(json, "type"))) return undefined
   const read = codecs["anthropic-messages"].readMessage(inner, [])
   const model = stringIn(inner, "model")
@@ -248,10 +248,10 @@ function readSaid(json: Json, inner: Json): Pick<Entry, "message" | "answer" | "
 /** A reminder or attached file as the model saw it; older versions did not store that. */
 function readRendered(json: Json): Pick<Entry, "message" | "note"> | undefined {
   const rendered = stringIn(json, "type") === "attachment" ? member(json, "rendered") : undefined
-  const blocks = (rendered === undefined ? [] : elements(rendered)).flatMap((piece): readonly Wire[] => {
+  const blocks = elements(rendered).flatMap((piece): readonly Wire[] => {
     const content = member(piece, "content")
     if (typeof content?.value === "string") return [write({ type: "text", text: content.value })]
-    return content === undefined ? [] : elements(content).map(wireOf)
+    return elements(content).map(wireOf)
   })
   if (blocks.length === 0) return undefined
   const wire = writeObject({ role: write("user"), content: writeList(blocks) })
@@ -263,22 +263,17 @@ function readRendered(json: Json): Pick<Entry, "message" | "note"> | undefined {
 function sendable(inner: Json): NonNullable<Message["wire"]> {
   const names = Object.keys(isObject(inner.value) ? inner.value : {})
   if (names.every((name) => name === "role" || name === "content")) return wireOf(inner)
-  const [role, content] = [member(inner, "role"), member(inner, "content")]
-  return writeObject({
-    role: role === undefined ? undefined : wireOf(role),
-    content: content === undefined ? undefined : wireOf(content),
-  })
+  const kept = ["role", "content"].flatMap((name) => member(inner, name) ?? [])
+  return writeObject(Object.fromEntries(kept.map((json) => [json.key, wireOf(json)])))
 }
 
 function readBoundary(json: Json): Boundary {
   const meta = member(json, "compactMetadata")
-  const segment = meta === undefined ? undefined : member(meta, "preservedSegment")
+  const segment = member(meta, "preservedSegment")
   const head = stringIn(segment, "headUuid")
   const tail = stringIn(segment, "tailUuid")
-  const preserved = meta === undefined ? undefined : member(meta, "preservedMessages")
-  const uuids = preserved === undefined ? undefined : member(preserved, "uuids")
-  const kept =
-    uuids === undefined ? [] : elements(uuids).flatMap(({ value }) => (typeof value === "string" ? value : []))
+  const uuids = elements(member(member(meta, "preservedMessages"), "uuids"))
+  const kept = uuids.flatMap(({ value }) => (typeof value === "string" ? value : []))
   const keptRange = head === undefined || tail === undefined ? undefined : { head, tail }
   return {
     kept,
@@ -461,8 +456,8 @@ const mainShape = ({ all, current }: Shapes): Shape | undefined =>
 
 function readShape({ json, index }: Line): Shape {
   const shape = member(json, "shape")
-  const system = shape === undefined ? undefined : member(shape, "system")
-  const tools = shape === undefined ? undefined : member(shape, "tools")
+  const system = member(shape, "system")
+  const tools = member(shape, "tools")
   const { readSystem, readTools } = codecs["anthropic-messages"]
   return {
     system: system === undefined ? [] : readSystem(system),

@@ -36,7 +36,6 @@ function isContext({ role, parts }: Message): boolean {
   )
 }
 
-/** A message of the user: a turn begins here. */
 const isUserTurn = (message: Message): boolean =>
   message.role === "user" && message.parts.every(({ type }) => type !== "tool-result") && !isContext(message)
 

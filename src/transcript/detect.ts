@@ -8,7 +8,6 @@ import { firstLine, withoutMark } from "./lines.ts"
 /** The number of lines examined: a session file begins with a few lines about itself. */
 const linesLookedAt = 64
 
-/** Detects the kind of a transcript file by the first line that only one kind has. */
 export function detectFile(text: string): FileKind {
   const start = withoutMark(text).trimStart()
   if (start.startsWith("[")) return kindOfList(start)

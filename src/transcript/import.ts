@@ -126,17 +126,13 @@ function readEntry(json: Json, type: string, { order }: Session): Partial<Entry>
 
 /** Tools that a system message adds or removes, in Anthropic's declaration. */
 function readTools(message: Json): Entry["tools"] {
-  const list = (name: string): readonly Json[] => {
-    const found = member(message, name)
-    return found === undefined ? [] : elements(found)
-  }
-  const added = list("toolsAdded").map((tool): Tool => {
+  const added = elements(member(message, "toolsAdded")).map((tool): Tool => {
     const name = stringIn(tool, "name") ?? "unnamed"
     const schema = member(tool, "parameters")?.value ?? { type: "object" }
     const fields = { name, ...present({ description: stringIn(tool, "description") }), input_schema: schema }
     return { name, wire: write(fields) }
   })
-  const removed = list("toolsRemoved").map((tool) => stringIn(tool, "name") ?? "")
+  const removed = elements(member(message, "toolsRemoved")).map((tool) => stringIn(tool, "name") ?? "")
   return added.length + removed.length === 0 ? undefined : { added, removed }
 }
 

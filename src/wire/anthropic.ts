@@ -23,7 +23,11 @@ import {
   mediaOfFile,
   mediaOfInline,
   type RequestSettings,
+  readEnvelope,
+  readTextOrList,
   textAsRead,
+  wireFields,
+  writeTextOrList,
   writeTools,
 } from "./codec.ts"
 import {
@@ -38,7 +42,6 @@ import {
   requireString,
   requireWire,
   stringIn,
-  tryParse,
   valueIn,
   wireOf,
 } from "./json.ts"
@@ -55,10 +58,6 @@ function readHeld(body: Json): HeldState | undefined {
   const thread = member(body, "thread")
   if (stringIn(thread, "type") !== "continue") return undefined
   return { type: "thread", ...present({ id: stringIn(thread, "previous_message_id") }) }
-}
-
-function readSystem(system: Json): readonly Part[] {
-  return readContent(system)
 }
 
 function readTools(tools: Json): readonly Tool[] {
@@ -85,11 +84,8 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
   return { id: messageId(`m${earlier.length}`), role, parts: readContent(content), wire, format: "anthropic-messages" }
 }
 
-function readContent(content: Json): readonly Part[] {
-  if (typeof content.value === "string") return [{ type: "text", text: content.value }]
-  if (!Array.isArray(content.value)) return refuseJson(content, "a string or an array of blocks")
-  return elements(content).map(readBlock)
-}
+const readContent = (content: Json): readonly Part[] =>
+  readTextOrList(content, readBlock, "a string or an array of blocks")
 
 // Parts
 
@@ -121,7 +117,6 @@ export function readBlock(block: Json): Part {
   }
 }
 
-/** The kind of a call, by the type of its block. */
 export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ["tool_use", "function"],
   ["server_tool_use", "provider"],
@@ -168,8 +163,8 @@ function readMedia(block: Json): Media {
 function readDocumentText(block: Json): { readonly title?: string; readonly text?: string } {
   const source = member(block, "source")
   const carried = stringIn(source, "type") === "text" ? stringIn(source, "data") : undefined
-  const texts = [member(block, "content"), source === undefined ? undefined : member(source, "content")]
-    .flatMap((list) => (list === undefined ? [] : elements(list)))
+  const texts = [member(block, "content"), member(source, "content")]
+    .flatMap(elements)
     .flatMap((item) => stringIn(item, "text") ?? [])
   return present({
     title: stringIn(block, "title"),
@@ -197,16 +192,11 @@ export function readAnthropicResponse(body: Json): ModelResponse {
   const wire = writeObject({ role: write("assistant"), content: wireOf(content) })
   return {
     format: "anthropic-messages",
-    wire: wireOf(body),
+    ...readEnvelope(body, readAnthropicUsage),
     messages: [
       { id: messageId("r0"), role: "assistant", parts: readContent(content), wire, format: "anthropic-messages" },
     ],
     stop: anthropicStop(valueIn(body, "stop_reason")),
-    ...present({
-      id: stringIn(body, "id"),
-      model: stringIn(body, "model"),
-      usage: readAnthropicUsage(member(body, "usage")),
-    }),
   }
 }
 
@@ -224,7 +214,7 @@ export const anthropic: Codec = {
   format: "anthropic-messages",
   names: { messages: ["messages"], system: ["system"], tools: ["tools"] },
   readSettings,
-  readSystem,
+  readSystem: readContent,
   readTools,
   readMessage,
   writeSystem,
@@ -248,12 +238,9 @@ function writeMessage(message: Message): readonly Wire[] {
   return [overlay(message.wire, { role: write(message.role), content: writeContent(message.parts) })]
 }
 
-/** One plain text is written as a string, as the API allows; anything else as blocks. */
-function writeContent(parts: readonly Part[]): Wire {
-  const [only] = parts
-  const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined && only.breakpoint === undefined
-  return plain ? write(only.text) : writeList(parts.map(writePart))
-}
+/** A cache marker stands on a block. */
+const writeContent = (parts: readonly Part[]): Wire =>
+  parts[0]?.breakpoint === undefined ? writeTextOrList(parts, writePart) : writeList(parts.map(writePart))
 
 // Parts
 
@@ -286,8 +273,7 @@ function writePart(part: Part): Wire {
 }
 
 function writeToolResult(part: ToolResultPart & Pick<Part, "wire" | "breakpoint">): Wire {
-  const before = part.wire === undefined ? undefined : tryParse(part.wire)
-  const was = isObject(before) ? before : {}
+  const was = wireFields(part.wire)
   return overlay(part.wire, {
     ...(part.kind === "provider" ? {} : { type: write("tool_result") }),
     tool_use_id: write(part.callId),

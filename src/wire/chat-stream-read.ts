@@ -43,7 +43,7 @@ export function readChunk(state: DecodeState, sse: SseEvent): Read {
   const error = member(chunk, "error")
   if (error !== undefined && error.value !== null) return [{ ...state, closed: true }, pieces(errorOf(error))]
   const choice = choiceOf(chunk)
-  const delta = choice === undefined ? undefined : member(choice, "delta")
+  const delta = member(choice, "delta")
   return chain(state, [
     (now) => readStart(now, chunk),
     (now) => (delta === undefined || !isObject(delta.value) ? [now, []] : readDelta(now, delta)),
@@ -104,7 +104,7 @@ function readDelta(state: DecodeState, delta: Json): Read {
   return chain(state, [
     (now) => readText(now, "reasoning", reasoning),
     (now) => readText(now, "text", stringIn(delta, "content")),
-    ...(calls === undefined ? [] : elements(calls)).map(
+    ...elements(calls).map(
       (call, slot): Reader =>
         (now) =>
           readCall(now, call, slot),
@@ -163,7 +163,7 @@ function feedInput(
   inner: Json | undefined,
   name: "arguments" | "input",
 ): readonly [DecodeState, string] {
-  const given = inner === undefined ? undefined : member(inner, name)
+  const given = member(inner, name)
   const open = state.open.get(key)
   if (given === undefined || given.value === null || given.value === "" || open === undefined) return [state, ""]
   if (open.input !== undefined || (open.fed && typeof given.value !== "string"))

@@ -1,5 +1,5 @@
-import { describe, type Problem } from "../message/errors.ts"
-import type { ModelResponse, StopReason, Usage, Wire } from "../message/message.ts"
+import type { Problem } from "../message/errors.ts"
+import type { ModelResponse, Usage, Wire } from "../message/message.ts"
 import { readChatResponse } from "./chat.ts"
 import { choiceOf, hasMore, knownCallFields, knownFields, readChunk } from "./chat-stream-read.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
@@ -9,14 +9,17 @@ import {
   type Collected,
   type EncodeState,
   endOf,
+  errorNames,
   hasChunk,
   indexOf,
   isClientPart,
   type PartDraft,
   type StreamCodec,
   type StreamEvent,
+  stopNames,
   type WrittenEvent,
   type WrittenPart,
+  writtenPart,
 } from "./stream.ts"
 
 /** One assistant message: its text, its calls in order, and all unknown fields merged over the deltas. */
@@ -40,7 +43,6 @@ function assemble({ parts, others }: Collected): ModelResponse {
 
 const joined = (drafts: readonly PartDraft[]): string => drafts.map(({ text }) => text).join("")
 
-/** The name that this server uses for reasoning. */
 function reasoningName(thoughts: readonly PartDraft[]): string {
   const delta = thoughts[0] === undefined ? undefined : deltaOf(thoughts[0].start)
   return stringIn(delta, "reasoning_content") === undefined && stringIn(delta, "reasoning") !== undefined
@@ -58,7 +60,7 @@ function callFrom({ start, input, others }: PartDraft): Wire {
   if (start.part !== "tool-call") return write(null)
   const began = callOf(start)
   const name = start.kind === "custom" ? "custom" : "function"
-  const inner = began === undefined ? undefined : member(began, name)
+  const inner = member(began, name)
   const said: Fields = { name: write(start.tool), [name === "custom" ? "input" : "arguments"]: write(input) }
   return overlay(began === undefined ? undefined : wireOf(began), {
     index: undefined,
@@ -69,17 +71,11 @@ function callFrom({ start, input, others }: PartDraft): Wire {
   })
 }
 
-function deltaOf({ wire }: StreamEvent): Json | undefined {
-  if (wire === undefined) return undefined
-  const choice = choiceOf(readJson(wire.sse.data, "response"))
-  return choice === undefined ? undefined : member(choice, "delta")
-}
+const deltaOf = ({ wire }: StreamEvent): Json | undefined =>
+  wire === undefined ? undefined : member(choiceOf(readJson(wire.sse.data, "response")), "delta")
 
-function callOf(event: StreamEvent): Json | undefined {
-  const delta = deltaOf(event)
-  const calls = delta === undefined ? undefined : member(delta, "tool_calls")
-  return calls === undefined ? undefined : elements(calls)[event.wire?.slot ?? 0]
-}
+const callOf = (event: StreamEvent): Json | undefined =>
+  elements(member(deltaOf(event), "tool_calls"))[event.wire?.slot ?? 0]
 
 /** The fields outside `known`, merged over all deltas. */
 function unknownFields(deltas: readonly (Json | undefined)[], known: ReadonlySet<string>): Fields {
@@ -161,7 +157,7 @@ function rewriteFinish(choice: Json, left: readonly StreamEvent[]): Fields {
   const reason = stringIn(choice, "finish_reason") || undefined
   const stop = left.find((event) => event.type === "response-stop")
   if (reason === undefined || (stop !== undefined && stop.stop === stop.wire?.stop)) return {}
-  return { finish_reason: write(stop === undefined ? null : finishReasons[stop.stop]) }
+  return { finish_reason: write(stop === undefined ? null : stopNames["openai-chat"][stop.stop]) }
 }
 
 function rewriteDelta(state: EncodeState, delta: Json, left: readonly StreamEvent[]): Wire {
@@ -189,8 +185,7 @@ const isText = (event: StreamEvent): boolean =>
 function rewriteCalls(state: EncodeState, calls: Json, left: readonly StreamEvent[]): Fields {
   const parts = new Map<number, WrittenPart>()
   for (const event of left) {
-    const index = indexOf(event)
-    const part = index === undefined ? undefined : state.open.get(index)
+    const part = writtenPart(state, event)
     if (part !== undefined && event.wire?.slot !== undefined) parts.set(event.wire.slot, part)
   }
   const written = elements(calls).flatMap((call, slot) => {
@@ -205,7 +200,7 @@ function writeChunks(state: EncodeState, event: StreamEvent): readonly SseEvent[
     case "response-start":
       return event === state.start ? [chunkOf(state, { role: "assistant", content: "" })] : []
     case "response-stop":
-      return [chunkOf(state, {}, finishReasons[event.stop])]
+      return [chunkOf(state, {}, stopNames["openai-chat"][event.stop])]
     case "response-end": {
       const counted = state.usage !== undefined && state.start?.wire === undefined
       return [...(counted ? [usageChunk(state, state.usage)] : []), createSseEvent("[DONE]")]
@@ -213,8 +208,7 @@ function writeChunks(state: EncodeState, event: StreamEvent): readonly SseEvent[
     case "error":
       return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
     default: {
-      const index = indexOf(event)
-      const part = index === undefined ? undefined : state.open.get(index)
+      const part = writtenPart(state, event)
       return part === undefined ? [] : writePartEvent(state, part, event)
     }
   }
@@ -269,19 +263,7 @@ function usageChunk(state: EncodeState, usage: Usage): SseEvent {
   return envelope(state, { choices: write([]), usage: write(counts) })
 }
 
-const finishReasons: Readonly<Record<StopReason, string>> = {
-  end: "stop",
-  "tool-calls": "tool_calls",
-  length: "length",
-  refusal: "content_filter",
-  pause: "stop",
-  compaction: "stop",
-  "context-window": "length",
-  other: "stop",
-}
-
 function errorEvent(problem: Problem): Wire {
-  const upstream = problem.code === "upstream-error"
-  const message = upstream ? problem.message : describe(problem).sentence
-  return write({ message, type: upstream ? problem.type : "server_error", param: null, code: null })
+  const { message, type } = errorNames(problem, "server_error")
+  return write({ message, type, param: null, code: null })
 }

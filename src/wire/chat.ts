@@ -24,9 +24,13 @@ import {
   mediaOfInline,
   mediaOfUrl,
   type RequestSettings,
+  readEnvelope,
+  readTextOrList,
   textAsRead,
+  wireFields,
   writeArguments,
   writeCustomInput,
+  writeTextOrList,
   writeTools,
 } from "./codec.ts"
 import {
@@ -42,7 +46,6 @@ import {
   requireString,
   requireWire,
   stringIn,
-  tryParse,
   valueIn,
   wireOf,
 } from "./json.ts"
@@ -125,21 +128,18 @@ function latestFunctionCall(json: Json, earlier: readonly Message[]): ToolCallPa
 
 function readAssistant(json: Json, earlier: readonly Message[]): readonly Part[] {
   const reasoning = stringIn(json, "reasoning_content") ?? stringIn(json, "reasoning")
-  const calls = member(json, "tool_calls")
   const legacy = member(json, "function_call")
   return [
     ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning } as const]),
     ...readContent(member(json, "content")),
-    ...(calls === undefined ? [] : elements(calls).map(readCall)),
+    ...elements(member(json, "tool_calls")).map(readCall),
     ...(legacy === undefined || !isObject(legacy.value) ? [] : [readFunctionCall(legacy, placeId(earlier))]),
   ]
 }
 
 function readContent(content: Json | undefined): readonly Part[] {
   if (content === undefined || content.value === null) return []
-  if (typeof content.value === "string") return [{ type: "text", text: content.value }]
-  if (!Array.isArray(content.value)) return refuseJson(content, "a string, null or an array of parts")
-  return elements(content).map(readPart)
+  return readTextOrList(content, readPart, "a string, null or an array of parts")
 }
 
 // Parts
@@ -221,19 +221,14 @@ export const chatStop = (reason: unknown): StopReason => stops.get(reason) ?? "o
 /** Of several choices the first is the conversation's; clients ask for one. */
 export function readChatResponse(body: Json): ModelResponse {
   const [choice] = requireElements(requireObject(body), "choices")
-  const message = choice === undefined ? undefined : member(choice, "message")
+  const message = member(choice, "message")
   if (choice === undefined || message === undefined)
     return refuseJson(body, "at least one choice with a message", "choices")
   return {
     format: "openai-chat",
-    wire: wireOf(body),
+    ...readEnvelope(body, readChatUsage),
     messages: [{ ...readMessage(message, []), id: messageId("r0") }],
     stop: chatStop(valueIn(choice, "finish_reason")),
-    ...present({
-      id: stringIn(body, "id"),
-      model: stringIn(body, "model"),
-      usage: readChatUsage(member(body, "usage")),
-    }),
   }
 }
 
@@ -250,11 +245,6 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
 
 // System
 
-/** On this wire the system part stands among the messages. */
-function writeSystem(parts: readonly Part[]): Wire {
-  return writeContent(parts)
-}
-
 // Messages
 
 function writeMessage(message: Message): readonly Wire[] {
@@ -267,7 +257,7 @@ function writeOther({ role, parts, wire }: Message): readonly Wire[] {
   const rest = parts.filter((part) => part.type !== "tool-result")
   if (results.length === 0) {
     // What was a tool's message and holds no result any more is no tool's message.
-    const was = parsed(wire)
+    const was = wireFields(wire)
     const base = was.tool_call_id === undefined && was.role !== "function" ? wire : undefined
     return [overlay(base, { ...roleField(base, role), ...contentField(rest, base, was) })]
   }
@@ -277,7 +267,7 @@ function writeOther({ role, parts, wire }: Message): readonly Wire[] {
 }
 
 function writeResult(result: ToolResultPart, wire: Wire | undefined): Wire {
-  const was = parsed(wire)
+  const was = wireFields(wire)
   const content = contentField(result.content, wire, was)
   if (was.role === "function") return overlay(wire, content)
   if (wire === undefined && isPlaceId(result.callId)) {
@@ -291,7 +281,7 @@ function writeResult(result: ToolResultPart, wire: Wire | undefined): Wire {
 }
 
 function writeAssistant({ parts, wire }: Message): Wire {
-  const was = parsed(wire)
+  const was = wireFields(wire)
   const calls = parts.filter((part) => part.type === "tool-call")
   const content = parts.filter((part) => part.type !== "tool-call" && part.type !== "reasoning")
   const reasoning = parts.find((part) => part.type === "reasoning")?.text
@@ -337,20 +327,13 @@ function contentField(
   return parts.length === 0 && stays ? {} : { content: writeContent(parts) }
 }
 
-/** One plain text is written as a string, as the API allows; anything else as a list of parts. */
+/** A cache marker stands on a part. */
 function writeContent(parts: readonly Part[]): Wire {
-  const [only] = parts
   if (parts.length === 0) return write("")
-  const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined && only.breakpoint === undefined
-  return plain ? write(only.text) : writeList(parts.map(writePart))
+  return parts[0]?.breakpoint === undefined ? writeTextOrList(parts, writePart) : writeList(parts.map(writePart))
 }
 
 const roleField = (wire: Wire | undefined, role: string): Fields => (wire === undefined ? { role: write(role) } : {})
-
-const parsed = (wire: Wire | undefined): Readonly<Record<string, unknown>> => {
-  const value = wire === undefined ? undefined : tryParse(wire)
-  return isObject(value) ? value : {}
-}
 
 // Parts
 
@@ -363,7 +346,7 @@ function writePart(part: Part): Wire {
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   const asRead = textAsRead(part)
   if (asRead !== undefined) return asRead
-  const was = parsed(part.wire)
+  const was = wireFields(part.wire)
   const id = { id: write(part.callId) }
   const name = part.kind === "custom" ? "custom" : "function"
   const before = was[name]
@@ -384,7 +367,7 @@ export const chat: Codec = {
   readSystem,
   readTools,
   readMessage,
-  writeSystem,
+  writeSystem: writeContent,
   writeTools,
   writeMessage,
   readResponse: readChatResponse,

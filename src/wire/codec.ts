@@ -8,10 +8,11 @@ import type {
   Part,
   Role,
   Tool,
+  Usage,
   Wire,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { isObject, type Json, tryParse, valueIn } from "./json.ts"
+import { elements, isObject, type Json, member, refuseJson, stringIn, tryParse, valueIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList } from "./json-write.ts"
 
 /** What a request says beside its messages, system part and tools. */
@@ -89,6 +90,35 @@ export function markField({ wire, breakpoint }: Pick<Part, "wire" | "breakpoint"
 /** Tools as they stood, each with the breakpoint that it should carry. */
 export function writeTools(tools: readonly Tool[]): Wire {
   return writeList(tools.map((tool) => overlay(tool.wire, markField(tool))))
+}
+
+/** Content that is one text, or a list of parts. */
+export function readTextOrList(content: Json, readPart: (json: Json) => Part, expected: string): readonly Part[] {
+  if (typeof content.value === "string") return [{ type: "text", text: content.value }]
+  return Array.isArray(content.value) ? elements(content).map(readPart) : refuseJson(content, expected)
+}
+
+/** One plain text of our own is written as a string, as the APIs allow; anything else as a list of parts. */
+export function writeTextOrList(parts: readonly Part[], writePart: (part: Part) => Wire): Wire {
+  const [only] = parts
+  const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined
+  return plain ? write(only.text) : writeList(parts.map(writePart))
+}
+
+/** The object that stands in a wire text; empty if there is none. */
+export function wireFields(wire: Wire | undefined): Readonly<Record<string, unknown>> {
+  const value = wire === undefined ? undefined : tryParse(wire)
+  return isObject(value) ? value : {}
+}
+
+/** What is in a response beside its messages, by the names that most formats have for it. */
+export function readEnvelope(
+  body: Json,
+  readUsage: (usage: Json | undefined) => Usage | undefined,
+  names = { id: "id", model: "model", usage: "usage" },
+): Pick<ModelResponse, "wire" | "id" | "model" | "usage"> {
+  const usage = readUsage(member(body, names.usage))
+  return { wire: wireOf(body), ...present({ id: stringIn(body, names.id), model: stringIn(body, names.model), usage }) }
 }
 
 /** The input of a call whose arguments travel as JSON text: parsed where that gives an object or a list, otherwise the text. */

@@ -14,8 +14,17 @@ import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { type Codec, readNextMessage } from "./codec.ts"
 import { codecOf, codecs } from "./codecs.ts"
-import { elements, type Json, memberOf, readJson, readJsonSteps, refuseJson, requireObject, spanOf } from "./json.ts"
-import { closeOfList } from "./json-tape.ts"
+import {
+  closeOfList,
+  elements,
+  type Json,
+  memberOf,
+  readJson,
+  readJsonSteps,
+  refuseJson,
+  requireObject,
+  spanOf,
+} from "./json.ts"
 import { layMembers } from "./json-write.ts"
 
 /** Read a request body. What no one changes is forwarded as this very text. */

@@ -1,13 +1,5 @@
-import { describe, type Problem } from "../message/errors.ts"
-import {
-  callId,
-  type ModelResponse,
-  type Part,
-  type StopReason,
-  type Usage,
-  type Wire,
-  wireText,
-} from "../message/message.ts"
+import type { Problem } from "../message/errors.ts"
+import { callId, type ModelResponse, type Part, type Usage, type Wire, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { geminiStop, memberSpelled, readGeminiResponse, readGeminiUsage } from "./gemini.ts"
 import {
@@ -23,7 +15,7 @@ import {
   tryParse,
   wireOf,
 } from "./json.ts"
-import { type Fields, write as json, overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
@@ -32,9 +24,9 @@ import {
   type DecodeState,
   type EncodeState,
   endOf,
+  errorNames,
   errorOf,
   hasChunk,
-  indexOf,
   invalid,
   isClientPart,
   openPart,
@@ -44,11 +36,13 @@ import {
   type StreamCodec,
   type StreamEvent,
   type StreamStatement,
+  stopNames,
   stopPiece,
   usagePieces,
   type WireStatement,
   type WrittenEvent,
   type WrittenPart,
+  writtenPart,
 } from "./stream.ts"
 
 /** What one chunk says: a piece of an answer in the shape of a whole one. Texts of one kind in a row are one part, a call comes whole. */
@@ -60,7 +54,7 @@ function read(state: DecodeState, sse: SseEvent): Read {
   const blocked =
     stringIn(memberSpelled(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
   const [started, start] = readStart(state, chunk)
-  const [told, content] = readParts(started, candidate === undefined ? [] : partsOf(candidate))
+  const [told, content] = readParts(started, partsOf(candidate))
   const [counted, usage] = usagePieces(told, readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
   const [next, finish] = readFinish(counted, candidate, blocked)
   return [next, [...start, ...content, ...pieces(...usage, ...finish)]]
@@ -68,16 +62,12 @@ function read(state: DecodeState, sse: SseEvent): Read {
 
 /** Candidates but the first are relayed unread. */
 function candidateOf(chunk: Json): Json | undefined {
-  const candidates = member(chunk, "candidates")
-  const first = candidates === undefined ? undefined : elements(candidates)[0]
+  const [first] = elements(member(chunk, "candidates"))
   return first === undefined || !isObject(first.value) ? undefined : first
 }
 
-function partsOf(candidate: Json): readonly Json[] {
-  const content = member(candidate, "content")
-  const parts = content === undefined ? undefined : member(content, "parts")
-  return parts === undefined ? [] : elements(parts)
-}
+const partsOf = (candidate: Json | undefined): readonly Json[] =>
+  elements(member(member(candidate, "content"), "parts"))
 
 /** The answer begins with the first chunk that is one: other objects may come before it. */
 function readStart(state: DecodeState, chunk: Json): Read {
@@ -196,7 +186,7 @@ function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent
   const candidate = candidateOf(chunk)
   const { id } = state.start ?? {}
   const fields: Fields = {
-    ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: json(id) }),
+    ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: write(id) }),
     ...(candidates === undefined || candidate === undefined
       ? {}
       : {
@@ -225,7 +215,7 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
   if (reason === undefined) return {}
   const stop = left.find((event) => event.type === "response-stop")
   if (stop === undefined) return { finishReason: undefined }
-  return stop.stop === stop.wire?.stop ? {} : { finishReason: json(finishReasons[stop.stop]) }
+  return stop.stop === stop.wire?.stop ? {} : { finishReason: write(stopNames.gemini[stop.stop]) }
 }
 
 // Events of our own
@@ -233,11 +223,10 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
 function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
   if (event.type === "error") return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
   if (event.type === "response-stop") {
-    const finish = { finishReason: json(finishReasons[event.stop]) }
-    return [chunkOf(state, json({ text: "" }), finish, usageFields(state.usage))]
+    const finish = { finishReason: write(stopNames.gemini[event.stop]) }
+    return [chunkOf(state, write({ text: "" }), finish, usageFields(state.usage))]
   }
-  const index = indexOf(event)
-  const part = index === undefined ? undefined : state.open.get(index)
+  const part = writtenPart(state, event)
   if (part === undefined) return []
   const wire = partOf(part, event)
   return wire === undefined ? [] : [chunkOf(state, wire)]
@@ -247,24 +236,24 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
 function partOf(part: WrittenPart, event: StreamEvent): Wire | undefined {
   const thought = part.start.part === "reasoning" ? { thought: true } : {}
   if (part.start.part === "tool-call") return event.type === "part-end" ? callOf(part) : undefined
-  if (event.type === "text-delta" || event.type === "reasoning-delta") return json({ text: event.text, ...thought })
-  if (event.type === "signature-delta") return json({ text: "", ...thought, thoughtSignature: event.signature })
+  if (event.type === "text-delta" || event.type === "reasoning-delta") return write({ text: event.text, ...thought })
+  if (event.type === "signature-delta") return write({ text: "", ...thought, thoughtSignature: event.signature })
   return undefined
 }
 
 /** A call of our own as a part; an id that we gave by position means nothing to the client. */
 function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input" | "signature">): Wire {
-  if (start.part !== "tool-call") return json({})
-  const args = isObject(tryParse(input)) ? wireText(input) : json({})
-  const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: json(start.callId) }
-  const call = writeObject({ ...id, name: json(start.tool), args })
-  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: json(signature) }) })
+  if (start.part !== "tool-call") return write({})
+  const args = isObject(tryParse(input)) ? wireText(input) : write({})
+  const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: write(start.callId) }
+  const call = writeObject({ ...id, name: write(start.tool), args })
+  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: write(signature) }) })
 }
 
 /** A chunk in the envelope that the answer began with. */
 function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage: Fields = {}): SseEvent {
-  const content = writeObject({ parts: writeList([part]), role: json("model") })
-  const candidates = writeList([writeObject({ content, ...finish, index: json(0) })])
+  const content = writeObject({ parts: writeList([part]), role: write("model") })
+  const candidates = writeList([writeObject({ content, ...finish, index: write(0) })])
   if (start?.wire !== undefined) {
     const began = wireOf(readJson(start.wire.sse.data, "response"))
     return createSseEvent(overlay(began, { candidates, usageMetadata: undefined, ...usage }))
@@ -274,8 +263,8 @@ function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage:
     writeObject({
       candidates,
       ...usage,
-      ...(model === undefined ? {} : { modelVersion: json(model) }),
-      ...(id === undefined ? {} : { responseId: json(id) }),
+      ...(model === undefined ? {} : { modelVersion: write(model) }),
+      ...(id === undefined ? {} : { responseId: write(id) }),
     }),
   )
 }
@@ -289,25 +278,13 @@ function usageFields(usage: Usage | undefined): Fields {
     totalTokenCount: inputTokens + outputTokens,
     cachedContentTokenCount: cacheReadTokens,
   }
-  return { usageMetadata: json(counts) }
-}
-
-const finishReasons: Readonly<Record<StopReason, string>> = {
-  end: "STOP",
-  "tool-calls": "STOP",
-  length: "MAX_TOKENS",
-  refusal: "SAFETY",
-  pause: "STOP",
-  compaction: "STOP",
-  "context-window": "MAX_TOKENS",
-  other: "OTHER",
+  return { usageMetadata: write(counts) }
 }
 
 function errorEvent(problem: Problem): Wire {
-  if (problem.code !== "upstream-error") {
-    return json({ code: 500, message: describe(problem).sentence, status: "INTERNAL" })
-  }
-  return json({ code: problem.status ?? 500, message: problem.message, status: problem.type })
+  const { message, type: status } = errorNames(problem, "INTERNAL")
+  const code = problem.code === "upstream-error" ? (problem.status ?? 500) : 500
+  return write({ code, message, status })
 }
 
 /** Gemini's `:streamGenerateContent`. It has no closing event: a stream that has named its finish reason ends where it ends. */
@@ -354,6 +331,5 @@ function partFrom(draft: PartDraft): Wire {
 
 function partIn({ wire }: StreamEvent): Json | undefined {
   if (wire?.slot === undefined) return undefined
-  const candidate = candidateOf(readJson(wire.sse.data, "response"))
-  return candidate === undefined ? undefined : partsOf(candidate)[wire.slot]
+  return partsOf(candidateOf(readJson(wire.sse.data, "response")))[wire.slot]
 }

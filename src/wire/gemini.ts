@@ -16,7 +16,7 @@ import {
   type Wire,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { type Codec, mediaOfFile, mediaOfInline, type RequestSettings } from "./codec.ts"
+import { type Codec, mediaOfFile, mediaOfInline, type RequestSettings, readEnvelope, wireFields } from "./codec.ts"
 import {
   countIn,
   elements,
@@ -60,7 +60,7 @@ function readSystem(system: Json): readonly Part[] {
   if (typeof system.value === "string") return [{ type: "text", text: system.value }]
   const parts = member(requireObject(system), "parts")
   if (isObject(parts?.value)) return [readPart(parts, callId("system"), createWaiting([]))]
-  return parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
+  return elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
 }
 
 function readTools(tools: Json): readonly Tool[] {
@@ -92,9 +92,7 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
   if (list !== undefined && !Array.isArray(list.value)) return refuseJson(list, "an array of parts")
   const id = messageId(`m${earlier.length}`)
   const waiting = createWaiting(earlier)
-  const parts = (list === undefined ? [] : elements(list)).map((part, n) =>
-    readPart(part, callId(`${id}.${n}`), waiting),
-  )
+  const parts = elements(list).map((part, n) => readPart(part, callId(`${id}.${n}`), waiting))
   return { id, role, parts, wire: wireOf(json), format: "gemini" }
 }
 
@@ -159,8 +157,7 @@ function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart 
   const id = stringIn(response, "id") ?? waiting.answer(name)
   const given = member(response, "response")
   const parts = member(response, "parts")
-  const media =
-    parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
+  const media = elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
   return {
     type: "tool-result",
     callId: callId(id ?? `unasked-${name}`),
@@ -219,8 +216,8 @@ function writeMessage(message: Message): readonly Wire[] {
 }
 
 const emptyParts = (wire: Wire): Fields => {
-  const was = tryParse(wire)
-  return isObject(was) && Array.isArray(was.parts) && was.parts.length > 0 ? { parts: write([]) } : {}
+  const { parts } = wireFields(wire)
+  return Array.isArray(parts) && parts.length > 0 ? { parts: write([]) } : {}
 }
 
 // Parts
@@ -248,9 +245,9 @@ function found(
   wire: Wire | undefined,
   name: string,
 ): { readonly name: string; readonly value: Readonly<Record<string, unknown>> | undefined } {
-  const was = wire === undefined ? undefined : tryParse(wire)
-  const spelling = spellings(name).find((candidate) => isObject(was) && was[candidate] !== undefined) ?? name
-  const value = isObject(was) ? was[spelling] : undefined
+  const was = wireFields(wire)
+  const spelling = spellings(name).find((candidate) => was[candidate] !== undefined) ?? name
+  const value = was[spelling]
   return { name: spelling, value: isObject(value) ? value : undefined }
 }
 
@@ -384,25 +381,17 @@ export function geminiStop(reason: string | undefined, messages: readonly Messag
 
 /** A blocked prompt has no candidate: that is an answer without a message. */
 export function readGeminiResponse(body: Json): ModelResponse {
-  const candidates = member(requireObject(body), "candidates")
-  const [candidate] = candidates === undefined ? [] : elements(candidates)
-  const content = candidate === undefined ? undefined : member(candidate, "content")
+  const [candidate] = elements(member(requireObject(body), "candidates"))
+  const content = member(candidate, "content")
   const messages =
     content === undefined ? [] : [{ ...readMessage(content, []), role: "assistant", id: messageId("r0") } as const]
-  const blocked = stringIn(member(body, "promptFeedback"), "blockReason")
+  const isBlocked = candidate === undefined && stringIn(member(body, "promptFeedback"), "blockReason") !== undefined
+  const names = { id: "responseId", model: "modelVersion", usage: "usageMetadata" }
   return {
     format: "gemini",
-    wire: wireOf(body),
+    ...readEnvelope(body, readGeminiUsage, names),
     messages,
-    stop:
-      candidate === undefined && blocked !== undefined
-        ? "refusal"
-        : geminiStop(stringIn(candidate, "finishReason"), messages),
-    ...present({
-      id: stringIn(body, "responseId"),
-      model: stringIn(body, "modelVersion"),
-      usage: readGeminiUsage(member(body, "usageMetadata")),
-    }),
+    stop: isBlocked ? "refusal" : geminiStop(stringIn(candidate, "finishReason"), messages),
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Wire, wireText } from "../message/message.ts"
 import type { Steps } from "../message/steps.ts"
-import { layTape, layTapeSteps, type Tape, unitsAtOnce } from "./json-tape.ts"
+import { layTape, layTapeSteps, type Tape, unitsAtOnce } from "./json.ts"
 
 /** Fields to write into an object, each as JSON text; `undefined` removes the field. */
 export type Fields = Readonly<Record<string, Wire | undefined>>
@@ -53,7 +53,6 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** The positions of one member of an object: `"name": value`. */
 type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
 
 /** Cache of the members of long objects, newest first: a long message that is rewritten is rewritten several times. */

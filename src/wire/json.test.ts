@@ -4,8 +4,18 @@ import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { wireText } from "../message/message.ts"
 import { runSteps } from "../message/steps.ts"
-import { elements, isObject, type Json, member, pathOf, readJson, readJsonSteps, tryParse, wireOf } from "./json.ts"
-import { hasMorePieces } from "./json-tape.ts"
+import {
+  elements,
+  hasMorePieces,
+  isObject,
+  type Json,
+  member,
+  pathOf,
+  readJson,
+  readJsonSteps,
+  tryParse,
+  wireOf,
+} from "./json.ts"
 import { overlay, write } from "./json-write.ts"
 
 const texts = fc.tuple(anyJson, manner).map(([value, how]) => writeIn(how, value))

@@ -1,4 +1,4 @@
-import { describe, type Problem } from "../message/errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { ModelResponse, Part, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import {
@@ -14,7 +14,7 @@ import {
   stringIn,
   wireOf,
 } from "./json.ts"
-import { type Fields, write as json, overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { readMessage, readResponsesResponse, readResponsesUsage, responsesStop } from "./responses.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
@@ -24,6 +24,7 @@ import {
   type DecodeState,
   type EncodeState,
   endOf,
+  errorNames,
   errorOf,
   feedPart,
   indexOf,
@@ -42,6 +43,7 @@ import {
   usagePieces,
   type WrittenEvent,
   type WrittenPart,
+  writtenPart,
 } from "./stream.ts"
 
 /** The deltas that feed an item, and what they feed it with. */
@@ -182,7 +184,7 @@ function writeOwn(state: EncodeState, event: StreamEvent): WrittenEvent {
   const [next, drafts] = draftsOf(state, event)
   const first = sequenceOf(state)
   const events = drafts.map(({ type, fields }, n): SseEvent => {
-    return createSseEvent(writeObject({ type: json(type), sequence_number: json(first + n), ...fields }), type)
+    return createSseEvent(writeObject({ type: write(type), sequence_number: write(first + n), ...fields }), type)
   })
   return [{ ...next, sequence: first + events.length }, events]
 }
@@ -191,7 +193,7 @@ function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState
   switch (event.type) {
     case "response-start": {
       if (event !== state.start) return [state, []]
-      const response = responseOf(state, { status: json("in_progress"), output: json([]) })
+      const response = responseOf(state, { status: write("in_progress"), output: write([]) })
       return [state, [draft("response.created", { response }), draft("response.in_progress", { response })]]
     }
     case "response-end":
@@ -199,12 +201,11 @@ function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState
     case "error":
       return [state, [draft("error", errorFields(event.problem))]]
     default: {
-      const index = indexOf(event)
-      const part = index === undefined ? undefined : state.open.get(index)
+      const part = writtenPart(state, event)
       if (part === undefined) return [state, []]
       if (event.type !== "part-end") return [state, partDrafts(part, itemId(state, part), event)]
       const item = itemOf(part, itemId(state, part), true)
-      const done = draft("response.output_item.done", { output_index: json(part.index), item })
+      const done = draft("response.output_item.done", { output_index: write(part.index), item })
       return [{ ...state, ended: [...state.ended, item] }, [...doneDrafts(part, itemId(state, part)), done]]
     }
   }
@@ -227,15 +228,15 @@ function responseOf({ start }: EncodeState, fields: Fields): Wire {
     usage: null,
     metadata: {},
   }
-  return overlay(json({ ...least, ...rest }), fields)
+  return overlay(write({ ...least, ...rest }), fields)
 }
 
 function endDraft(state: EncodeState): Draft {
   const reason = incompleteReason(state.stop ?? "other")
   const status = reason === undefined ? "completed" : "incomplete"
   const response = responseOf(state, {
-    status: json(status),
-    incomplete_details: json(reason === undefined ? null : { reason }),
+    status: write(status),
+    incomplete_details: write(reason === undefined ? null : { reason }),
     output: writeList(outputOf(state)),
     ...(state.usage === undefined ? {} : { usage: usageOf(state.usage) }),
   })
@@ -243,7 +244,7 @@ function endDraft(state: EncodeState): Draft {
 }
 
 function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Wire {
-  return json({
+  return write({
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
     output_tokens: outputTokens,
@@ -253,9 +254,8 @@ function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens 
 }
 
 function errorFields(problem: Problem): Fields {
-  const upstream = problem.code === "upstream-error"
-  const message = upstream ? problem.message : describe(problem).sentence
-  return { code: json(upstream ? problem.type : "server_error"), message: json(message), param: json(null) }
+  const { message, type } = errorNames(problem, "server_error")
+  return { code: write(type), message: write(message), param: write(null) }
 }
 
 // Items
@@ -276,7 +276,7 @@ function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
   switch (start.part) {
     case "reasoning": {
       const seal = signature === undefined || !done ? {} : { encrypted_content: signature }
-      return json({
+      return write({
         id,
         type: "reasoning",
         summary: done && text !== "" ? [{ type: "summary_text", text }] : [],
@@ -286,39 +286,42 @@ function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
     case "tool-call": {
       const named = { call_id: start.callId, name: start.tool }
       if (start.kind === "custom")
-        return json({ id, type: "custom_tool_call", status, input: done ? input : "", ...named })
-      return json({ id, type: "function_call", status, arguments: done ? input : "", ...named })
+        return write({ id, type: "custom_tool_call", status, input: done ? input : "", ...named })
+      return write({ id, type: "function_call", status, arguments: done ? input : "", ...named })
     }
     default:
-      return json({ id, type: "message", status, content: done ? [textPart(text)] : [], role: "assistant" })
+      return write({ id, type: "message", status, content: done ? [textPart(text)] : [], role: "assistant" })
   }
 }
 
 function partDrafts(part: WrittenPart, id: string, event: StreamEvent): readonly Draft[] {
-  const at: Fields = { item_id: json(id), output_index: json(part.index) }
+  const at: Fields = { item_id: write(id), output_index: write(part.index) }
   switch (event.type) {
     case "part-start": {
       const added = draft("response.output_item.added", {
-        output_index: json(part.index),
+        output_index: write(part.index),
         item: itemOf(part, id, false),
       })
       if (part.start.part === "tool-call") return [added]
       if (part.start.part === "reasoning") {
-        const fields = { ...at, summary_index: json(0), part: json({ type: "summary_text", text: "" }) }
+        const fields = { ...at, summary_index: write(0), part: write({ type: "summary_text", text: "" }) }
         return [added, draft("response.reasoning_summary_part.added", fields)]
       }
-      return [added, draft("response.content_part.added", { ...at, content_index: json(0), part: json(textPart("")) })]
+      return [
+        added,
+        draft("response.content_part.added", { ...at, content_index: write(0), part: write(textPart("")) }),
+      ]
     }
     case "text-delta": {
-      const fields = { ...at, content_index: json(0), delta: json(event.text), logprobs: json([]) }
+      const fields = { ...at, content_index: write(0), delta: write(event.text), logprobs: write([]) }
       return [draft("response.output_text.delta", fields)]
     }
     case "reasoning-delta": {
-      const fields = { ...at, summary_index: json(0), delta: json(event.text) }
+      const fields = { ...at, summary_index: write(0), delta: write(event.text) }
       return [draft("response.reasoning_summary_text.delta", fields)]
     }
     case "input-delta":
-      return [draft(`${inputName(part)}.delta`, { ...at, delta: json(event.text) })]
+      return [draft(`${inputName(part)}.delta`, { ...at, delta: write(event.text) })]
     default:
       return []
   }
@@ -332,23 +335,23 @@ const inputName = ({ start }: WrittenPart): string =>
 /** What is said about the content before the item itself is done. */
 function doneDrafts(part: WrittenPart, id: string): readonly Draft[] {
   const { start, text, input, index } = part
-  const at: Fields = { item_id: json(id), output_index: json(index) }
+  const at: Fields = { item_id: write(id), output_index: write(index) }
   if (start.part === "tool-call") {
     const whole: Fields =
-      start.kind === "custom" ? { input: json(input) } : { arguments: json(input), name: json(start.tool) }
+      start.kind === "custom" ? { input: write(input) } : { arguments: write(input), name: write(start.tool) }
     return [draft(`${inputName(part)}.done`, { ...at, ...whole })]
   }
   if (start.part === "reasoning") {
-    const place = { ...at, summary_index: json(0) }
+    const place = { ...at, summary_index: write(0) }
     return [
-      draft("response.reasoning_summary_text.done", { ...place, text: json(text) }),
-      draft("response.reasoning_summary_part.done", { ...place, part: json({ type: "summary_text", text }) }),
+      draft("response.reasoning_summary_text.done", { ...place, text: write(text) }),
+      draft("response.reasoning_summary_part.done", { ...place, part: write({ type: "summary_text", text }) }),
     ]
   }
-  const place = { ...at, content_index: json(0) }
+  const place = { ...at, content_index: write(0) }
   return [
-    draft("response.output_text.done", { ...place, text: json(text), logprobs: json([]) }),
-    draft("response.content_part.done", { ...place, part: json(textPart(text)) }),
+    draft("response.output_text.done", { ...place, text: write(text), logprobs: write([]) }),
+    draft("response.content_part.done", { ...place, part: write(textPart(text)) }),
   ]
 }
 
@@ -386,9 +389,9 @@ function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent
   const sequence = sequenceOf(state)
   const isNumbered = !state.intact && countIn(body, "sequence_number") !== undefined
   const fields: Fields = {
-    ...(name === undefined ? {} : { type: json(name) }),
-    ...(isNumbered ? { sequence_number: json(sequence) } : {}),
-    ...(part === undefined || countIn(body, "output_index") === undefined ? {} : { output_index: json(part.index) }),
+    ...(name === undefined ? {} : { type: write(name) }),
+    ...(isNumbered ? { sequence_number: write(sequence) } : {}),
+    ...(part === undefined || countIn(body, "output_index") === undefined ? {} : { output_index: write(part.index) }),
     ...(response === undefined || !isObject(response.value)
       ? {}
       : { response: overlay(wireOf(response), responseFields(state, response, stop?.stop)) }),
@@ -427,7 +430,7 @@ function incompleteReason(stop: StopReason): string | undefined {
 
 function responseFields(state: EncodeState, response: Json, stop: StopReason | undefined): Fields {
   const { id } = state.start ?? {}
-  const named: Fields = id === undefined || stringIn(response, "id") === undefined ? {} : { id: json(id) }
+  const named: Fields = id === undefined || stringIn(response, "id") === undefined ? {} : { id: write(id) }
   if (stop === undefined) return named
   return {
     ...named,
@@ -441,7 +444,7 @@ function statusFields(response: Json, stop: StopReason): Fields {
   const was = stringIn(response, "status")
   const status = reason === undefined ? "completed" : "incomplete"
   if (was === status) return {}
-  return { status: json(status), incomplete_details: json(reason === undefined ? null : { reason }) }
+  return { status: write(status), incomplete_details: write(reason === undefined ? null : { reason }) }
 }
 
 /** The items that went out, in order. */
@@ -451,7 +454,7 @@ function outputOf({ ended }: EncodeState): readonly Wire[] {
 
 function itemOfEvent(end: SseEvent): Wire {
   const item = member(readJson(end.data, "response"), "item")
-  return item === undefined ? json(null) : wireOf(item)
+  return item === undefined ? write(null) : wireOf(item)
 }
 
 /** The finished answer with the items that were streamed, for what it lists itself may be nothing or no longer true. */

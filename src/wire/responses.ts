@@ -25,8 +25,12 @@ import {
   mediaOfInline,
   mediaOfUrl,
   type RequestSettings,
+  readEnvelope,
+  readTextOrList,
+  wireFields,
   writeArguments,
   writeCustomInput,
+  writeTextOrList,
   writeTools,
 } from "./codec.ts"
 import {
@@ -68,12 +72,10 @@ function readHeld(body: Json): HeldState | undefined {
   return { type: "conversation", ...present({ id }) }
 }
 
-/** `instructions`: a text, or a list of input items when a stored prompt is answered back. */
+/** `instructions`: a text, or a list of input items if the API returned a stored prompt. */
 function readSystem(instructions: Json): readonly Part[] {
   if (instructions.value === null) return []
-  if (typeof instructions.value === "string") return [{ type: "text", text: instructions.value }]
-  if (!Array.isArray(instructions.value)) return refuseJson(instructions, "a string")
-  return elements(instructions).map((item) => ({ type: "unknown", wire: wireOf(item) }))
+  return readTextOrList(instructions, (item) => ({ type: "unknown", wire: wireOf(item) }), "a string")
 }
 
 function readTools(tools: Json): readonly Tool[] {
@@ -92,7 +94,7 @@ const roles: ReadonlyMap<unknown, Role> = new Map([
   ["assistant", "assistant"],
 ])
 
-/** Each input item is a message of ours; turn groups put together again what belongs together. */
+/** Each input item becomes one message; turn groups join what belongs together later. */
 export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const base = { id: messageId(`m${earlier.length}`), wire: wireOf(json), format: "openai-responses" } as const
   if (typeof json.value === "string") return { ...base, role: "user", parts: [{ type: "text", text: json.value }] }
@@ -114,11 +116,8 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
   }
 }
 
-function readContent(content: Json): readonly Part[] {
-  if (typeof content.value === "string") return [{ type: "text", text: content.value }]
-  if (!Array.isArray(content.value)) return refuseJson(content, "a string or an array of parts")
-  return elements(content).map(readPart)
-}
+const readContent = (content: Json): readonly Part[] =>
+  readTextOrList(content, readPart, "a string or an array of parts")
 
 // Parts
 
@@ -164,42 +163,28 @@ const opaqueTypes: ReadonlySet<string> = new Set(
 )
 
 function readItem(type: string, json: Json, wire: Wire): Part {
-  const id = stringIn(json, "call_id")
-  if (type === "function_call") {
-    const input = argumentsIn(json, "arguments")
-    return {
-      type: "tool-call",
-      callId: callId(requireString(json, "call_id")),
-      tool: requireString(json, "name"),
-      kind: "function",
-      input,
-      wire,
-    }
-  }
-  if (type === "custom_tool_call") {
-    const input = customInputIn(json)
-    return {
-      type: "tool-call",
-      callId: callId(requireString(json, "call_id")),
-      tool: requireString(json, "name"),
-      kind: "custom",
-      input,
-      wire,
-    }
-  }
+  const call = (id: string, tool: string, kind: ToolCallPart["kind"], input: unknown): Part => ({
+    type: "tool-call",
+    callId: callId(id),
+    tool,
+    kind,
+    input,
+    wire,
+  })
+  if (type === "function_call")
+    return call(requireString(json, "call_id"), requireString(json, "name"), "function", argumentsIn(json, "arguments"))
+  if (type === "custom_tool_call")
+    return call(requireString(json, "call_id"), requireString(json, "name"), "custom", customInputIn(json))
   if (type === "reasoning") return { ...readReasoning(json), wire }
-  if (type === "mcp_approval_request" || type === "mcp_approval_response") return readApproval(type, json, wire)
+  const name = stringIn(json, "name")
+  if (type === "mcp_approval_request")
+    return call(requireString(json, "id"), name ?? "unnamed", "approval", argumentsIn(json, "arguments"))
+  if (type === "mcp_approval_response") return readApproval(json, wire)
   if (type.endsWith("_output")) return readOutput(type, json, wire)
+  const id = stringIn(json, "call_id")
   if (type.endsWith("_call") && id !== undefined) {
     const input = valueIn(json, "action") ?? valueIn(json, "operation") ?? valueIn(json, "arguments")
-    return {
-      type: "tool-call",
-      callId: callId(id),
-      tool: stringIn(json, "name") ?? type.slice(0, -"_call".length),
-      kind: "other",
-      input,
-      wire,
-    }
+    return call(id, name ?? type.slice(0, -"_call".length), "other", input)
   }
   if (type.endsWith("_call") || opaqueTypes.has(type)) return { type: "opaque", kind: type, wire }
   return { type: "unknown", wire }
@@ -217,39 +202,22 @@ function readOutput(type: string, json: Json, wire: Wire): Part {
   return { type: "tool-result", callId: callId(id), kind, content, wire }
 }
 
-/** The output of a call that we only relay: a text if it is one, otherwise whatever it is, whole. */
+/** The output of a call that we only relay: a text part, or the whole value unread. */
 function readOtherOutput(output: Json): readonly Part[] {
   return [
     typeof output.value === "string" ? { type: "text", text: output.value } : { type: "unknown", wire: wireOf(output) },
   ]
 }
 
-function readApproval(type: string, json: Json, wire: Wire): Part {
-  if (type === "mcp_approval_response") {
-    const approved = valueIn(json, "approve") === true
-    const content: readonly Part[] = [{ type: "text", text: approved ? "approved" : "not approved" }]
-    return {
-      type: "tool-result",
-      callId: callId(requireString(json, "approval_request_id")),
-      kind: "approval",
-      content,
-      wire,
-    }
-  }
-  const input = argumentsIn(json, "arguments")
-  return {
-    type: "tool-call",
-    callId: callId(requireString(json, "id")),
-    tool: stringIn(json, "name") ?? "unnamed",
-    kind: "approval",
-    input,
-    wire,
-  }
+function readApproval(json: Json, wire: Wire): Part {
+  const text = valueIn(json, "approve") === true ? "approved" : "not approved"
+  const id = callId(requireString(json, "approval_request_id"))
+  return { type: "tool-result", callId: id, kind: "approval", content: [{ type: "text", text }], wire }
 }
 
 function readReasoning(json: Json): ReasoningPart {
   const texts = [member(json, "summary"), member(json, "content")]
-    .flatMap((list) => (list === undefined ? [] : elements(list)))
+    .flatMap(elements)
     .flatMap((item) => stringIn(item, "text") ?? [])
   const sealed = typeof valueIn(json, "encrypted_content") === "string"
   return { type: "reasoning", text: texts.join("\n"), ...(sealed ? { sealed } : {}) }
@@ -264,7 +232,7 @@ function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
 
 // Messages
 
-/** A message of ours may need several items: runs of content become one, calls and results one each. */
+/** One message may need several items: consecutive content parts share one, each call and each result has its own. */
 function writeMessage({ role, parts, wire }: Message): readonly Wire[] {
   const base = wire?.startsWith("{") === true && isMessageItem(wire) ? wire : undefined
   const runs: Part[][] = []
@@ -289,14 +257,13 @@ function isMessageItem(wire: Wire): boolean {
 
 const standalone: ReadonlySet<Part["type"]> = new Set(["reasoning", "tool-call", "tool-result", "opaque"])
 
-/** An unknown part is content if it stood in a message, and an item of its own if it was one. */
+/** Unknown parts count as content; one that was an item of its own is written as one below. */
 const isContent = (part: Part): boolean => !standalone.has(part.type)
 
 function writeContentItem(role: Role, parts: readonly Part[], base: Wire | undefined): Wire {
   const [only] = parts
   if (base === undefined && parts.length === 1 && only?.type === "unknown") return only.wire
-  const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined
-  const content = plain ? write(only.text) : writeList(parts.map((part) => writePart(role, part)))
+  const content = writeTextOrList(parts, (part) => writePart(role, part))
   return base === undefined
     ? writeObject({ role: write(role === "system" ? "developer" : role), content })
     : overlay(base, { content })
@@ -310,11 +277,8 @@ function writePart(role: Role, part: Part): Wire {
   }
   if (part.wire === undefined)
     return writeObject({ type: write(role === "assistant" ? "output_text" : "input_text"), text: write(part.text) })
-  const was = tryParse(part.wire)
-  return overlay(
-    part.wire,
-    isObject(was) && was.type === "refusal" ? { refusal: write(part.text) } : { text: write(part.text) },
-  )
+  const name = wireFields(part.wire).type === "refusal" ? "refusal" : "text"
+  return overlay(part.wire, { [name]: write(part.text) })
 }
 
 function writeItem(part: Part): Wire {
@@ -336,34 +300,21 @@ function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
     return overlay(wire, fields)
   }
   if (kind !== "function" && wire !== undefined) return wire
-  const was = wire === undefined ? undefined : tryParse(wire)
-  const before = isObject(was) ? was.arguments : undefined
   const fields = { type: write("function_call"), call_id: write(part.callId), name: write(part.tool) }
-  return overlay(wire, { ...fields, arguments: writeArguments(part.input, before) })
+  return overlay(wire, { ...fields, arguments: writeArguments(part.input, wireFields(wire).arguments) })
 }
 
 function writeOutput(part: ToolResultPart & Pick<Part, "wire">): Wire {
   const { wire, kind, content } = part
   const [only] = content
   if (kind === "approval")
-    return (
-      wire ??
-      writeObject({
-        type: write("mcp_approval_response"),
-        approval_request_id: write(part.callId),
-        approve: write(false),
-      })
-    )
+    return wire ?? write({ type: "mcp_approval_response", approval_request_id: part.callId, approve: false })
   if (kind === "other" && wire !== undefined) {
     if (only === undefined || content.length > 1) return wire
     return overlay(wire, { output: only.type === "text" ? write(only.text) : (only.wire ?? write("")) })
   }
-  const plain = content.length === 1 && only?.type === "text" && only.wire === undefined
-  const output = plain
-    ? write(only.text)
-    : content.length === 0 && wire === undefined
-      ? write("")
-      : writeList(content.map((item) => writePart("user", item)))
+  const isEmpty = content.length === 0 && wire === undefined
+  const output = isEmpty ? write("") : writeTextOrList(content, (item) => writePart("user", item))
   const type = kind === "custom" ? "custom_tool_call_output" : "function_call_output"
   return overlay(wire, { type: write(type), call_id: write(part.callId), output })
 }
@@ -382,7 +333,7 @@ export const responses: Codec = {
   readResponse: readResponsesResponse,
 }
 
-/** The status of a response, seen together with what it put out. */
+/** The stop reason, from the status of a response and its output. */
 export function responsesStop(response: Json, messages: readonly Message[]): StopReason {
   const status = stringIn(response, "status")
   const parts = messages.flatMap((message) => message.parts)
@@ -400,14 +351,9 @@ export function readResponsesResponse(body: Json): ModelResponse {
   })
   return {
     format: "openai-responses",
-    wire: wireOf(body),
+    ...readEnvelope(body, readResponsesUsage),
     messages,
     stop: responsesStop(body, messages),
-    ...present({
-      id: stringIn(body, "id"),
-      model: stringIn(body, "model"),
-      usage: readResponsesUsage(member(body, "usage")),
-    }),
   }
 }
 

@@ -6,7 +6,7 @@ import type { SseEvent } from "./sse.ts"
 import { type DecodeState, pieces, type Read, type StreamEvent } from "./stream.ts"
 
 export function startDecode(format: Format): DecodeState {
-  codecOf(format) // refuses a name that is none
+  codecOf(format) // throws for an unknown format name
   return { format, count: 0, after: "nothing", started: false, parts: 0, calls: 0, open: new Map(), closed: false }
 }
 
@@ -55,11 +55,11 @@ function readOrRefuse(state: DecodeState, sse: SseEvent): Read {
   }
 }
 
-/** Some proxies close every stream as Chat Completions are closed. */
+/** Some proxies end streams of every format with the `[DONE]` of Chat Completions. */
 const isStrayDone = ({ format }: DecodeState, { data }: SseEvent): boolean =>
   format !== "openai-chat" && data.trim() === "[DONE]"
 
-/** A value out of place is told as the event's, not as the whole answer's. */
+/** An invalid value is reported with the event it was in, because the response as a whole has no path. */
 function inStream(problem: Problem, after: string): Problem {
   if (problem.code !== "response-invalid") return problem
   const { path, expected, found } = problem

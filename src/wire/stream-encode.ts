@@ -2,7 +2,7 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import type { SseEvent } from "./sse.ts"
-import { type EncodeState, indexOf, type StreamEvent, type WrittenEvent, type WrittenPart } from "./stream.ts"
+import { type EncodeState, type StreamEvent, type WrittenEvent, type WrittenPart, writtenPart } from "./stream.ts"
 
 export function startEncode(format: Format): EncodeState {
   codecOf(format) // refuses a name that is none
@@ -116,16 +116,15 @@ function track(state: EncodeState, event: StreamEvent): EncodeState {
 }
 
 function grow(state: EncodeState, event: StreamEvent): EncodeState {
-  const index = indexOf(event)
-  const part = index === undefined ? undefined : state.open.get(index)
-  if (index === undefined || part === undefined) return state
+  const part = writtenPart(state, event)
+  if (part === undefined) return state
   const grown =
     event.type === "input-delta"
       ? { ...part, input: part.input + event.text }
       : event.type === "signature-delta"
         ? { ...part, signature: event.signature }
         : { ...part, text: part.text + ("text" in event ? event.text : "") }
-  return { ...state, open: new Map(state.open).set(index, grown) }
+  return { ...state, open: new Map(state.open).set(part.start.index, grown) }
 }
 
 function settle(state: EncodeState, group: readonly StreamEvent[]): EncodeState {

@@ -1,8 +1,9 @@
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import type { CallId, CallKind, Format, ModelResponse, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { countIn, type Json, stringIn } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
+import names from "./stop-names.json" with { type: "json" }
 
 /** The SSE event that a stream event was read from. One SSE event may yield several stream events. */
 export type WireEvent = {
@@ -69,6 +70,22 @@ export function withoutWire(event: StreamEvent): StreamEvent {
 
 /** The part that an event belongs to, if any. All events of a part are held, dropped or released together. */
 export const indexOf = (event: StreamEvent): number | undefined => ("index" in event ? event.index : undefined)
+
+/** The unfinished part of the outgoing stream that an event belongs to, if any. */
+export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart | undefined {
+  const index = indexOf(event)
+  return index === undefined ? undefined : state.open.get(index)
+}
+
+/** What each format calls a stop reason. */
+export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
+  names
+
+/** The type and the words of an error of our own, or of the upstream's as it came. */
+export const errorNames = (problem: Problem, ours: string): { readonly type: string; readonly message: string } =>
+  problem.code === "upstream-error"
+    ? { type: problem.type, message: problem.message }
+    : { type: ours, message: describe(problem).sentence }
 
 /** Does an event become a chunk, in the formats that stream chunks of one answer? No chunk ends a part, and a response starts once. */
 export function hasChunk(state: EncodeState, event: StreamEvent): boolean {

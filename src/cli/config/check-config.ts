@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { lazy } from "../../language/lazy.ts"
 import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
+import words from "../terminal/words.json" with { type: "json" }
 import { secretExpected } from "./config-field.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
@@ -12,22 +13,13 @@ export type Parsed =
   | { readonly value: unknown; readonly place: ConfigPlace }
   | { readonly faults: readonly ConfigFault[] }
 
-/** What is wrong with YAML, by the parser's code: its own sentences may repeat what stands there. */
-const yamlWords: Readonly<Record<string, string>> = {
-  BAD_INDENT: "is not indented as YAML wants it",
-  TAB_AS_INDENT: "is indented with a tab, and YAML takes blanks alone",
-  DUPLICATE_KEY: "says the same name twice",
-  MISSING_CHAR: "lacks a sign, such as a colon, a comma or a closing bracket",
-  BLOCK_AS_IMPLICIT_KEY: "has two names in one line",
-  MULTIPLE_DOCS: "begins a second document",
-  ALIAS_PROPS: "has an alias that cannot be used",
-  BAD_ALIAS: "has an alias that names nothing",
-}
+/** Messages for YAML errors, by the parser's code: its own messages may quote the file. */
+const yamlWords: Readonly<Record<string, string>> = words.yaml
 
-/** Aliases are expanded to so many values at most: a few lines of YAML can stand for gigabytes. */
+/** Limit on expanded aliases: a few lines of YAML can expand to gigabytes. */
 const maxAliases = 100
 
-/** Read YAML, or JSON, which YAML can tell the lines of. */
+/** Parse YAML or JSON. The YAML parser also finds the line numbers of JSON. */
 export function parseConfig(text: string, source: string, kind: "json" | "yaml"): Parsed {
   const lines = new LineCounter()
   const nowhere: ConfigPlace = { source, lineOf: () => undefined }
@@ -70,7 +62,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Where a value stands, or its name where it has one: the line that a person would look for. */
+/** The offset of a value, or of its name if it has one: that is the line a person looks for. */
 function offsetOf(document: ReturnType<typeof parseDocument>, path: Path): number | undefined {
   const above = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   const items = membersOf(above)
@@ -98,7 +90,7 @@ const scalar =
   /"(?:[^"\\\n\r\t]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null/iy
 const name = /"(?:[^"\\\n\r\t]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy
 
-/** Where a text stops being JSON, as an offset. `JSON.parse` quotes what stands there instead, and that may be a secret. */
+/** The offset at which a text stops being JSON. The error of `JSON.parse` quotes the text there, which may be a secret. */
 export function jsonFault(text: string): number {
   const open: string[] = []
   let at = 0
@@ -141,10 +133,10 @@ export function jsonFault(text: string): number {
 
 type Checked = { readonly config: Config } | { readonly faults: readonly ConfigFault[] }
 
-/** More are not told: whoever fixes a hundred looks again. */
+/** Limit on reported faults; the next run reports the rest. */
 const maxFaults = 100
 
-/** A configuration as it was written, checked; every fault at once, in the order of the file where lines are known. */
+/** Check a configuration against the schema. All faults are returned, in the order of the file where lines are known. */
 export function checkConfig(value: unknown, place: ConfigPlace): Checked {
   const { success, data, error } = configSchema.safeParse(value)
   const issues = success ? [] : error.issues.slice(0, maxFaults).flatMap((issue) => faultsOf(issue, [], value, place))
@@ -157,7 +149,7 @@ const inOrder = (faults: readonly ConfigFault[]): readonly ConfigFault[] =>
 
 type Issue = z.core.$ZodIssue
 
-/** An issue of the schema in our words; `above` is the way to what it was found in. */
+/** The faults for one issue of the schema; `above` is the path of the value that it was found in. */
 function faultsOf(issue: Issue, above: Path, whole: unknown, place: ConfigPlace): readonly ConfigFault[] {
   const path: Path = [...above, ...issue.path.map((step) => (typeof step === "number" ? step : String(step)))]
   if (issue.code === "unrecognized_keys")
@@ -174,7 +166,7 @@ function faultsOf(issue: Issue, above: Path, whole: unknown, place: ConfigPlace)
   return [wrongValue(place, path, value, issue.message)]
 }
 
-/** Of several kinds that a value may be, the one object that it was meant as, if only one can be. */
+/** The branch of a union that an object was meant for, if only one is possible. */
 function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const objects = branches.filter(
     (issues) => !issues.some(({ code, path }) => code !== "unrecognized_keys" && path.length === 0),
@@ -190,7 +182,7 @@ const writtenOut = (path: Path, place: ConfigPlace): ConfigFault =>
     "Put the secret in an environment variable or a file of its own, and name that.",
   )
 
-/** Written once, and only where something is wrong. */
+/** Built once, and only if there is a fault. */
 const schema = lazy(configJsonSchema)
 
 function unknownName(path: Path, place: ConfigPlace): ConfigFault {
@@ -201,7 +193,6 @@ function unknownName(path: Path, place: ConfigPlace): ConfigFault {
   return faultAt(place, path, `is not known; did you mean ${meant}?`, `Write ${better}, or leave it out.`)
 }
 
-/** The names that an object at a path may have, by the schema. */
 function namesAt(schema: unknown, [step, ...rest]: Path): readonly string[] {
   if (!isObject(schema)) return []
   const branches = Array.isArray(schema.anyOf) ? schema.anyOf : []
@@ -222,10 +213,10 @@ function valueAt(value: unknown, path: Path): unknown {
   return found
 }
 
-/** Headers by which one shows who one is. */
+/** Names of headers that carry a credential. */
 const credential = /auth|cookie|key|token|secret|password|credential|signature/i
 
-/** What the shape allows and a secret may still stand in: an address with a password, a header that carries a key. */
+/** Secrets in places that the schema allows: an address with a password, a header that carries a key. */
 function literalSecrets(value: unknown, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   const data = valueAt(value, ["data"])
@@ -244,7 +235,7 @@ function literalSecrets(value: unknown, place: ConfigPlace): readonly ConfigFaul
   return faults
 }
 
-/** Does a password stand in an address: before its first `@`, or by name behind it? */
+/** Does an address contain a password, before its first `@` or as a query parameter? */
 function hasPassword(address: string): boolean {
   const start = address.indexOf("://")
   if (start < 0) return false

@@ -1,17 +1,17 @@
 import { z } from "zod"
-import { isHttpUrl } from "./said.ts"
+import { isHttpUrl } from "./flags.ts"
 
-/** Longer ones are programs. */
+/** Limit on the length of a pattern. */
 const maxLength = 1000
 /** How many ways there may be to match at one place of a text: one bounded repetition of each part of an address, and little more. */
 const maxWays = 500_000
 /** The same for two repetitions side by side, between which every split may have to be tried. */
 const maxWaysBeside = 10_000
 
-/** How often something may stand: `most` is infinite where there is no limit. */
+/** How often a piece is repeated; `most` is infinite without a limit. */
 type Size = { readonly least: number; readonly most: number }
 
-/** What stands at a place of a pattern, as far as its cost goes. */
+/** A piece of a pattern: where it ends, and in how many ways it can match. */
 type Piece = { readonly end: number; readonly ways: number }
 
 type Reading = { readonly source: string; fault: string | undefined }
@@ -120,7 +120,7 @@ export const oneOf = <const Names extends readonly string[]>(names: Names) =>
 
 export const yesOrNo = () => z.boolean({ error: "true or false" })
 
-/** More of anything in a list is a mistake. */
+/** Limit on the items of a list. */
 const maxItems = 1000
 
 export const list = <Item extends z.ZodType>(item: Item, what: string) =>
@@ -140,7 +140,7 @@ export const origin = () => {
   return text(error).refine((value) => isHttpUrl(value) && new URL(value).origin === value, { error })
 }
 
-/** A regular expression without its slashes, which takes no time that whoever writes a text could stretch. */
+/** A regular expression without slashes. Patterns that could take long on some text are refused. */
 export const pattern = () =>
   text("a regular expression without slashes").superRefine((value, context) => {
     const why = isPattern(value) ? slowPattern(value) : "it is no regular expression in JavaScript's Unicode mode"
@@ -168,5 +168,5 @@ export const secretExpected = "{ env: NAME } or { file: PATH }"
 /** Where a secret is. The secret itself never stands in a configuration. */
 export const secretRef = () => z.union([env, file], { error: secretExpected })
 
-/** `from` is by what it was said, where that is not the file. */
+/** `from` is the flag that gave it, if it is not from the file. */
 export type SecretRef = { readonly env: string; readonly from?: string } | { readonly file: string }

@@ -1,9 +1,9 @@
 /** The way to a value: `upstreams`, `0`, `retries`. */
 export type Path = readonly (string | number)[]
 
-/** Something in the configuration that cannot be meant. No secret is ever in it. */
+/** An error in the configuration. It never contains a secret. */
 export type ConfigFault = {
-  /** The file, or what was said in its place: `--port`, `HOLDFAST_PORT`. */
+  /** The file, flag or variable: `holdfast.config.yaml`, `--port`, `HOLDFAST_PORT`. */
   readonly source: string
   readonly line?: number
   readonly path: string
@@ -11,7 +11,7 @@ export type ConfigFault = {
   readonly next: string
 }
 
-/** Where a configuration stands: its name, and the line of a value where that is known. */
+/** The name of a configuration, and the line of a value if that is known. */
 export type ConfigPlace = { readonly source: string; readonly lineOf: (path: Path) => number | undefined }
 
 /** `upstreams[0].retries` */
@@ -24,7 +24,7 @@ export const pathText = (path: Path): string =>
 /** Names are short; a long one, or one that looks like a key, is not repeated. */
 const nameText = (name: string): string => (isPlain(name) ? name : "(a name that is not shown)")
 
-/** One fault at a place, in a sentence that begins there. */
+/** A fault at a path; its sentence begins with the place. */
 export function faultAt({ source, lineOf }: ConfigPlace, path: Path, says: string, next: string): ConfigFault {
   const line = lineOf(path)
   const where = line === undefined ? source : `${source}, line ${line}`
@@ -43,15 +43,15 @@ export function wrongValue(place: ConfigPlace, path: Path, value: unknown, expec
   return faultAt(place, path, `is ${foundWords(value, path)}, where ${expected} was expected`, `Give ${expected}.`)
 }
 
-/** Members whose value is a secret, or may have one in it. */
+/** Names of settings whose value may contain a secret. */
 const secretive = /key|token|header|secret|password|data|url|endpoint|redact/i
-/** A run of letters and digits that nobody would write as a word. */
+/** Text that looks like a key: a long run of letters and digits, or a known prefix. */
 const keyLike = /(?=[a-z_-]{0,40}\d)[\w+/=-]{12,}|[\w+/=-]{25,}|^(?:sk|pk|rk|gh[a-z]|xox[a-z])[-_]|AIza|eyJ/i
 
 /** Words, numbers and paths, none of which looks like a key. */
 const isPlain = (text: string): boolean => /^[\w .,:/-]{0,60}$/.test(text) && !keyLike.test(text)
 
-/** What was found, in words. A text is repeated only where it cannot be a secret. */
+/** Describe a found value. A text is quoted only if it cannot be a secret. */
 export function foundWords(value: unknown, path: Path): string {
   if (value === null) return "empty"
   if (Array.isArray(value)) return "a list"

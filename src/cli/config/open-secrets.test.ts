@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { checkConfig, parseConfig } from "./check-config.ts"
+import { readFlags } from "./flags.ts"
 import { openSecrets } from "./open-secrets.ts"
 import { resolveConfig } from "./resolve-config.ts"
-import { readSaid } from "./said.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "holdfast-secrets-"))
 afterAll(() => rm(folder, { recursive: true }))
@@ -128,7 +128,7 @@ test("nor is what a flag or a variable holds by mistake", () => {
   const flags = ["upstream", "token-env", "port", "window", "log-level"] as const
   fc.assert(
     fc.property(key, fc.constantFrom(...flags), (secret, flag) => {
-      const { faults } = readSaid({ [flag]: `${secret}@` }, {})
+      const { faults } = readFlags({ [flag]: `${secret}@` }, {})
       expect(faults).toHaveLength(1)
       expect(JSON.stringify(faults)).not.toContain(secret)
     }),

@@ -3,8 +3,8 @@ import { systemCode } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { SecretRef } from "./config-field.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path } from "./fault.ts"
+import type { Env } from "./flags.ts"
 import type { HeaderValues, ResolvedConfig } from "./resolved-config.ts"
-import type { Env } from "./said.ts"
 
 export type OpenedConfig = ResolvedConfig<string>
 type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }
@@ -15,10 +15,10 @@ const maxBytes = 64 * 1024
 /** Characters of a token that nobody guesses: 64 bits if they are hexadecimal digits. */
 const shortestToken = 16
 
-/** Why a secret could not be had, or the secret. */
+/** A secret, or why it is missing. */
 type Found = { readonly value: string } | { readonly missing: string }
 
-/** Put the secrets in the place of what names them; every one that is missing is told at once, and none is ever repeated. */
+/** Replace references by their secrets. All missing ones are reported at once; no message contains a secret. */
 export async function openSecrets(config: ResolvedConfig, env: Env, place: ConfigPlace): Promise<SecretsOpened> {
   const faults: ConfigFault[] = []
   const open: Open = async (ref, path, use = "key") => {
@@ -115,6 +115,6 @@ async function inFile(path: string): Promise<Found> {
   }
 }
 
-/** It goes into a header or an address, where a line break would begin something else. */
+/** Secrets are put into headers and addresses, where a line break would start something else. */
 const checkLine = (value: string, says: string): Found =>
   /^[\x21-\x7e\u00a0-\uffff]+$/.test(value) ? { value } : { missing: `${says}, which holds more than one word` }

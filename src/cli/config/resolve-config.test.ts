@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import type { Config } from "./config-schema.ts"
+import type { FlagName } from "./flags.ts"
 import type { ConfigFile } from "./read-config.ts"
 import { resolveConfig } from "./resolve-config.ts"
 import type { ResolvedConfig } from "./resolved-config.ts"
-import type { FlagName } from "./said.ts"
 
 const fileOf = (config: Config): ConfigFile => ({
   name: "c.yaml",

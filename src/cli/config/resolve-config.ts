@@ -11,9 +11,9 @@ import { isPostgres } from "../../store/open-store.ts"
 import type { SecretRef } from "./config-field.ts"
 import type { Config } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, wrongValue } from "./fault.ts"
+import { type Env, type Flags, type GivenSettings, readFlags } from "./flags.ts"
 import type { ConfigFile } from "./read-config.ts"
 import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
-import { type Env, type Flags, type GivenSettings, readSaid } from "./said.ts"
 
 export const usualPort = 4141
 const usualHost = "127.0.0.1"
@@ -36,34 +36,34 @@ type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: reado
 
 /** All sources taken together: a flag before a variable, that before the file, and that before the default. Nothing is read here. */
 export function resolveConfig({ file, flags, env }: Sources): Resolved {
-  const { said, faults } = readSaid(flags, env)
+  const { given, faults } = readFlags(flags, env)
   const config = file?.config ?? {}
   const place = file?.place ?? { source: "the configuration", lineOf: () => undefined }
   const below = (path: string): string => (file === undefined ? path : resolve(file.folder, path))
   const resolved: ResolvedConfig = {
-    ...contextOf(config, said),
-    listen: listenOf(config, said, below),
-    upstreams: upstreamsOf(config, said, below),
-    isUsual: said.upstream === undefined && config.upstreams === undefined,
+    ...contextOf(config, given),
+    listen: listenOf(config, given, below),
+    upstreams: upstreamsOf(config, given, below),
+    isUsual: given.upstream === undefined && config.upstreams === undefined,
     tenants: config.tenants ?? "by-key",
-    whenStoreIsAway: said.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
+    whenStoreIsAway: given.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
     limits: { ...usualGatewayLimits, ...present(config.limits ?? {}) },
     admin: {
       origins: config.admin?.origins ?? [],
       ...present({ token: secretBelow(config.admin?.token, below) }),
     },
-    operator: operatorOf(config, said, below),
+    operator: operatorOf(config, given, below),
     askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
     guardMode: config.guard?.mode ?? "enforce",
     unjudged: config.guard?.unjudged ?? "refuse",
     ...present({ fromRules: config.guard?.fromRules, findRules: config.rules?.find }),
     retention: retentionOf(config),
     log: {
-      level: said.logLevel ?? config.log?.level ?? "info",
-      format: said.logFormat ?? config.log?.format ?? "text",
+      level: given.logLevel ?? config.log?.level ?? "info",
+      format: given.logFormat ?? config.log?.format ?? "text",
     },
-    ...present({ data: dataOf(config, said, below), telemetry: telemetryOf(config, below) }),
-    summarizer: summarizerOf(config, said, below),
+    ...present({ data: dataOf(config, given, below), telemetry: telemetryOf(config, below) }),
+    summarizer: summarizerOf(config, given, below),
     stacks: stacksOf(config, file?.folder),
   }
   const all = [...faults, ...objectionsTo(resolved, config, place)]
@@ -91,17 +91,17 @@ function headersBelow(headers: UpstreamConfig["headers"], below: Below): HeaderV
 /** How sessions are compacted. */
 function contextOf(
   config: Config,
-  said: GivenSettings,
+  given: GivenSettings,
 ): Pick<ResolvedConfig, "windowTokens" | "reserveTokens" | "policy" | "strategy" | "recall" | "redact" | "memory"> {
   const { flush, retrieve, sessionRowsPerDay, agentRowsPerDay } = config.memory ?? {}
   return {
     ...present({
-      windowTokens: said.windowTokens ?? config.windowTokens,
+      windowTokens: given.windowTokens ?? config.windowTokens,
       reserveTokens: config.reserveTokens,
       strategy: config.strategy,
     }),
     policy: present(config.policy ?? {}),
-    recall: said.recall ?? config.recall ?? false,
+    recall: given.recall ?? config.recall ?? false,
     redact: (config.redact ?? []).map((rule) => {
       if (rule === "defaults") return rule
       const { pattern, by } = typeof rule === "string" ? { pattern: rule, by: undefined } : rule
@@ -125,12 +125,12 @@ function retentionOf({ retention: { maxAgeDays, maxBytes } = {} }: Config): Reso
   return present({ maxAgeMs: maxAgeDays === undefined ? undefined : maxAgeDays * dayMs, maxBytes })
 }
 
-function listenOf({ listen = {} }: Config, said: GivenSettings, below: Below): ResolvedConfig["listen"] {
+function listenOf({ listen = {} }: Config, given: GivenSettings, below: Below): ResolvedConfig["listen"] {
   const token =
-    said.tokenEnv === undefined ? secretBelow(listen.token, below) : { env: said.tokenEnv, from: "--token-env" }
+    given.tokenEnv === undefined ? secretBelow(listen.token, below) : { env: given.tokenEnv, from: "--token-env" }
   return {
-    host: said.host ?? listen.host ?? usualHost,
-    port: said.port ?? listen.port ?? usualPort,
+    host: given.host ?? listen.host ?? usualHost,
+    port: given.port ?? listen.port ?? usualPort,
     allowedHosts: listen.allowedHosts ?? [],
     allowedOrigins: listen.allowedOrigins ?? [],
     keepAliveMs: listen.keepAliveMs ?? usualKeepAliveMs,
@@ -138,10 +138,12 @@ function listenOf({ listen = {} }: Config, said: GivenSettings, below: Below): R
   }
 }
 
-function upstreamsOf(config: Config, said: GivenSettings, below: Below): readonly ResolvedUpstream<SecretRef>[] {
-  const given: readonly UpstreamConfig[] =
-    said.upstream === undefined ? (config.upstreams ?? usualUpstreams) : [{ name: "upstream", baseUrl: said.upstream }]
-  return given.map((upstream, n) => ({
+function upstreamsOf(config: Config, given: GivenSettings, below: Below): readonly ResolvedUpstream<SecretRef>[] {
+  const upstreams: readonly UpstreamConfig[] =
+    given.upstream === undefined
+      ? (config.upstreams ?? usualUpstreams)
+      : [{ name: "upstream", baseUrl: given.upstream }]
+  return upstreams.map((upstream, n) => ({
     name: upstream.name ?? `${new URL(upstream.baseUrl).host}#${n + 1}`,
     families: upstream.families ?? families,
     baseUrl: upstream.baseUrl,
@@ -152,23 +154,23 @@ function upstreamsOf(config: Config, said: GivenSettings, below: Below): readonl
   }))
 }
 
-function dataOf({ data }: Config, said: GivenSettings, below: Below): ResolvedConfig["data"] {
-  if (said.data !== undefined) return { place: said.data }
+function dataOf({ data }: Config, given: GivenSettings, below: Below): ResolvedConfig["data"] {
+  if (given.data !== undefined) return { place: given.data }
   const secret = secretBelow(data, below)
   if (secret !== undefined) return { secret }
   return typeof data === "string" ? { place: isPostgres(data) ? data : below(data) } : undefined
 }
 
-function operatorOf({ operator = {} }: Config, said: GivenSettings, below: Below): ResolvedConfig["operator"] {
-  const directory = said.policy ?? (operator.directory === undefined ? undefined : below(operator.directory))
+function operatorOf({ operator = {} }: Config, given: GivenSettings, below: Below): ResolvedConfig["operator"] {
+  const directory = given.policy ?? (operator.directory === undefined ? undefined : below(operator.directory))
   return {
     keys: (operator.keys ?? []).map(below),
     ...present({ directory, audience: operator.audience }),
   }
 }
 
-function summarizerOf(config: Config, said: GivenSettings, below: Below): ResolvedConfig["summarizer"] {
-  const summarizer = said.summarizer ?? config.summarizer ?? "extractive"
+function summarizerOf(config: Config, given: GivenSettings, below: Below): ResolvedConfig["summarizer"] {
+  const summarizer = given.summarizer ?? config.summarizer ?? "extractive"
   if (summarizer === "session") return { use: summarizer }
   if (typeof summarizer === "string") return summarizer
   if ("use" in summarizer) {

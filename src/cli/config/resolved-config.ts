@@ -20,7 +20,7 @@ export const strategyNames = namesIn(
 /** Summarizers that need nothing beside their name. */
 export const namedSummarizers = ["extractive", "none", "session"] as const
 
-/** What becomes of a request whose session cannot be read. */
+/** What to do with a request whose session cannot be read. */
 export const storeAwayNames = ["refuse", "pass"] as const
 export const logLevels = ["error", "warn", "info", "debug"] as const
 export const logFormats = ["text", "json"] as const
@@ -28,7 +28,7 @@ export const logFormats = ["text", "json"] as const
 export type LogLevel = (typeof logLevels)[number]
 export type LogFormat = (typeof logFormats)[number]
 
-/** A value that is itself no secret but may be one. */
+/** The value of a header: plain text, or a secret. */
 type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
 export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
 
@@ -58,7 +58,7 @@ type ResolvedOtlp<Secret> = {
 /** The session's own model writes its summaries. */
 type ResolvedSessionSummarizer = { readonly use: "session"; readonly model?: string; readonly budgetTokens?: number }
 
-/** All that is known of a gateway before anything is opened: flags, variables, file and defaults taken together. */
+/** The settings of a gateway, merged from flags, variables, file and defaults, before anything is opened. */
 export type ResolvedConfig<Secret = SecretRef> = {
   readonly listen: {
     readonly host: string
@@ -69,7 +69,7 @@ export type ResolvedConfig<Secret = SecretRef> = {
     readonly keepAliveMs: number
   }
   readonly upstreams: readonly ResolvedUpstream<Secret>[]
-  /** Did anyone say which upstreams? */
+  /** Are these the default upstreams, because none were configured? */
   readonly isUsual: boolean
   /** The place of the store; the usual one unless given. */
   readonly data?: { readonly place: string } | { readonly secret: Secret }
@@ -92,11 +92,11 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly askTimeoutMs: number
   /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
   readonly guardMode: "enforce" | "observe"
-  /** What becomes of requests that may bring tool calls which the guard cannot judge. */
+  /** What to do with requests that may bring tool calls which the guard cannot judge. */
   readonly unjudged: "refuse" | "pass"
-  /** What becomes of policies that are made from the rules of a session. */
+  /** The mode of policies that are made from a session's rules. */
   readonly fromRules?: FromRules
-  /** Whose words are searched for rules. */
+  /** Whose messages are searched for rules. */
   readonly findRules?: FindFrom
   readonly redact: readonly (Redaction | "defaults")[]
   /** How long sessions are kept, and how many bytes of them. */

@@ -4,7 +4,7 @@ import { tokens, type Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { collect } from "../../wire/collect.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
+import { readSse, type SseEvent } from "../../wire/sse.ts"
 import { decodeStream } from "../../wire/stream-decode.ts"
 
 type Asking = {
@@ -37,7 +37,10 @@ export async function askGateway(body: object, { url, session, headers, signal }
   const bytes = await readAll(response)
   if (!response.ok) throw new HoldfastError(upstreamProblem(response.status, new TextDecoder().decode(bytes)))
   const named = response.headers.get("x-holdfast-session") ?? undefined
-  return { ...readStreamedAnswer(eventsIn(bytes)), ...present({ session: named }) }
+  return {
+    ...readStreamedAnswer(readSse(bytes).filter(({ type }) => type === "event")),
+    ...present({ session: named }),
+  }
 }
 
 async function readAll(response: Response): Promise<Uint8Array> {
@@ -49,11 +52,6 @@ async function readAll(response: Response): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-function eventsIn(bytes: Uint8Array): readonly SseEvent[] {
-  const [state, events] = sseStep(startSse(), bytes)
-  return [...events, ...sseEnd(state)].filter(({ type }) => type === "event")
 }
 
 type Fields = Readonly<Record<string, unknown>>

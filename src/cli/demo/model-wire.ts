@@ -18,7 +18,6 @@ type ModelUsage = CacheUse & { readonly outputTokens: number }
 /** Calls of one step are told apart by their number. */
 export const callIdOf = (step: string, n: number): string => `toolu_demo_${step}_${n}`
 
-/** The step that made a call, if the demo's model did. */
 export const stepOfCall = (id: string): string | undefined => /^toolu_demo_(\w{1,20})_\d{1,3}$/.exec(id)?.[1]
 
 const usageOf = ({ readTokens, writtenTokens, uncachedTokens, outputTokens }: ModelUsage) => ({

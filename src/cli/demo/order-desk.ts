@@ -71,7 +71,6 @@ export function createOrderDesk(): OrderDesk {
   return { run, mails: () => [...mails] }
 }
 
-/** The batch number in the text of an e-mail. */
 export const batchIn = (text: unknown): string | undefined =>
   typeof text === "string" ? /\bLOT-[A-Z0-9-]{4,40}/.exec(text)?.[0] : undefined
 

@@ -32,7 +32,7 @@ import { runDemo } from "./run-demo.ts"
 import { type Step, story, type VisibleRequest } from "./story.ts"
 
 export type PlayOptions = Pick<DemoOptions, "write" | "colour" | "columns" | "pace" | "signal"> & {
-  /** Where a real agent is told to go; nowhere where no gateway goes on listening. */
+  /** The address that real agents are told to connect to; absent if no gateway keeps listening. */
   readonly connectUrl?: string
   /** Where the demo's session is kept, for a look at it afterwards. */
   readonly store: Store
@@ -41,7 +41,7 @@ export type PlayOptions = Pick<DemoOptions, "write" | "colour" | "columns" | "pa
   readonly onFault: (error: unknown) => void
 }
 
-/** Play the demo through a gateway of its own: its policy and its window are nobody else's. */
+/** Run the demo through a gateway of its own, so that its policy and window affect no other client. */
 export async function playDemo({
   connectUrl,
   store,
@@ -77,7 +77,7 @@ export async function playDemo({
   }
 }
 
-/** The demo's model as an upstream of a gateway. It serves models of its own name alone, so that it can stand before all others. */
+/** The scripted model as an upstream. It serves only its own model name, so it can be listed before all others. */
 export const demoUpstream = (url: string): Upstream => ({
   name: "demo",
   families: ["anthropic"],
@@ -86,7 +86,7 @@ export const demoUpstream = (url: string): Upstream => ({
   ...usualTimes,
 })
 
-/** The demo's one policy, in Cedar. It speaks of one tool by its name, which no other agent has. */
+/** The demo's policy, in Cedar. It applies to one tool, whose name no other agent uses. */
 const demoPolicy: PolicyInput = {
   name: "demo-mail",
   text: `@rule("E-mail may only be sent to addresses at example.com.")
@@ -95,14 +95,14 @@ forbid(principal, action, resource == Holdfast::Tool::"${deskTools.sendEmail}")
 when { context.matches.contains("outside:desk-domains") || context.unresolvedRecipients };`,
 }
 
-/** The list of domains that the policy asks by name. */
+/** The list of domains that the policy refers to by name. */
 const demoMatchers = {
   "desk-domains": { of: "recipientDomains", patterns: ["example.com"] },
 } as const
 
 const ownTools: ReadonlySet<string> = new Set(Object.values(deskTools))
 
-/** A guard that judges the demo's own tools, and has nothing to say about any other. */
+/** A guard for the demo's own tools; it allows all others. */
 export function demoGuard(): Guard {
   const guard = createGuard([demoPolicy], { matchers: demoMatchers })
   return {
@@ -116,7 +116,7 @@ export function demoGuard(): Guard {
 
 type DemoModelOptions = { readonly windowTokens?: number }
 
-/** A scripted model behind Anthropic's wire. It is no model: it says what stands in its script, and its cache is simulated. */
+/** A server with Anthropic's API that answers from a script; its prompt cache is simulated. */
 export type DemoModel = {
   /** Without a slash at the end. */
   readonly url: string
@@ -128,9 +128,9 @@ export type DemoModel = {
 }
 
 const maxRequests = 200
-/** Hundreds of times its window; more is no request of the demo. */
+/** Hundreds of times its window: a larger body is not the demo's. */
 const maxBodyBytes = 32 * 1024 * 1024
-/** What it answers goes by this name, so that nobody takes it for a model's answer. */
+/** A header of every response, so that nobody takes it for a real model's. */
 const label = { "x-holdfast-demo": "a scripted model, no real one; its prompt cache is simulated" }
 
 type Served = {
@@ -192,7 +192,7 @@ async function answer(served: Served, request: IncomingMessage, response: Server
       .end(`{"input_tokens":${tokens}}`)
   served.requests.push(text)
   if (served.requests.length > maxRequests) served.requests.shift()
-  // In the API's own words.
+  // The error message of the real API.
   if (tokens > served.windowTokens)
     return refuse(400, "invalid_request_error", `prompt is too long: ${tokens} tokens > ${served.windowTokens} maximum`)
   generate(served, body, body.model, response)
@@ -230,7 +230,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 
 const steps: readonly Step[] = story.flatMap(({ steps: own }) => own)
 
-/** Said to whatever is no part of the story. */
+/** The answer to a request that is not part of the story. */
 const offScript: Step = {
   id: "off",
   answer: () => ({

@@ -84,7 +84,6 @@ async function makeCall(run: DemoRun): Promise<DemoExchange> {
   return exchange
 }
 
-/** An address at example.com, and nothing else. */
 const isInside = (address: string): boolean => /^[^@\s]+@example\.com$/i.test(address)
 
 async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Promise<DemoOutcome> {

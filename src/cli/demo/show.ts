@@ -6,12 +6,13 @@ import { type CheckpointBody, eventsOfTrace, seqOf } from "../../session/log/ent
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { clip, count, number } from "../terminal/output.ts"
+import words from "../terminal/words.json" with { type: "json" }
 import type { DemoExchange } from "./ask-gateway.ts"
 import { box, type Screen, type ScreenRow, wrapText } from "./screen.ts"
 
 const barWidth = 22
 const indent = 5
-/** What stands in the margin of words that are said. */
+/** Width of the margin with the speaker's name. */
 const margin = 7
 /** All columns but the one that says what was done: the call's number, the bar, tokens and cache, and the gaps. */
 const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
@@ -53,7 +54,6 @@ export function callLine({ call, exchange, windowTokens, withheld }: ShownCall, 
   return `${screen.dim(String(call).padStart(3).padEnd(indent))}${words}  ${bar}  ${figures}`
 }
 
-/** The desk's tools without the name of the desk. */
 const shortName = (tool: string): string => tool.replace(/^tern_/, "")
 
 const subject = (input: Readonly<Record<string, unknown>>): string => {
@@ -81,7 +81,7 @@ const barSigns = { cached: "█", fresh: "▒", free: "·" } as const
 
 type ContextBar = Readonly<Record<keyof typeof barSigns, string>>
 
-/** The pieces of a bar, which has one width whatever it shows; what is there at all is seen. */
+/** The pieces of a bar of fixed width; anything above zero gets at least one character. */
 export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse, width: number): ContextBar {
   const cells = (count: number): number => Math.round((Math.max(0, count) / Math.max(1, windowTokens)) * width)
   const filled = Math.min(width, Math.max(tokens > 0 ? 1 : 0, cells(tokens)))
@@ -96,7 +96,7 @@ export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse
 /** A compaction, and what could be seen of it in the request that went out. */
 type ShownCompaction = {
   readonly told: ToldCompaction
-  /** The how manieth of the session. */
+  /** Its number in the session, from 1. */
   readonly ordinal: number
   readonly ruleText: string
   readonly rule: RulePlace | undefined
@@ -107,15 +107,6 @@ type ShownCompaction = {
   /** Messages that the agent has, and that the log has. */
   readonly agentMessages: number
   readonly logMessages: number
-}
-
-const reasonWords: Readonly<Record<ShortenReason, string>> = {
-  "over-budget": "over the tool's budget",
-  superseded: "a newer one came later",
-  repeated: "the same stands elsewhere",
-  media: "an older picture",
-  "older-round": "of an older round",
-  "no-room": "larger than what fits",
 }
 
 /** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */
@@ -140,7 +131,7 @@ function whyOf({ reason }: ToldCompaction): string {
 }
 
 const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction): readonly ScreenRow[] => {
-  const why = shortenedWhy.map((one) => reasonWords[one]).join(", ")
+  const why = shortenedWhy.map((one) => words.shortened[one]).join(", ")
   return shortened === 0
     ? []
     : [["shortened", `${count(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
@@ -280,7 +271,6 @@ function reasonIn(checkpoint: Pick<CheckpointBody, "trace">): ToldCompaction["re
   return { share: Number(reason.value) / room, limit: Number(reason.limit) / room }
 }
 
-/** Where a rule stands in a request, and the line that it stands in. */
 export type RulePlace = { readonly place: string; readonly line: string }
 
 /** Look for a rule, word for word, in the texts of a request: its system part first, then its messages in order. */

@@ -94,7 +94,6 @@ export const legend: readonly string[] = [
   "User's words: the share of the user's own sentences, pastes left out, that stand verbatim in the last context. Values needed later: exact arguments of later tool calls that were last said before the compaction in force, and still stand in the context.",
 ]
 
-/** How many results were shortened in one compaction. */
 export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
   Object.values(shortened).reduce((sum, times) => sum + times, 0)
 
@@ -112,7 +111,6 @@ export function sampled(
   })
 }
 
-/** What was spent on prompts up to each turn. */
 export function spentSoFar(turns: readonly ReplayTurn[], arm: Arm): readonly number[] {
   let sum = 0
   return turns.map((turn) => {

@@ -11,20 +11,19 @@ export const printable = (text: string): string =>
     .replaceAll("\t", "  ")
     .replace(acting, (found) => (found === "\n" ? "\n" : "\uFFFD"))
 
-/** A value as JSON on one line; what would act on a terminal is escaped in it, so that it still says the same. */
+/** A value as one line of JSON, with control characters escaped. */
 export const jsonLine = (value: unknown): string => `${escapeActing(JSON.stringify(value) ?? "null")}\n`
 
-/** The same JSON, in which no character acts on a terminal. It has no line breaks: in JSON such characters stand in strings alone. */
+/** The same JSON with control characters escaped. It must have no line breaks: then such characters occur only in strings. */
 export const escapeActing = (json: string): string =>
   json.replace(acting, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** A sentence with words of unknown origin in it, on one line. */
+/** Text that may contain words of unknown origin, safe to print, on one line. */
 export const sentenceOf = (text: string): string => printable(text).replace(/\s+/g, " ").trim()
 
-/** More than this of a text is not looked at to get one line out of it. */
+/** Limit on the characters read to make one line. */
 const maxLooked = 10_000
 
-/** A text on one line, cut to a width. */
 export function clip(text: string, width: number): string {
   const line = sentenceOf(text.slice(0, maxLooked))
   return clipText(line, width)
@@ -50,7 +49,7 @@ function wrapLine(line: string, width: number): readonly string[] {
   return [...lines, line.slice(at)]
 }
 
-/** The same of a text in pieces, some of which stand out. */
+/** The same for a text of several pieces, some of them styled. */
 export function wrapPieces(
   pieces: readonly { readonly text: string; readonly isUsed: boolean }[],
   width: number,
@@ -77,21 +76,21 @@ export function wrapPieces(
 /** A piece of a line, safe to print; the spaces at its ends stay. */
 const sentencePieces = (text: string): string => printable(text).replace(/\s+/g, " ")
 
-/** What an account is written on: how wide it is, and how words stand out on it. */
+/** The width and styles of the output. */
 export type Paper = {
   readonly width: number
-  /** A row of a table is one line where it goes to a file or another program, however long it is. */
+  /** Infinite if the output is a file or a pipe: then each table row is one line. */
   readonly tableWidth: number
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
 }
 
-/** Narrower than this the bars say nothing; wider than this nobody follows a line. */
+/** Bounds on the width: narrower, bars are useless; wider, lines are hard to read. */
 const leastWidth = 60
 
 const mostWidth = 100
 
-/** Where nobody knows how wide it is: a file, a log. */
+/** The width for a file or a pipe. */
 const usualWidth = 96
 
 /** Writes a text in a style of the terminal, by its ANSI code, or plain. */
@@ -100,7 +99,7 @@ export const styled =
   (text: string): string =>
     hasColour ? `\x1b[${code}m${text}\x1b[0m` : text
 
-/** Paper for where the text goes. Colour only on a terminal that has it and whose owner has not said no. */
+/** The output settings of a sink, with colour only if its terminal supports it. */
 export function createPaper({ columns, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
   const width = Math.min(mostWidth, Math.max(leastWidth, (columns ?? usualWidth) - 1))
   const tableWidth = columns === undefined ? Number.POSITIVE_INFINITY : width
@@ -113,11 +112,11 @@ export const number = (value: number): string => value.toLocaleString("en")
 export const count = (value: number, noun: string, nouns = `${noun}s`): string =>
   `${number(value)} ${value === 1 ? noun : nouns}`
 
-/** A moment to the minute, in UTC: `2026-11-15 09:12`. What no calendar has is a question mark. */
+/** A time to the minute, in UTC: `2026-11-15 09:12`; a question mark if it is out of range. */
 export const moment = (atMs: number): string =>
   Math.abs(atMs) <= latestMs ? new Date(atMs).toISOString().slice(0, 16).replace("T", " ") : "?"
 
-/** The last moment that a date can say. */
+/** The largest time of a JavaScript Date. */
 const latestMs = 8.64e15
 
 /** The margin of a paragraph, in which its name stands. */
@@ -129,25 +128,29 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
 }
 
-type Column = {
+/** A column: its title, or its title with settings. */
+type Column = string | SetColumn
+
+type SetColumn = {
   readonly title: string
   readonly align?: "right"
-  /** It gives way where the table would be wider than the paper: what does not fit is cut, or goes on in the next line. */
+  /** If the table is too wide, this column shrinks: its text is cut, or wrapped. */
   readonly fit?: "cut" | "wrap"
 }
 
 /** Between two columns. */
 const gap = "  "
 
-/** A column that gives way keeps this much, whatever the others take. */
+/** Minimum width of a column that shrinks. */
 const leastColumn = 16
 
-/** Rows in columns as wide as what stands in them. Only a column that says so is cut: a name can be copied whole. */
+/** A table whose columns are as wide as their content. Only columns with `fit` shrink, so that names can be copied whole. */
 export function table(
-  columns: readonly Column[],
+  given: readonly Column[],
   rows: readonly (readonly string[])[],
   { dim, tableWidth }: Paper,
 ): readonly string[] {
+  const columns = given.map((column): SetColumn => (typeof column === "string" ? { title: column } : column))
   const cells = rows.map((row) => columns.map((_, n) => sentenceOf(row[n] ?? "")))
   const needed = columns.map(({ title }, n) =>
     cells.reduce((most, row) => Math.max(most, row[n]?.length ?? 0), title.length),
@@ -170,17 +173,17 @@ export function table(
   return [dim(line(columns.map(({ title }) => title))), ...cells.flatMap(linesOf)]
 }
 
-function fitted(cell: string, width: number, column: Column | undefined): readonly string[] {
+function fitted(cell: string, width: number, column: SetColumn | undefined): readonly string[] {
   if (cell.length <= width || column?.fit === undefined) return [cell]
   return column.fit === "cut" ? [clipText(cell, width)] : wrap(cell, width)
 }
 
-const pad = (cell: string, width: number, column: Column | undefined): string =>
+const pad = (cell: string, width: number, column: SetColumn | undefined): string =>
   column?.align === "right" ? cell.padStart(width) : cell.padEnd(width)
 
 const quietMs = 2000
 
-/** It runs beside the main thread, which computes and could not say anything meanwhile. */
+/** Runs in a worker, because the main thread is busy computing. */
 const ticking = `
 const { writeSync } = require("node:fs")
 let seconds = ${quietMs / 1000}
@@ -190,7 +193,7 @@ const tick = () => {
 setTimeout(() => { tick(); setInterval(tick, 1000) }, ${quietMs})
 `
 
-/** A line on the terminal while something takes more than two seconds, unless programs listen. Answers with how to end it. */
+/** Show a line on the terminal once something takes more than two seconds. The returned function removes it. */
 export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<void> {
   if (isSilent || !stderr.isTerminal) return async () => {}
   const worker = new Worker(ticking, { eval: true })
@@ -203,7 +206,7 @@ export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<vo
   }
 }
 
-/** Where text goes. Writing ends when the text is out of our hands; a reader that has gone away is no error. */
+/** An output stream. `write` resolves when the text is handed over; a closed pipe is no error. */
 export type Sink = {
   readonly write: (text: string) => Promise<void>
   readonly isTerminal: boolean

@@ -43,7 +43,6 @@ type GatewayStatus = {
   readonly closing: boolean
   /** Start time; by default the time when the admin API was created. */
   readonly startedMs?: number
-  readonly openSessions?: number
 }
 
 type Answer = (c: Context) => Response | Promise<Response>

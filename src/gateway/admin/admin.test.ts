@@ -38,7 +38,6 @@ test("the status shows uptime, requests, the store, and whether the store has ev
     uptimeMs: 5000,
     closing: false,
     requestsInFlight: 3,
-    openSessions: 2,
     store: "memory",
     durability: { durable: true, sessions: 0 },
     operator: { audience: "harbour" },

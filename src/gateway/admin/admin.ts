@@ -12,6 +12,7 @@ import { boundObject } from "./bound-value.ts"
 import { createEventStreams, createFeed, type EventStreams, type Feed } from "./event-streams.ts"
 import { addExchangeRoutes, exchangeLine, exchangeName, sharedExchange } from "./exchange-routes.ts"
 import { addInspectionRoutes, summarize } from "./inspection-routes.ts"
+import links from "./links.json" with { type: "json" }
 import { addOperatorRoutes } from "./operator-routes.ts"
 import { refusalResponse, refusals, refuseError, tellProblem } from "./refusal.ts"
 import { joinReplicas, type Replicas } from "./replicas.ts"
@@ -26,40 +27,6 @@ export type Admin = ((request: Request) => Promise<Response>) & { readonly close
 const usualKeepAliveMs = 15_000
 
 const randomName = (): string => randomBytes(6).toString("hex")
-
-/** The list of routes, shown at `/admin`. `{id}` is percent-encoded. */
-const links = {
-  status: "/admin/status",
-  sessions: "/admin/sessions?agent=&tenant=&limit=&before=",
-  rows: "/admin/rows?ids= (with a space between them)",
-  totals: "/admin/totals?from=&days=&tenant=",
-  session: "/admin/sessions/{id}",
-  history: "/admin/sessions/{id}/history?from=&limit=&full=1",
-  entry: "/admin/sessions/{id}/entries/{entry}?full=1",
-  sessionPins: "/admin/sessions/{id}/pins?all=1&limit=",
-  search: "/admin/search?query=&session=&tenant=&limit=",
-  turns: "/admin/sessions/{id}/turns?points=",
-  sessionEvents: "/admin/sessions/{id}/events?from=&limit=&only=",
-  view: "/admin/sessions/{id}/view",
-  compactions: "/admin/sessions/{id}/compactions?before=&limit=",
-  compaction: "/admin/sessions/{id}/compactions/{entry}",
-  difference: "/admin/sessions/{id}/compactions/{entry}/entries/{entry}",
-  handoffLine: "/admin/sessions/{id}/compactions/{entry}/lines/{number}",
-  whatIf: "/admin/sessions/{id}/what-if?window=&at=&strategy=",
-  export: "/admin/sessions/{id}/export",
-  verify: "/admin/sessions/{id}/verify",
-  traces: "/admin/traces?session=&limit=",
-  trace: "/admin/traces/{id}",
-  pins: "/admin/pins",
-  audit: "/admin/audit?from=&limit=",
-  memory: "/admin/memory?query=&session=&agent=&tenant=&limit=",
-  approvals: "/admin/approvals",
-  upstreams: "/admin/upstreams",
-  events: "/admin/events?session= (text/event-stream; read it with fetch, which can send the token)",
-  commands: 'POST /admin/commands {"command": "hf1.…"}',
-  signInCode: "POST /admin/sign-in-codes",
-  changes: 'POST /admin/changes {"change": "hc1.…"} (from a page that is signed in)',
-}
 
 /** Create the admin API. It changes something only by a signed command. The server checks the Host header before. */
 export function createAdmin(deps: AdminDeps): Admin {
@@ -86,6 +53,7 @@ export function createAdmin(deps: AdminDeps): Admin {
     }),
   )
   app.use(createDoor(deps, signIns, (request, who) => signedIn.set(request, who)))
+  // In the list of routes, `{id}` is percent-encoded.
   addRoute(app, "GET", "/admin", (c) => c.json({ name: "holdfast", version: deps.version, links }))
   const find = createFind(deps)
   const profiles = createProfiles(deps.store)
@@ -123,7 +91,7 @@ type AdminAnswer = {
 
 function tellStatus(deps: AdminDeps, { activity, streams, desk, madeMs }: AdminAnswer): StatusAnswer {
   const { status, store, operator, version, now } = deps
-  const { requestsInFlight, closing, startedMs = madeMs, openSessions } = status()
+  const { requestsInFlight, closing, startedMs = madeMs } = status()
   const nowMs = now()
   const problem = operator?.problem()
   return {
@@ -133,7 +101,6 @@ function tellStatus(deps: AdminDeps, { activity, streams, desk, madeMs }: AdminA
     uptimeMs: Math.max(0, nowMs - startedMs),
     closing,
     requestsInFlight,
-    ...present({ openSessions }),
     store: store.kind,
     durability: activity.durability(),
     operator:
@@ -163,7 +130,6 @@ const preflight = {
   "access-control-max-age": "600",
 }
 
-/** The sign-in path; its request is checked there. */
 const signInPath = "/admin/sign-in"
 
 /**

@@ -28,7 +28,6 @@ export type ListedName = {
   readonly subagent?: string
 }
 
-/** A session in a row of a list. */
 export type SessionListing = ListedName & {
   /** The first words that a person said in it. */
   readonly title: string
@@ -98,7 +97,6 @@ export type StatusAnswer = {
   readonly uptimeMs: number
   readonly closing: boolean
   readonly requestsInFlight: number
-  readonly openSessions?: number
   readonly store: string
   /** How many sessions have something that the store does not, and what the store said last. */
   readonly durability: { readonly durable: boolean; readonly sessions: number; readonly problem?: ToldProblem }
@@ -122,7 +120,6 @@ export type JudgedDecision = {
   readonly turn: number
 }
 
-/** A compaction in figures. */
 export type CompactionFigures = {
   readonly id: string
   readonly atMs: number
@@ -217,7 +214,6 @@ export type ListedRule = {
 export type RuleHeld = {
   /** The turn that it holds from. */
   readonly turn: number
-  /** The requests that were sent with it. */
   readonly requests: number
   /** Calls that the policy made of it denied. */
   readonly denied: number

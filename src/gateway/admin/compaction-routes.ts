@@ -97,7 +97,6 @@ async function earlierSummaries(profiles: Profiles, session: string, base: numbe
   return earlier
 }
 
-/** The rules that were in force before a compaction. */
 async function rulesBefore(profiles: Profiles, session: string, { outline }: Profile, id: string) {
   const end = Number(id.slice(1))
   const gone = new Set(

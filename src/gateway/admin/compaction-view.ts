@@ -18,7 +18,6 @@ import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./a
 import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
 
-/** A compaction message by message. */
 type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
 
 /** A message of a view: of the log, with its edits, or a generated one. */

@@ -157,7 +157,6 @@ export type Feed = {
   readonly publish: (name: string, session: string | undefined, value: unknown) => void
   /** The event after this number, if there is one yet. */
   readonly next: (number: number) => FeedEvent | undefined
-  /** The number and end of the newest event. */
   readonly head: () => { readonly number: number; readonly endBytes: number }
   /** The number before the oldest kept event. */
   readonly floor: () => number

@@ -180,7 +180,6 @@ export function argumentWords(input: unknown): string {
     .join(" ")
 }
 
-/** The full content of a part as text. */
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
@@ -199,5 +198,4 @@ function partText(part: Part): string {
   }
 }
 
-/** The full content of a message as text. */
 export const messageText = ({ parts }: Pick<Message, "parts">): string => parts.map(partText).join("\n")

@@ -103,7 +103,6 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
     version,
     rules: rules.map((rule) => ({ ...rule, by: originOf(rule) })),
     policies: policies.map((policy) => tellPolicy(policy, commands)),
-    /** The guard's policies in words. */
     judging: (guard?.policies ?? []).map(({ id, source, line, effect, decision, rule, instead }) => ({
       id,
       source,

@@ -59,7 +59,6 @@ export type PlannedSizes = { readonly sizes: Sizes; readonly scale: number }
 export type Profiles = {
   /** The session's current profile; entries read before are not read again. */
   readonly read: (session: string) => Promise<Profile>
-  /** Full entries by sequence number. */
   readonly entries: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, LoggedEntry>>
 }
 
@@ -227,7 +226,6 @@ function turnsBefore(
   return at === last && at !== end ? turn : at
 }
 
-/** The number of values in a sorted list below a limit. */
 function countBelow(list: readonly number[], limit: number): number {
   let [low, high] = [0, list.length]
   while (low < high) {
@@ -285,7 +283,6 @@ async function readTold(
   return new Map([...stored.map((entry) => [entry.seq, withoutTexts(entry, session)] as const), ...whole])
 }
 
-/** An entry without its long texts, which are not needed. */
 function withoutTexts(entry: StoredEntry, session: string): LoggedEntry {
   const blank = new Map(payloadsOf(entry.body).map((hash) => [hash, ""]))
   return { seq: entry.seq, atMs: entry.atMs, body: readBody(entry, blank, session) }

@@ -114,7 +114,6 @@ function utf8In(value: string): string {
 const invalid = (option: string, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option, expected, found })
 
-/** The header in which each API accepts its key. */
 const keyLine: Readonly<Record<ApiFamily, (key: string) => HeaderLine>> = {
   anthropic: (key) => ["x-api-key", key],
   openai: (key) => ["authorization", `Bearer ${key}`],

@@ -1,13 +1,13 @@
 import { describe, type Problem } from "../../message/errors.ts"
-import type { Format } from "../../message/message.ts"
+import type { ApiFamily, Format } from "../../message/message.ts"
 import { namesIn } from "../../message/present.ts"
 import { createSseEvent } from "../../wire/sse.ts"
+import names from "./error-names.json" with { type: "json" }
 import statuses from "./statuses.json" with { type: "json" }
 
 /** The HTTP status of every problem: 4xx if the client can fix it, 502 and 504 if the model's API failed, 503 if a retry may help. */
 export const statusOf: Readonly<Record<Problem["code"], number>> = statuses
 
-/** The tokens a request needs, and the tokens that fit. */
 type ContextNeed = { readonly neededTokens: number; readonly windowTokens: number }
 
 /** Each provider's own error message for a request that is too long: clients recognise it and compact. */
@@ -130,46 +130,20 @@ export type WireError = {
   readonly body: string
 }
 
-type NamesByStatus = Readonly<Record<number, string>>
-
-/** https://docs.anthropic.com/en/api/errors */
-const anthropicTypes: NamesByStatus = {
-  401: "authentication_error",
-  402: "billing_error",
-  403: "permission_error",
-  404: "not_found_error",
-  413: "request_too_large",
-  429: "rate_limit_error",
-  503: "overloaded_error",
-  504: "timeout_error",
-  529: "overloaded_error",
-}
-
-/** OpenAI puts the cause into `code`; its `type` says whose fault it is. */
-const openaiCodes: NamesByStatus = { 401: "invalid_api_key", 429: "rate_limit_exceeded" }
-
-/** https://cloud.google.com/apis/design/errors */
-const geminiStatuses: NamesByStatus = {
-  401: "UNAUTHENTICATED",
-  403: "PERMISSION_DENIED",
-  404: "NOT_FOUND",
-  409: "ABORTED",
-  429: "RESOURCE_EXHAUSTED",
-  499: "CANCELLED",
-  501: "UNIMPLEMENTED",
-  502: "UNAVAILABLE",
-  503: "UNAVAILABLE",
-  504: "DEADLINE_EXCEEDED",
-}
+/**
+ * What each API calls an error of a status: https://docs.anthropic.com/en/api/errors, https://cloud.google.com/apis/design/errors. OpenAI
+ * puts the cause into `code`; its `type` says whose fault it is.
+ */
+const errorNames: Readonly<Record<ApiFamily, Readonly<Record<string, string>>>> = names
 
 function anthropicError({ status, message }: ErrorContent): object {
-  const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
+  const type = errorNames.anthropic[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
   return { type: "error", error: { type, message } }
 }
 
 function openaiError({ status, message, code, param }: ErrorContent): OpenaiError {
   const type = status >= 500 ? "server_error" : status === 429 ? "rate_limit_error" : "invalid_request_error"
-  return { message, type, param: param ?? null, code: openaiCodes[status] ?? code ?? null }
+  return { message, type, param: param ?? null, code: errorNames.openai[status] ?? code ?? null }
 }
 
 type OpenaiError = {
@@ -180,7 +154,7 @@ type OpenaiError = {
 }
 
 function geminiError({ status, message }: ErrorContent): object {
-  const name = geminiStatuses[status] ?? (status >= 500 ? "INTERNAL" : "INVALID_ARGUMENT")
+  const name = errorNames.gemini[status] ?? (status >= 500 ? "INTERNAL" : "INVALID_ARGUMENT")
   return { error: { code: status, message, status: name } }
 }
 

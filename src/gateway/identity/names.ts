@@ -367,7 +367,6 @@ function answerKey({ parts }: Message): string {
 /** Whitespace of longer responses is not normalized: no client rewrites that much text. */
 const maxSpaced = 200_000
 
-/** The text of a response with whitespace normalized. */
 function normalizedText(parts: readonly Part[]): string {
   const text = withoutThinking(parts.flatMap((part) => (part.type === "text" ? part.text : [])).join(""))
   return (text.length > maxSpaced ? text : text.replace(/\s+/g, " ")).trim()

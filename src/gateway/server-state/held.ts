@@ -280,7 +280,6 @@ async function messagesUpTo(store: Store, session: Session, entry: string): Prom
   return found.length === path.length ? found.map(({ message }) => message) : undefined
 }
 
-/** All messages of a session's log, of all branches. */
 async function allMessages(session: Session): Promise<readonly Message[]> {
   return (await messagesIn(session, Number.POSITIVE_INFINITY)).map(({ message }) => message)
 }

@@ -15,6 +15,7 @@ import {
 } from "./compaction-answer.ts"
 import { type Form, inlineForm } from "./form.ts"
 import type { RejectedReasoning } from "./held.ts"
+import phrases from "./refusal-words.json" with { type: "json" }
 import { asksToCompact, elementTexts, type FullHistory, withoutTrigger } from "./whole.ts"
 
 /** How to proceed after a refusal: send a different request, or answer the client ourselves. */
@@ -171,7 +172,6 @@ export function noteWithheldCalls(
   return { ...guarding, onJudged }
 }
 
-/** The status and body of an upstream's refusal. */
 type Refused = { readonly status: number; readonly body: string }
 
 /**
@@ -208,46 +208,12 @@ export function refusalKind(format: Format, { status, body }: Refused): RefusalK
   return status !== 404 && rejectsReasoning(words) ? "reasoning" : undefined
 }
 
-/** Phrases by which upstreams that store no responses refuse a parameter. */
-const notTakenWords = [
-  "not supported",
-  "unsupported",
-  "invalid",
-  "unknown",
-  "not allowed",
-  "not permitted",
-  "unrecognized",
-]
+const hasSome = (text: string, phrases: readonly string[]): boolean => phrases.some((phrase) => text.includes(phrase))
 
-const isNotTaken = (words: string, name: string): boolean =>
-  words.includes(name) && notTakenWords.some((word) => words.includes(word))
+/** Does an upstream that stores no responses refuse this parameter? */
+const isNotTaken = (text: string, name: string): boolean => text.includes(name) && hasSome(text, phrases.notTaken)
 
-const reasoningWords = [
-  "thinking",
-  "reasoning",
-  "encrypted content",
-  "encrypted_content",
-  "thought signature",
-  "thought_signature",
-]
-const rejectionWords = [
-  "signature",
-  "cannot be modified",
-  "could not be verified",
-  "could not be decrypted",
-  "without its required",
-  "binding",
-  "bound to",
-  "prefix",
-  "invalid",
-  "not valid",
-  "corrupted",
-  "expected `thinking`",
-  "must start with a thinking block",
-]
-
-const rejectsReasoning = (words: string): boolean =>
-  reasoningWords.some((word) => words.includes(word)) && rejectionWords.some((word) => words.includes(word))
+const rejectsReasoning = (text: string): boolean => hasSome(text, phrases.reasoning) && hasSome(text, phrases.rejection)
 
 /** Does the refusal say that the upstream does not support compaction: no such endpoint, no such item type? */
 export function knowsNoCompaction({ status, body }: Refused): boolean {

@@ -125,7 +125,8 @@ function createStoreProbe(
   }
 }
 
-async function within<Value>(limitMs: number, work: Promise<Value>, late: Value): Promise<Value> {
+/** What the work comes to, or `late` if that takes longer than the limit. */
+export async function within<Value>(limitMs: number, work: Promise<Value>, late: Value): Promise<Value> {
   const timeout = Promise.withResolvers<Value>()
   const timer = setTimeout(() => timeout.resolve(late), limitMs)
   try {

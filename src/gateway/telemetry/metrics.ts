@@ -1,7 +1,10 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { SessionEvent } from "../../session/events.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
+import catalog from "./metrics.json" with { type: "json" }
 import { createLabelValues, createRegistry, type Registry } from "./registry.ts"
+
+type MetricName = keyof typeof catalog
 
 type MetricsOptions = {
   readonly now?: () => number
@@ -15,7 +18,6 @@ export type Metrics = {
   readonly observe: (record: ExchangeRecord) => void
   readonly sessionEvent: (event: SessionEvent) => void
   readonly requestsInFlight: (count: number) => void
-  readonly openSessions: (count: number) => void
   readonly pendingApprovals: (count: number) => void
   readonly storeUp: (up: boolean) => void
   /** All metrics in the Prometheus text format (`expositionType`). */
@@ -24,21 +26,25 @@ export type Metrics = {
 
 export function createMetrics({ now = Date.now, version = "0", readProcess }: MetricsOptions = {}): Metrics {
   const registry = createRegistry()
+  const named = registerBy(registry)
   const startedMs = now()
-  registry
-    .gauge("holdfast_build_info", "The version of the gateway.", ["version", "node"])
-    .set(1, version, process.version)
-  registry.measured("holdfast_uptime_seconds", "Since the gateway was started.", () =>
-    Math.max(0, (now() - startedMs) / 1000),
-  )
-  const levels = gaugesOf(registry)
-  const observe = countExchanges(registry)
-  const sessionEvent = countEvents(registry)
-  const tellProcess = readProcess === undefined ? () => {} : processGauges(registry, readProcess)
+  named.gauge("holdfast_build_info").set(1, version, process.version)
+  named.measured("holdfast_uptime_seconds", () => Math.max(0, (now() - startedMs) / 1000))
+  const inFlight = named.gauge("holdfast_requests_in_flight")
+  const approvals = named.gauge("holdfast_approvals_pending")
+  const store = named.gauge("holdfast_store_up")
+  // Sessions, tenants and paths are never labels, because their number is unlimited.
+  const counts = [countRequests(named), countTokens(named), countGuard(named)]
+  const sessionEvent = countEvents(named)
+  const tellProcess = readProcess === undefined ? () => {} : processGauges(named, readProcess)
   return {
-    observe,
+    observe: (record) => {
+      for (const count of counts) count(record)
+    },
     sessionEvent,
-    ...levels,
+    requestsInFlight: (count) => inFlight.set(count),
+    pendingApprovals: (count) => approvals.set(count),
+    storeUp: (up) => store.set(up ? 1 : 0),
     render: () => {
       tellProcess()
       return registry.render()
@@ -46,24 +52,19 @@ export function createMetrics({ now = Date.now, version = "0", readProcess }: Me
   }
 }
 
-function gaugesOf({
-  gauge,
-}: Registry): Pick<Metrics, "requestsInFlight" | "openSessions" | "pendingApprovals" | "storeUp"> {
-  const inFlight = gauge("holdfast_requests_in_flight", "Requests in progress.")
-  const sessions = gauge("holdfast_open_sessions", "Sessions that are held in memory.")
-  const approvals = gauge("holdfast_approvals_pending", "Tool calls that wait for a person.")
-  const store = gauge("holdfast_store_up", "Whether the store could be read and written when it was last tried.")
-  return {
-    requestsInFlight: (count) => inFlight.set(count),
-    openSessions: (count) => sessions.set(count),
-    pendingApprovals: (count) => approvals.set(count),
-    storeUp: (up) => store.set(up ? 1 : 0),
-  }
-}
+type Named = ReturnType<typeof registerBy>
 
-function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => void {
-  const memory = gauge("holdfast_memory_bytes", "Memory of the process.", ["kind"])
-  const lag = gauge("holdfast_event_loop_lag_seconds", "Event loop delay since the last scrape.", ["quantile"])
+/** Creates metrics by name; `metrics.json` has the help text and the labels of each. */
+const registerBy = (registry: Registry) => ({
+  counter: (name: MetricName) => registry.counter(name, catalog[name].help, catalog[name].labels),
+  gauge: (name: MetricName) => registry.gauge(name, catalog[name].help, catalog[name].labels),
+  measured: (name: MetricName, read: () => number | undefined) => registry.measured(name, catalog[name].help, read),
+  histogram: (name: MetricName, bounds: readonly number[]) => registry.histogram(name, catalog[name].help, bounds),
+})
+
+function processGauges({ gauge }: Named, read: () => ProcessFigures): () => void {
+  const memory = gauge("holdfast_memory_bytes")
+  const lag = gauge("holdfast_event_loop_lag_seconds")
   return () => {
     const figures = read()
     memory.set(figures.residentBytes, "resident")
@@ -76,28 +77,25 @@ function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => v
 }
 
 /** Counts session events. Events that exchange records contain too are counted only once, there or here. */
-function countEvents(registry: Registry): (event: SessionEvent) => void {
-  const compacted = countCompactions(registry)
-  const { counter, measured } = registry
-  const rules = counter("holdfast_rules_found_total", "Standing rules that were found and pinned.")
-  const summaries = counter("holdfast_summaries_total", "Background summaries, by outcome.", ["outcome"])
-  const failures = counter("holdfast_background_failures_total", "Work in the background that failed, by its kind.", [
-    "work",
-  ])
-  const rereads = counter("holdfast_rereads_total", "Lookups right after a compaction that repeat what it removed.")
-  const [degraded, works] = [createDegradedSessions(), createLabelValues()]
-  measured(
-    "holdfast_store_durability_degraded",
-    "Whether entries wait in memory because the store did not accept them.",
-    () => (degraded.count() > 0 ? 1 : 0),
-  )
-  measured("holdfast_sessions_unsaved", "Sessions with entries that the store does not have yet.", degraded.count)
+function countEvents({ counter, measured }: Named): (event: SessionEvent) => void {
+  const compactions = counter("holdfast_compactions_total")
+  const removed = counter("holdfast_compaction_tokens_removed_total")
+  const undone = counter("holdfast_compactions_undone_total")
+  const rules = counter("holdfast_rules_found_total")
+  const summaries = counter("holdfast_summaries_total")
+  const failures = counter("holdfast_background_failures_total")
+  const rereads = counter("holdfast_rereads_total")
+  const [degraded, works, remedies] = [createDegradedSessions(), createLabelValues(), createLabelValues()]
+  measured("holdfast_store_durability_degraded", () => (degraded.count() > 0 ? 1 : 0))
+  measured("holdfast_sessions_unsaved", degraded.count)
   return (event) => {
     degraded.take(event)
     switch (event.type) {
       case "compaction-installed":
+        compactions.add(1, remedies(event.remedy))
+        return removed.add(Math.max(0, event.beforeTokens - event.afterTokens))
       case "compaction-undone":
-        return compacted(event)
+        return undone.add(1)
       case "rules-found":
         return rules.add(event.pins.length)
       case "lookups-repeated":
@@ -111,20 +109,6 @@ function countEvents(registry: Registry): (event: SessionEvent) => void {
       case "background-failed":
         return failures.add(1, works(event.work))
     }
-  }
-}
-
-type CompactionEvent = Extract<SessionEvent, { type: "compaction-installed" | "compaction-undone" }>
-
-function countCompactions({ counter }: Registry): (event: CompactionEvent) => void {
-  const compactions = counter("holdfast_compactions_total", "Compactions that were installed, by remedy.", ["remedy"])
-  const removed = counter("holdfast_compaction_tokens_removed_total", "Tokens removed from contexts by compactions.")
-  const undone = counter("holdfast_compactions_undone_total", "Compactions that were undone.")
-  const remedies = createLabelValues()
-  return (event) => {
-    if (event.type === "compaction-undone") return undone.add(1)
-    compactions.add(1, remedies(event.remedy))
-    removed.add(Math.max(0, event.beforeTokens - event.afterTokens))
   }
 }
 
@@ -156,44 +140,14 @@ const contextSizes = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 2
 const statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
 const statusClass = (status: number): string => statusClasses[Math.trunc(status / 100)] ?? "none"
 
-/** Counts exchange records. Sessions, tenants and paths are never labels, because their number is unlimited. */
-function countExchanges(registry: Registry): (record: ExchangeRecord) => void {
-  const parts = [countRequests(registry), countTokens(registry), countGuard(registry)]
-  return (record) => {
-    for (const count of parts) count(record)
-  }
-}
-
-function countRequests({ counter, histogram }: Registry): (record: ExchangeRecord) => void {
-  const requests = counter(
-    "holdfast_requests_total",
-    "Requests, by wire format, how they were handled, how they ended, and the status class that the client got.",
-    ["format", "how", "ending", "status_class"],
-  )
-  const duration = histogram(
-    "holdfast_request_duration_seconds",
-    "Time from a request to the end of its response.",
-    requestSeconds,
-  )
-  const prepare = histogram(
-    "holdfast_prepare_seconds",
-    "Time from a request until it was sent upstream.",
-    prepareSeconds,
-  )
-  const firstByte = histogram(
-    "holdfast_time_to_first_byte_seconds",
-    "Time from a request to the first byte of its response.",
-    requestSeconds,
-  )
-  const attempts = counter("holdfast_upstream_attempts_total", "Requests sent upstream, including retries.", [
-    "upstream",
-  ])
-  const bytes = counter(
-    "holdfast_bytes_total",
-    "Bytes of bodies: received from clients, sent upstream, sent to clients.",
-    ["direction"],
-  )
-  const recalls = counter("holdfast_recalls_total", "Recalls of removed text by a model.")
+function countRequests({ counter, histogram }: Named): (record: ExchangeRecord) => void {
+  const requests = counter("holdfast_requests_total")
+  const duration = histogram("holdfast_request_duration_seconds", requestSeconds)
+  const prepare = histogram("holdfast_prepare_seconds", prepareSeconds)
+  const firstByte = histogram("holdfast_time_to_first_byte_seconds", requestSeconds)
+  const attempts = counter("holdfast_upstream_attempts_total")
+  const bytes = counter("holdfast_bytes_total")
+  const recalls = counter("holdfast_recalls_total")
   const upstreamNames = createLabelValues()
   return (record) => {
     const { format = "none", how, ending, upstream, firstByteMs } = record
@@ -209,23 +163,11 @@ function countRequests({ counter, histogram }: Registry): (record: ExchangeRecor
   }
 }
 
-function countTokens({ counter, histogram, measured }: Registry): (record: ExchangeRecord) => void {
-  const used = counter(
-    "holdfast_tokens_total",
-    "Tokens as the providers report them; input has all that was read, cached or not.",
-    ["kind", "model"],
-  )
-  const context = histogram(
-    "holdfast_context_tokens",
-    "Sizes of the contexts that were sent, by our count.",
-    contextSizes,
-  )
+function countTokens({ counter, histogram, measured }: Named): (record: ExchangeRecord) => void {
+  const used = counter("holdfast_tokens_total")
+  const context = histogram("holdfast_context_tokens", contextSizes)
   const [sums, modelNames] = [{ input: 0, cacheRead: 0 }, createLabelValues()]
-  measured(
-    "holdfast_cache_read_share",
-    "Share of all input tokens so far that was read from the providers' caches.",
-    () => (sums.input > 0 ? sums.cacheRead / sums.input : undefined),
-  )
+  measured("holdfast_cache_read_share", () => (sums.input > 0 ? sums.cacheRead / sums.input : undefined))
   return ({ usage, receipt, model }) => {
     if (receipt !== undefined) context.observe(receipt.contextTokens)
     // A model name without usage is only client text: it gets no label value of its own.
@@ -240,19 +182,10 @@ function countTokens({ counter, histogram, measured }: Registry): (record: Excha
   }
 }
 
-function countGuard({ counter }: Registry): (record: ExchangeRecord) => void {
-  const judged = counter(
-    "holdfast_guard_calls_total",
-    "Tool calls that were judged, by decision, whether it was enforced, and tool.",
-    ["decision", "enforced", "tool"],
-  )
-  const approvals = counter("holdfast_approvals_total", "Tool calls that a person was asked about, by outcome.", [
-    "outcome",
-  ])
-  const reasserted = counter(
-    "holdfast_pins_reasserted_total",
-    "Rules added back to a request because its history no longer had them.",
-  )
+function countGuard({ counter }: Named): (record: ExchangeRecord) => void {
+  const judged = counter("holdfast_guard_calls_total")
+  const approvals = counter("holdfast_approvals_total")
+  const reasserted = counter("holdfast_pins_reasserted_total")
   const toolNames = createLabelValues()
   return (record) => {
     for (const { verdict, enforced, tool, approved } of record.judged) {
@@ -263,24 +196,14 @@ function countGuard({ counter }: Registry): (record: ExchangeRecord) => void {
   }
 }
 
-/** Memory use of the process, and its event loop delay. */
-type ProcessFigures = {
-  readonly residentBytes: number
-  readonly heapUsedBytes: number
-  readonly externalBytes: number
-  /** Delay since the last read. */
-  readonly lagMedianSeconds: number
-  readonly lagP99Seconds: number
-  readonly lagMaxSeconds: number
-}
-
-type ProcessWatch = { readonly read: () => ProcessFigures; readonly stop: () => void }
+/** Memory use of the process, and its event loop delay since the last read. */
+type ProcessFigures = ReturnType<ReturnType<typeof watchProcess>["read"]>
 
 /** Interval of the delay measurement: fifty timers a second are no load. */
 const resolutionMs = 20
 
 /** Watch this process. The timer's own period is subtracted from the measured delay. */
-export function watchProcess(): ProcessWatch {
+export function watchProcess() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
   const seconds = (nanoseconds: number): number =>

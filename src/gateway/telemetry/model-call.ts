@@ -25,7 +25,6 @@ const operationOf: Readonly<Record<Format, string>> = {
   gemini: "generate_content",
 }
 
-/** The model call of a record; undefined if it is not a model call. */
 export function modelCallOf(
   record: ExchangeRecord,
   servers: ReadonlyMap<string, Server>,

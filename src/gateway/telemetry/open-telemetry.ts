@@ -5,6 +5,7 @@ import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import type { Upstream } from "../settings/upstream.ts"
+import { within } from "./health.ts"
 import { type Attributes, type GenAiCall, modelCallOf, serversOf } from "./model-call.ts"
 import { createLabelValues } from "./registry.ts"
 
@@ -32,6 +33,8 @@ export type Telemetry = {
   /** Send pending data, for at most three seconds. Never throws. */
   readonly close: () => Promise<void>
 }
+
+const nothing = (): void => {}
 
 const usualSendLimitMs = 5000
 /** Time limit for the last data of a process that ends. */
@@ -66,7 +69,7 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
       }
     },
     close: () => {
-      closed ??= endWithin(closeLimitMs, providers.shutdown())
+      closed ??= within(closeLimitMs, providers.shutdown().then(nothing, nothing), undefined)
       return closed
     },
   }
@@ -78,13 +81,6 @@ function readEndpoint(endpoint: string): URL {
   if (url?.protocol === "http:" || url?.protocol === "https:") return url
   const expected = "an http or https URL"
   refuseOption("telemetry endpoint", expected, "another text")
-}
-
-async function endWithin(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, limitMs)
-  await Promise.race([work.catch(() => {}), late.promise])
-  clearTimeout(timer)
 }
 
 /** Minimum interval between two reports. */
@@ -352,17 +348,9 @@ function openMetricReader({ metrics, metricExporter }: OpenTelemetryPackages, op
   })
 }
 
-/** The OpenTelemetry packages used here. */
-type OpenTelemetryPackages = {
-  readonly api: typeof import("@opentelemetry/api")
-  readonly trace: typeof import("@opentelemetry/sdk-trace")
-  readonly metrics: typeof import("@opentelemetry/sdk-metrics")
-  readonly resources: typeof import("@opentelemetry/resources")
-  readonly traceExporter: typeof import("@opentelemetry/exporter-trace-otlp-http")
-  readonly metricExporter: typeof import("@opentelemetry/exporter-metrics-otlp-http")
-}
+type OpenTelemetryPackages = Awaited<ReturnType<typeof importAll>>
 
-async function importAll(): Promise<OpenTelemetryPackages> {
+async function importAll() {
   const [api, trace, metrics, resources, traceExporter, metricExporter] = await Promise.all([
     import("@opentelemetry/api"),
     import("@opentelemetry/sdk-trace"),

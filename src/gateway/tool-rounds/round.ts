@@ -35,7 +35,6 @@ export type Round = {
   readonly continues: boolean
 }
 
-/** Options for tool rounds, streamed or not. */
 export type RoundsOptions = {
   readonly format: Format
   /** The request body of the first response. */
@@ -52,7 +51,6 @@ export type RoundsOptions = {
 /** Rounds after the first: enough for a recalled text of several pages or a second try. A model that needs more is looping. */
 export const usualRounds = 5
 
-/** Is this a call of the gateway's own recall tool? */
 export const isRecall = ({ tool, kind }: Pick<ToolCallPart, "tool" | "kind">): boolean =>
   tool === recallName && kind === "function"
 
@@ -233,7 +231,7 @@ function withoutListedRecalls(sse: SseEvent, taken: TakenRecalls): SseEvent {
   const ids = new Set(taken.values())
   const body = readJson(sse.data, "response")
   const response = member(body, "response")
-  const output = response === undefined ? undefined : member(response, "output")
+  const output = member(response, "output")
   if (response === undefined || output === undefined) return sse
   const left = elements(output).filter(({ value }) => !isObject(value) || !ids.has(String(value.call_id)))
   const answer = overlay(wireOf(response), { output: writeList(left.map(wireOf)) })

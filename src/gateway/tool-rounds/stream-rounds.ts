@@ -94,7 +94,6 @@ const roundOf = ({ id, next, taken, judged }: RoundNotes): Round => {
   return { ...counts, continues, ...present({ id }) }
 }
 
-/** The next response stream, or the problem. */
 async function sendNext(
   send: StreamRoundsOptions["send"],
   body: string,

@@ -15,19 +15,19 @@ export type Env = Readonly<Record<string, string | undefined>>
 /** HOLDFAST_LOG_FORMAT for `log-format`. */
 const variableOf = (flag: string): string => `HOLDFAST_${flag.toUpperCase().replaceAll("-", "_")}`
 
-/** Something said, and by what it was said. */
-type Saying = { readonly source: string; readonly text: string }
+/** A setting as given, and the flag or variable that gave it. */
+type GivenText = { readonly source: string; readonly text: string }
 
 /** A flag, else its variable. An empty variable says nothing. */
-function sayingOf(name: FlagName, flags: Flags, env: Env): Saying | undefined {
+function givenText(name: FlagName, flags: Flags, env: Env): GivenText | undefined {
   const flag = flags[name]
   if (flag !== undefined) return { source: `--${name}`, text: flag }
   const variable = env[variableOf(name)]
   return variable === undefined || variable === "" ? undefined : { source: variableOf(name), text: variable }
 }
 
-/** What flags and variables say, read; each is laid over the file. */
-export type GivenSettings = ReturnType<typeof readSaid>["said"]
+/** The settings given by flags and variables; each overrides the file. */
+export type GivenSettings = ReturnType<typeof readFlags>["given"]
 
 type Read<Value> = (text: string) => Value | undefined
 
@@ -51,14 +51,14 @@ const yesOrNo: Read<boolean> = (text) => {
   return yes.includes(word) ? true : no.includes(word) ? false : undefined
 }
 
-/** Read everything that was said, and say what of it cannot be meant. */
-export function readSaid(flags: Flags, env: Env) {
+/** Read all flags and variables; `faults` has the invalid ones. */
+export function readFlags(flags: Flags, env: Env) {
   const faults: ConfigFault[] = []
   const read = <Value>(name: FlagName, how: Read<Value>, expected: string): Value | undefined => {
-    const saying = sayingOf(name, flags, env)
-    if (saying === undefined) return undefined
-    const value = how(saying.text)
-    if (value === undefined) faults.push(wrong(saying, name, expected))
+    const given = givenText(name, flags, env)
+    if (given === undefined) return undefined
+    const value = how(given.text)
+    if (value === undefined) faults.push(wrong(given, name, expected))
     return value
   }
   const all = {
@@ -83,11 +83,11 @@ export function readSaid(flags: Flags, env: Env) {
     summarizer: read("summarizer", oneOf(namedSummarizers), namedSummarizers.join(" or ")),
     logLevel: read("log-level", oneOf(logLevels), `one of ${logLevels.join(", ")}`),
   }
-  return { said: present(all), faults }
+  return { given: present(all), faults }
 }
 
 /** The name of the option is the path too: what may be a secret there is not repeated. */
-const wrong = ({ source, text }: Saying, name: FlagName, expected: string): ConfigFault => {
+const wrong = ({ source, text }: GivenText, name: FlagName, expected: string): ConfigFault => {
   const secretive = name === "upstream" ? ["url"] : [name]
   return faultAt(
     { source, lineOf: () => undefined },

@@ -1,0 +1,333 @@
+import { callId, type ModelResponse, type Usage, type Wire, wireText } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { anthropicStop, callKinds, readAnthropicResponse, readAnthropicUsage, readBlock } from "./anthropic.ts"
+import {
+  countIn,
+  isObject,
+  type Json,
+  member,
+  readJson,
+  refuseJson,
+  requireObject,
+  requireString,
+  stringIn,
+  tryParse,
+  wireOf,
+} from "./json.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
+import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
+import {
+  type Begun,
+  type Collected,
+  closePart,
+  type DecodeState,
+  type EncodeState,
+  endOf,
+  errorNames,
+  errorOf,
+  feedPart,
+  indexOf,
+  invalid,
+  isClientPart,
+  openPart,
+  type PartDraft,
+  type PartStart,
+  pieces,
+  type Read,
+  requirePart,
+  type StreamCodec,
+  type StreamEvent,
+  type StreamStatement,
+  stopNames,
+  stopPiece,
+  usagePieces,
+  type WrittenEvent,
+} from "./stream.ts"
+
+/** What one event says. Blocks are numbered on the wire; types that we do not know are relayed. */
+function read(state: DecodeState, sse: SseEvent): Read {
+  const json = requireObject(readJson(sse.data, "response"))
+  switch (stringIn(json, "type") ?? sse.name) {
+    case "message_start":
+      return readStart(state, requireObject(member(json, "message") ?? refuseJson(json, "an object", "message")))
+    case "content_block_start":
+      return readBlockStart(state, json)
+    case "content_block_delta":
+      return readDelta(state, json)
+    case "content_block_stop":
+      return readBlockStop(state, json)
+    case "message_delta":
+      return readMessageDelta(state, json)
+    case "message_stop":
+      return [{ ...state, closed: true }, pieces(endOf(state))]
+    case "error":
+      return [{ ...state, closed: true }, pieces(errorOf(member(json, "error")))]
+    default:
+      return [state, pieces({ type: "other" })]
+  }
+}
+
+function readStart(state: DecodeState, message: Json): Read {
+  if (state.started) throw invalid(state, "one beginning", "a second one")
+  const start: StreamStatement = {
+    type: "response-start",
+    ...present({ id: stringIn(message, "id"), model: stringIn(message, "model") }),
+  }
+  const [next, said] = readUsageSoFar({ ...state, started: true }, member(message, "usage"))
+  return [next, pieces(start, ...said)]
+}
+
+/** Later counts replace earlier ones; those that are left out or null still hold. */
+function readUsageSoFar(
+  state: DecodeState,
+  usage: Json | undefined,
+): readonly [DecodeState, readonly StreamStatement[]] {
+  if (usage === undefined || !isObject(usage.value)) return [state, []]
+  const fields: Record<string, Wire> = {}
+  for (const [name, value] of Object.entries(usage.value)) {
+    const field = member(usage, name)
+    if (value !== null && field !== undefined) fields[name] = wireOf(field)
+  }
+  const usageWire = overlay(state.usageWire, fields)
+  const total: Usage | undefined = readAnthropicUsage(readJson(usageWire, "response"))
+  return usagePieces({ ...state, usageWire }, total)
+}
+
+const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuseJson(json, "a whole number", "index"))
+
+function begun(block: Json): Begun {
+  const type = requireString(block, "type")
+  const kind = callKinds.get(type)
+  if (kind !== undefined) {
+    return { part: "tool-call", callId: callId(requireString(block, "id")), tool: requireString(block, "name"), kind }
+  }
+  if (type === "text") return { part: "text" }
+  if (type === "thinking" || type === "redacted_thinking") return { part: "reasoning" }
+  readBlock(block) // refuses here, and not when the answer is put together, what it cannot read
+  return { part: "other" }
+}
+
+/** Text that stands in the beginning already counts as the first delta; input that stands there only if no delta follows. */
+function readBlockStart(state: DecodeState, json: Json): Read {
+  const block = requireObject(member(json, "content_block") ?? refuseJson(json, "an object", "content_block"))
+  const part = begun(block)
+  const input = part.part === "tool-call" ? member(block, "input") : undefined
+  const [next, start] = openPart(state, keyOf(json), part, input === undefined ? undefined : wireOf(input))
+  const { index } = start
+  const text = stringIn(block, part.part === "text" ? "text" : "thinking")
+  const signature = stringIn(block, "signature")
+  const said: StreamStatement[] = [start]
+  if (part.part === "text" && text) said.push({ type: "text-delta", index, text })
+  if (part.part === "reasoning" && text) said.push({ type: "reasoning-delta", index, text })
+  if (part.part === "reasoning" && signature) said.push({ type: "signature-delta", index, signature })
+  return [next, pieces(...said)]
+}
+
+function readDelta(state: DecodeState, json: Json): Read {
+  const key = keyOf(json)
+  const open = requirePart(state, key)
+  const { index, part } = open.start
+  const delta = requireObject(member(json, "delta") ?? refuseJson(json, "an object", "delta"))
+  const type = stringIn(delta, "type")
+  if (type === "text_delta" && part === "text")
+    return [state, pieces({ type: "text-delta", index, text: requireString(delta, "text") })]
+  if (type === "thinking_delta" && part === "reasoning")
+    return [state, pieces({ type: "reasoning-delta", index, text: requireString(delta, "thinking") })]
+  if (type === "signature_delta" && part === "reasoning")
+    return [state, pieces({ type: "signature-delta", index, signature: requireString(delta, "signature") })]
+  if (type === "input_json_delta" && part === "tool-call") {
+    const text = requireString(delta, "partial_json")
+    return [text === "" ? state : feedPart(state, key, open), pieces({ type: "input-delta", index, text })]
+  }
+  return [state, pieces({ type: "other", index })]
+}
+
+function readBlockStop(state: DecodeState, json: Json): Read {
+  const key = keyOf(json)
+  const { start, fed, input } = requirePart(state, key)
+  const { index } = start
+  const whole: readonly StreamStatement[] =
+    fed || input === undefined ? [] : [{ type: "input-delta", index, text: input }]
+  return [closePart(state, key), pieces(...whole, { type: "part-end", index })]
+}
+
+function readMessageDelta(state: DecodeState, json: Json): Read {
+  const [counted, said] = readUsageSoFar(state, member(json, "usage"))
+  const reason = stringIn(member(json, "delta"), "stop_reason")
+  if (reason === undefined) return [counted, pieces(...said)]
+  const [stopped, stop] = stopPiece(counted, anthropicStop(reason))
+  return [stopped, pieces(...said, stop)]
+}
+
+// Relayed events
+
+/** Number the block anew and say the stop that is left; everything else stays as it came. */
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
+  const [first] = kept
+  const sse = first?.wire?.sse
+  if (first === undefined || sse === undefined) return [state, []]
+  const body = readJson(sse.data, "response")
+  const type = stringIn(body, "type") ?? sse.name
+  if (type === "message_start") return [state, kept.some((event) => event === state.start) ? [sse] : []]
+  if (type === "message_delta") return [state, rewriteStop(sse, body, kept)]
+  const index = indexOf(first)
+  if (index === undefined) return [state, [sse]]
+  const part = state.open.get(index)
+  if (part === undefined) return [state, []]
+  return [state, [replaceData(sse, overlay(wireOf(body), { index: write(part.index) }))]]
+}
+
+function rewriteStop(sse: SseEvent, body: Json, kept: readonly StreamEvent[]): readonly SseEvent[] {
+  const stop = kept.find((event) => event.type === "response-stop")
+  const delta = member(body, "delta")
+  const reason = stringIn(delta, "stop_reason")
+  if (stop === undefined || delta === undefined) return reason === undefined ? [sse] : []
+  if (stop.stop === stop.wire?.stop) return [sse]
+  const changed = overlay(wireOf(delta), { stop_reason: write(stopNames["anthropic-messages"][stop.stop]) })
+  return [replaceData(sse, overlay(wireOf(body), { delta: changed }))]
+}
+
+// Events of our own
+
+function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
+  switch (event.type) {
+    case "response-start":
+      return event === state.start ? [named("message_start", { message: messageOf(state) })] : []
+    case "usage":
+    case "other":
+      return []
+    case "response-stop": {
+      const delta = write({ stop_reason: stopNames["anthropic-messages"][event.stop], stop_sequence: null })
+      return [named("message_delta", { delta, usage: usageOf(state.usage) })]
+    }
+    case "response-end":
+      return [named("message_stop", {})]
+    case "error":
+      return [named("error", { error: write(errorNames(event.problem, "api_error")) })]
+    default: {
+      const part = state.open.get(event.index)
+      return part === undefined ? [] : writePartEvent(part.index, event)
+    }
+  }
+}
+
+type PartEvent = Extract<StreamEvent, { readonly index: number }>
+
+function writePartEvent(at: number, event: PartEvent): readonly SseEvent[] {
+  const index = write(at)
+  const delta = (fields: object): readonly SseEvent[] => [named("content_block_delta", { index, delta: write(fields) })]
+  switch (event.type) {
+    case "part-start":
+      return [named("content_block_start", { index, content_block: blockOf(event) })]
+    case "text-delta":
+      return delta({ type: "text_delta", text: event.text })
+    case "reasoning-delta":
+      return delta({ type: "thinking_delta", thinking: event.text })
+    case "signature-delta":
+      return delta({ type: "signature_delta", signature: event.signature })
+    case "input-delta":
+      return delta({ type: "input_json_delta", partial_json: event.text })
+    case "part-end":
+      return [named("content_block_stop", { index })]
+  }
+}
+
+const named = (type: string, fields: Fields): SseEvent =>
+  createSseEvent(writeObject({ type: write(type), ...fields }), type)
+
+/** A block of our own as it stands when it begins. */
+function blockOf(start: PartStart): Wire {
+  if (start.part === "reasoning") return write({ type: "thinking", thinking: "", signature: "" })
+  if (start.part !== "tool-call") return write({ type: "text", text: "" })
+  const type = start.kind === "provider" ? "server_tool_use" : "tool_use"
+  return write({ type, id: start.callId, name: start.tool, input: {} })
+}
+
+function messageOf({ start, usage }: EncodeState): Wire {
+  const { id, model } = start ?? {}
+  const fields = {
+    id: id ?? "msg_holdfast",
+    type: "message",
+    role: "assistant",
+    model: model ?? "unknown",
+    content: [],
+  }
+  const rest = { stop_reason: null, stop_sequence: null }
+  return wireText(`${JSON.stringify({ ...fields, ...rest }).slice(0, -1)},"usage":${usageOf(usage)}}`)
+}
+
+/** Anthropic counts cached input beside the uncached. */
+function usageOf(usage: Usage | undefined): Wire {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage ?? {}
+  return write({
+    input_tokens: inputTokens - cacheReadTokens - cacheWriteTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    output_tokens: outputTokens,
+  })
+}
+
+function assemble({ parts }: Collected): ModelResponse {
+  const body = writeObject({ content: writeList(parts.map(blockFrom)) })
+  const { wire: _, ...answer } = readAnthropicResponse(readJson(body, "response"))
+  return answer
+}
+
+/** The block as it began, with what came for it laid over it. */
+function blockFrom(draft: PartDraft): Wire {
+  const began = eventOf(draft.start)
+  const block = member(began, "content_block")
+  const base = block === undefined ? blockOf(draft.start) : wireOf(block)
+  const deltas = draft.others.flatMap((event) => deltaOf(event) ?? [])
+  const citations = deltas.flatMap((delta) => citationOf(delta) ?? [])
+  const rest = draft.start.part === "other" ? deltas : []
+  const content = overlay(base, {
+    ...Object.assign({}, ...rest.map(fieldsOf)),
+    ...contentOf(draft, stringIn(block, "type")),
+  })
+  return citations.length === 0 ? content : overlay(content, { citations: writeList(citations) })
+}
+
+function contentOf({ start, text, input, signature }: PartDraft, type: string | undefined): Fields {
+  if (start.part === "text") return { text: write(text) }
+  if (start.part === "tool-call") return input === "" ? {} : { input: inputOf(input) }
+  if (start.part === "other" || type === "redacted_thinking") return {}
+  return { thinking: write(text), ...(signature === undefined ? {} : { signature: write(signature) }) }
+}
+
+/** The very text that was streamed, numbers and all; text that is no JSON stays readable as a string. */
+const inputOf = (text: string): Wire => (tryParse(text) === undefined ? write(text) : wireText(text.trim()))
+
+const deltaOf = (event: StreamEvent): Json | undefined => member(eventOf(event), "delta")
+
+/** Citations gather in a list. */
+function citationOf(delta: Json): Wire | undefined {
+  const citation = stringIn(delta, "type") === "citations_delta" ? member(delta, "citation") : undefined
+  return citation === undefined ? undefined : wireOf(citation)
+}
+
+/** A compaction, and any delta of a block that we do not know, says its fields whole: the last one counts. */
+function fieldsOf(delta: Json): Fields {
+  const fields: Record<string, Wire> = {}
+  for (const name of Object.keys(delta.value as object)) {
+    const field = member(delta, name)
+    if (name !== "type" && field !== undefined) fields[name] = wireOf(field)
+  }
+  return fields
+}
+
+const eventOf = ({ wire }: StreamEvent): Json | undefined =>
+  wire === undefined ? undefined : readJson(wire.sse.data, "response")
+
+/** Anthropic Messages with `stream: true`: closed by `message_stop`. */
+export const anthropicStream: StreamCodec = {
+  format: "anthropic-messages",
+  read,
+  readEnd: () => [],
+  rewrite,
+  write: (state, event) => [state, writeEvents(state, event)],
+  assemble,
+  canWrite: (start) => isClientPart(start) || (start.part === "tool-call" && start.kind === "provider"),
+  isNumbered: () => false,
+  collectsOthers: "of-parts",
+}
