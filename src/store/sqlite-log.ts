@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib"
 import { HoldfastError } from "../message/errors.ts"
 import { isPayload, type PackedText, toStorable, unpackText } from "./packed-text.ts"
-import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { BOUND_LIMIT, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import {
   type Head,
   noHead,
@@ -19,7 +19,7 @@ export const sqliteRows = createRowReader("sqlite")
 /** The calls of a store that read a session's log. */
 type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">
 
-const RANGE = "FROM entries WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?"
+const RANGE = `FROM entries WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq ${BOUND_LIMIT}`
 const BY_NUMBER = "FROM entries WHERE session = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
 const OUTLINE = "seq, hash, type, at_ms, parent, key"
 

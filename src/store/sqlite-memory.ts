@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { toStorable } from "./packed-text.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
-import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { BOUND_LIMIT, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { sqliteRows } from "./sqlite-log.ts"
 import type { MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
@@ -105,11 +105,11 @@ function find(
   const values = asked.map(({ value }) => value)
   const columns = COLUMNS.replace(/\w+/g, "memory.$&")
   if (words.length === 0 && kind === undefined && session === undefined && trustedOnly !== true) {
-    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC LIMIT ?`
+    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC ${BOUND_LIMIT}`
     return tables.all(sql, ...values, limit)
   }
   const sql = `SELECT ${columns} FROM memory_words CROSS JOIN memory ON memory.place = memory_words.rowid
-    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC LIMIT ?`
+    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC ${BOUND_LIMIT}`
   const days = daysIn(tables, query)
   return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, words, days), ...values, limit)
 }
