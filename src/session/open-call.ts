@@ -52,7 +52,10 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
     const model = options.model ?? live.options.model
     const { system, tools, maxOutputTokens, stream } = options
     const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
-    if (own === undefined || !carriesMessages(format, own)) return logCall(live, options, frameFor(said, own), false)
+    if (own === undefined || !carriesMessages(format, own)) {
+      live.bareFrame = frameFor(said, own, live.bareFrame)
+      return logCall(live, options, live.bareFrame, false)
+    }
   }
   const asText = typeof body !== "object"
   const text = typeof body === "object" ? JSON.stringify(body) : (body ?? "")
