@@ -185,10 +185,8 @@ export async function withOtherStack(live: Live, call: Call, inForce: StackInFor
 
 /** The messages of a view by entry; missing ones are read from the log. */
 async function finder(live: Live, view: View): Promise<(seq: number) => Message | undefined> {
-  const seqs = entriesIn(view)
-  const messages = await readMessages(live, seqs)
-  const byId = new Map<string, Message>(messages.map((message) => [message.id, message]))
-  return (seq) => byId.get(entryId(seq))
+  await readMessages(live, entriesIn(view))
+  return (seq) => live.messages.get(seq)
 }
 
 /** Translate messages of another format once; from then on the conversation is in this format. */
