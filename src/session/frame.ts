@@ -71,12 +71,20 @@ const listNames: Readonly<Record<Format, string>> = {
   gemini: "contents",
 }
 
-/** A request to put the log's messages into: from options, or from a body without messages. */
-export function frameFor(options: FrameOptions, body?: Readonly<Record<string, unknown>>): ModelRequest {
+/**
+ * A request to put the log's messages into: from options, or from a body without messages. `known` is the frame of the call before: as long
+ * as the text is the same, its messages are the same objects, and what was made of them is not made again.
+ */
+export function frameFor(
+  options: FrameOptions,
+  body?: Readonly<Record<string, unknown>>,
+  known?: ModelRequest,
+): ModelRequest {
   const { system, tools, ...rest } = options
   const plain = typeof system === "string" ? system : system?.map(textOf).join("\n\n")
   const said = { ...rest, system: plain, ...present({ tools: tools?.map(toolWire) }) }
   const text = JSON.stringify(body === undefined ? frames[options.format](said) : withList(options.format, body))
+  if (known?.wire === text && known.format === options.format && known.model === options.model) return known
   const request = decodeRequest(options.format, text)
   return options.model === undefined ? request : { ...request, model: options.model }
 }
@@ -123,9 +131,14 @@ function plainMessage(value: unknown, n: number): Message | undefined {
   return { id: messageId(`m${n}`), role, parts: [{ type: "text", text: content }] }
 }
 
+/** A request without anything in it, for each format that was asked for. */
+const emptyFrames = new Map<Format, ModelRequest>()
+
 /** Decode them like the messages of a request, so that errors state their path. */
 function decodeMessages(format: Format, values: readonly unknown[]): Transcript {
-  const { layout, wire } = frameFor({ format })
+  const empty = emptyFrames.get(format) ?? frameFor({ format })
+  emptyFrames.set(format, empty)
+  const { layout, wire } = empty
   const list = layout.messages
   const head = wire.slice(0, list?.start)
   return decodeRequest(format, `${head}${JSON.stringify(values)}${wire.slice(list?.end)}`).messages

@@ -71,3 +71,50 @@ test("a store read that fails late does not mark pending entries as saved", asyn
   expect(journal.isDurable()).toBe(true)
   expect((await inner.outline("s")).filter(({ type }) => type === "rule-pinned").length).toBe(2)
 })
+
+const flushed: EntryBody = { type: "memory-flushed", upTo: 2, rows: 3 }
+
+test("a deferred entry is written behind the next ones, once, and is not among those that were asked for", async () => {
+  const store = createMemoryStore()
+  const journal = journalOf(store)
+  await journal.commit(() => [rule("Never push.")])
+  journal.deferred.add(flushed)
+  expect((await store.outline("s")).length).toBe(2)
+  const { entries } = await journal.commit((_, next) => [rule(`Rule at ${next}.`)])
+  expect(entries.map(({ seq, body }) => [seq, body])).toEqual([[3, rule("Rule at 3.")]])
+  await journal.commit(() => [rule("Never merge.")])
+  expect((await store.outline("s")).map(({ type }) => type)).toEqual([
+    "session-opened",
+    "rule-pinned",
+    "rule-pinned",
+    "memory-flushed",
+    "rule-pinned",
+  ])
+})
+
+test("a commit of nothing writes what was deferred, and nothing more", async () => {
+  const store = createMemoryStore()
+  const journal = journalOf(store)
+  await journal.commit(() => [rule("Never push.")])
+  journal.deferred.add(flushed)
+  for (let n = 0; n < 2; n++) expect(await journal.commit(() => [])).toEqual({ entries: [], durable: true })
+  expect((await store.outline("s")).map(({ type }) => type).slice(2)).toEqual(["memory-flushed"])
+})
+
+test("a deferred entry that could not be written does not hold up the next ones", async () => {
+  const inner = createMemoryStore()
+  let isAway = false
+  const store: Store = {
+    ...inner,
+    append: (session, batch) => (isAway ? Promise.reject(away) : inner.append(session, batch)),
+  }
+  const journal = journalOf(store)
+  await journal.commit(() => [rule("Never push.")])
+  journal.deferred.add(flushed)
+  await journalOf(inner).commit(() => [rule("Never merge.")])
+  isAway = true
+  expect(await journal.commit(() => [])).toMatchObject({ durable: false })
+  isAway = false
+  expect(await journal.commit(() => [rule("Never squash.")])).toMatchObject({ durable: true })
+  expect((await inner.outline("s")).filter(({ type }) => type === "rule-pinned").length).toBe(3)
+})

@@ -76,6 +76,8 @@ export type Live = {
   /** The last request of a client that sends its whole history, with entry ids. */
   client?: ModelRequest
   frame?: ModelRequest
+  /** The frame made from the last call's options, before the prompt stack and the operator's rules were added. */
+  bareFrame?: ModelRequest
   /** Hashes of the documents that opened the session, and of the infrastructure last seen. */
   documents: ReadonlySet<string>
   stack: string

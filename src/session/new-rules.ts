@@ -3,6 +3,7 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import { channelOf, isSpoken, isSpokenPart } from "../message/fence.ts"
 import { type Message, type Transcript, trust } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { createPerObject } from "../message/recall.ts"
 import type { Steps } from "../message/steps.ts"
 import { withinMs } from "../model/within-ms.ts"
 import { type FindOptions, findRules, kindOfRule, type RuleFinder } from "../rules/find-rules.ts"
@@ -118,11 +119,13 @@ function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): read
   return said.flatMap((withdrawal) => withdrawnBy(withdrawal, own))
 }
 
-/** Made of every rule of a session with every message, so it is no JSON: the length says where the source ends. */
-const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string => {
-  const from = channel === "user" ? "" : source
-  return `${channel} ${from.length} ${from} ${text}`
-}
+/** Every rule of a session is asked for it with every message. It is no JSON: the length says where the source ends. */
+const nameOf = createPerObject(
+  ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string => {
+    const from = channel === "user" ? "" : source
+    return `${channel} ${from.length} ${from} ${text}`
+  },
+)
 
 /** Rules withdrawn by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
 export function takenBackIn(

@@ -52,7 +52,10 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
     const model = options.model ?? live.options.model
     const { system, tools, maxOutputTokens, stream } = options
     const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
-    if (own === undefined || !carriesMessages(format, own)) return logCall(live, options, frameFor(said, own), false)
+    if (own === undefined || !carriesMessages(format, own)) {
+      live.bareFrame = frameFor(said, own, live.bareFrame)
+      return logCall(live, options, live.bareFrame, false)
+    }
   }
   const asText = typeof body !== "object"
   const text = typeof body === "object" ? JSON.stringify(body) : (body ?? "")
@@ -182,10 +185,8 @@ export async function withOtherStack(live: Live, call: Call, inForce: StackInFor
 
 /** The messages of a view by entry; missing ones are read from the log. */
 async function finder(live: Live, view: View): Promise<(seq: number) => Message | undefined> {
-  const seqs = entriesIn(view)
-  const messages = await readMessages(live, seqs)
-  const byId = new Map<string, Message>(messages.map((message) => [message.id, message]))
-  return (seq) => byId.get(entryId(seq))
+  await readMessages(live, entriesIn(view))
+  return (seq) => live.messages.get(seq)
 }
 
 /** Translate messages of another format once; from then on the conversation is in this format. */

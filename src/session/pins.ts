@@ -207,6 +207,7 @@ export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
     live,
     pins.filter((pin) => !states.has(pin)),
   )
+  if (states.size === 0) return compared
   const standing = new Map(compared.map((pin) => [pin.id, pin]))
   return pins.map((pin) => standing.get(pin.id) ?? { ...pin, state: states.get(pin) ?? "withdrawn", conflicts: [] })
 }

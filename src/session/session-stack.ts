@@ -240,6 +240,9 @@ function stackOfBody({ hash, sections }: StackBody): Pick<StackInForce, "stack" 
   return stack.hash === hash ? { stack, source } : undefined
 }
 
+/** A request with its standing texts: the same request with the same texts is the same object again. */
+const placed = new WeakMap<ModelRequest, { readonly of: readonly unknown[]; readonly request: ModelRequest }>()
+
 /** A request with the stack in force and the operator's rules added after its own system part. */
 export function withStanding(
   live: Live,
@@ -248,7 +251,12 @@ export function withStanding(
   maxMarkers?: number,
 ): ModelRequest {
   const rules = operatorText(live)
-  return placeStanding(request, { stack: inForce?.stack, rules }, { ttl: inForce?.ttl, maxMarkers })
+  const of = [inForce?.stack, inForce?.ttl, rules, maxMarkers]
+  const known = placed.get(request)
+  if (known?.of.every((one, n) => one === of[n]) === true) return known.request
+  const made = placeStanding(request, { stack: inForce?.stack, rules }, { ttl: inForce?.ttl, maxMarkers })
+  placed.set(request, { of, request: made })
+  return made
 }
 
 /** The stack in a receipt: what is sent, and what waits. */

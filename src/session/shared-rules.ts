@@ -74,7 +74,10 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   return {
     read: (owner) => lock(() => read(owner)),
     require: () => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
-    isGone: (id) => gone().has(seqOfShared(id) ?? 0),
+    isGone: (id) => {
+      const seq = seqOfShared(id)
+      return seq !== undefined && gone().has(seq)
+    },
     pin: (body) =>
       lock(async () => {
         const { entries } = await journal.commit(() => [body])
@@ -103,6 +106,5 @@ const sharedPin = (seq: number, body: RuleBody): SharedPin => ({
 })
 
 function seqOfShared(id: string): number | undefined {
-  const digits = /^s([1-9]\d{0,14})$/.exec(id)?.[1]
-  return digits === undefined ? undefined : Number(digits)
+  return /^s[1-9]\d{0,14}$/.test(id) ? Number(id.slice(1)) : undefined
 }

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib"
 import { HoldfastError } from "../message/errors.ts"
 import { isPayload, type PackedText, toStorable, unpackText } from "./packed-text.ts"
-import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { BOUND_LIMIT, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import {
   type Head,
   noHead,
@@ -19,25 +19,26 @@ export const sqliteRows = createRowReader("sqlite")
 /** The calls of a store that read a session's log. */
 type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">
 
-const RANGE = "FROM entries WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?"
+const RANGE = `FROM entries WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq ${BOUND_LIMIT}`
 const BY_NUMBER = "FROM entries WHERE session = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
-const OUTLINE = "seq, hash, type, at_ms, parent, key"
+const ROWS = `SELECT * ${RANGE}`
+const OUTLINES = `SELECT seq, hash, type, at_ms, parent, key ${RANGE}`
 
 export function createSqliteLogReader(database: SqliteDatabase): LogReader {
   const entries = async (session: SessionId, rows: Promise<readonly StoredRow[]>): Promise<readonly StoredEntry[]> =>
     Promise.all((await rows).map((row) => entryOf(session, row)))
-  const rowsIn = (session: SessionId, columns: string, range: Range | undefined): Promise<readonly StoredRow[]> =>
+  const rowsIn = (session: SessionId, sql: string, range: Range | undefined): Promise<readonly StoredRow[]> =>
     database.read(session, (tables) => {
       const { from, to, limit } = wholeRange(range)
-      const rows = tables.all(`SELECT ${columns} ${RANGE}`, toStorable(session), from, to, limit)
+      const rows = tables.all(sql, toStorable(session), from, to, limit)
       const last = Math.min(to, sqliteHead(tables, session).seq, from - 1 + limit)
       if (rows.length === Math.max(0, last - from + 1)) return rows
       throw corrupt(session, "entries are missing")
     })
   return {
     head: (session) => database.read(session, (tables) => sqliteHead(tables, session)),
-    read: (session, range) => entries(session, rowsIn(session, "*", range)),
-    outline: async (session, range) => (await rowsIn(session, OUTLINE, range)).map(sqliteRows.outline),
+    read: (session, range) => entries(session, rowsIn(session, ROWS, range)),
+    outline: async (session, range) => (await rowsIn(session, OUTLINES, range)).map(sqliteRows.outline),
     readEntries: (session, seqs) => {
       const asked = JSON.stringify(seqs)
       const rows = database.read(session, ({ all }) => all(`SELECT * ${BY_NUMBER}`, toStorable(session), asked))

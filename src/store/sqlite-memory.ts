@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto"
+import { createRecent } from "../message/recall.ts"
 import { toStorable } from "./packed-text.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
-import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { BOUND_LIMIT, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { sqliteRows } from "./sqlite-log.ts"
 import type { MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
@@ -12,6 +13,9 @@ const COLUMNS =
 
 /** A query about more days than this does not list the days. */
 const NAMED_DAYS = 100
+
+/** Tags that are kept: of some sessions at work, with their agents, kinds and days. */
+const maxTagNames = 256
 
 /** The last millisecond whose `place` fits an SQLite integer. */
 const LAST_MS = 2 ** 43 - 1
@@ -105,11 +109,11 @@ function find(
   const values = asked.map(({ value }) => value)
   const columns = COLUMNS.replace(/\w+/g, "memory.$&")
   if (words.length === 0 && kind === undefined && session === undefined && trustedOnly !== true) {
-    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC LIMIT ?`
+    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC ${BOUND_LIMIT}`
     return tables.all(sql, ...values, limit)
   }
   const sql = `SELECT ${columns} FROM memory_words CROSS JOIN memory ON memory.place = memory_words.rowid
-    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC LIMIT ?`
+    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC ${BOUND_LIMIT}`
   const days = daysIn(tables, query)
   return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, words, days), ...values, limit)
 }
@@ -160,6 +164,10 @@ export function sqliteMatch(
 /** Rows of versions without stems are found by the very word. The letter differs from those of tags, and a stem is never 16 hex digits. */
 const stemTag = (stem: string): string => `w${stem}`
 
-function tag(letter: string, name: string): string {
-  return letter + createHash("sha256").update(toStorable(name)).digest("hex").slice(0, 16)
-}
+const tag = (letter: string, name: string): string => letter + tagName(name)
+
+/** The rows of a session share all names but their kind. */
+const tagName = createRecent(
+  (name) => createHash("sha256").update(toStorable(name)).digest("hex").slice(0, 16),
+  maxTagNames,
+)

@@ -5,7 +5,7 @@ import { createPause } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
 import { sealedWith } from "./sealed-store.ts"
-import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
+import { BOUND_LIMIT, openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { checksum, createSqliteLogReader, sqliteHead, sqliteRows } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
 import {
@@ -319,7 +319,7 @@ function list({ all }: SqliteTables, filter: SessionFilter = {}): readonly Sessi
   ]
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
   const rows = all(
-    `SELECT * FROM sessions ${where} ORDER BY updated_ms DESC, session LIMIT ?`,
+    `SELECT * FROM sessions ${where} ORDER BY updated_ms DESC, session ${BOUND_LIMIT}`,
     ...(tenant === undefined ? [] : [toStorable(tenant)]),
     ...(agent === undefined ? [] : [toStorable(agent)]),
     ...(updatedBeforeMs === undefined ? [] : [updatedBeforeMs]),

@@ -41,8 +41,10 @@ export type MeterOptions = {
 }
 
 /** Counts each object once: the same message, part or tool is never measured twice. */
-function remembered<Item extends object>(measure: (item: Item) => number): (item: Item) => Tokens {
-  const known = new WeakMap<Item, Tokens>()
+function remembered<Item extends object>(
+  measure: (item: Item) => number,
+  known = new WeakMap<Item, Tokens>(),
+): (item: Item) => Tokens {
   return (item) => {
     const found = known.get(item)
     if (found !== undefined) return found
@@ -69,8 +71,11 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
     item.type === "tool-call" && item.wire === undefined && wire !== undefined
       ? framing.call + text(item.tool) + text(argumentsText(item, wire))
       : part(item)
-  const message = remembered((item: Message) => framing.message + sum(item.parts, (one) => within(item, one)))
+  const counted = new WeakMap<Message, Tokens>()
+  const message = remembered((item: Message) => framing.message + sum(item.parts, (one) => within(item, one)), counted)
   function* messageSteps(item: Message): Steps<Tokens> {
+    const known = counted.get(item)
+    if (known !== undefined) return known
     const texts: string[] = []
     const collect: Gauge = {
       model,

@@ -191,8 +191,7 @@ export const entryId = (seq: number): string => `e${seq}`
 
 /** The sequence number in an entry id; undefined if it is not one. */
 export function seqOf(id: string): number | undefined {
-  const digits = /^e([1-9]\d{0,14})$/.exec(id)?.[1]
-  return digits === undefined ? undefined : Number(digits)
+  return /^e[1-9]\d{0,14}$/.test(id) ? Number(id.slice(1)) : undefined
 }
 
 /** Hex digits of the SHA-256: 80 bits, which cannot be guessed. */

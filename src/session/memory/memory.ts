@@ -88,6 +88,8 @@ export function createMemory(options: MemoryOptions): Memory {
     const considered = entries.slice(0, maxEntriesPerFlush)
     const offered = mergeOffered(considered.flatMap((entry) => rowOf(entry, { ...owner, session, atMs }) ?? []))
     const rows = [...offered.values()].map(({ row }) => row)
+    const leftOver = Math.max(0, entries.length - maxEntriesPerFlush)
+    if (rows.length === 0) return { written: [], superseded: [], known: 0, leftOut: leftOver }
     const known = await getRows(
       store,
       owner,
@@ -102,7 +104,7 @@ export function createMemory(options: MemoryOptions): Memory {
       written: plan.write,
       superseded: [...plan.supersede.values()].flat(),
       known: plan.known,
-      leftOut: plan.leftOut + Math.max(0, entries.length - maxEntriesPerFlush),
+      leftOut: plan.leftOut + leftOver,
       ...(plan.leftOut === 0 ? {} : { limit: plan.write.length >= maxRowsPerFlush ? "flush" : room.limit }),
     }
   }
