@@ -190,7 +190,7 @@ async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): 
 
 /** Write entries that are only in memory, if the store is available again. They are nowhere else. */
 async function saveAll(lives: readonly Live[]): Promise<boolean> {
-  const waiting = lives.filter(({ journal }) => !journal.isDurable() || journal.deferred.all().length > 0)
+  const waiting = lives.filter(({ journal }) => !journal.isDurable())
   const save = async (live: Live): Promise<void> => {
     await live.journal.commit(() => [])
     durability(live)

@@ -30,8 +30,6 @@ export type Journal = {
   /** Read what others wrote. */
   readonly refresh: () => Promise<void>
   readonly commit: (write: Write) => Promise<Committed>
-  /** Entries for the next commit. They are lost if the process ends before: only for what is then done again without harm. */
-  readonly deferred: Pick<Deferred, "all" | "add">
   readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
   readonly isDurable: () => boolean
   /** Does the store have this entry? */
@@ -91,43 +89,43 @@ export function createJournal(options: JournalOptions): Journal {
     const withdrawn = backlog.withdraw()
     bodies.release(() => false)
     outline = fresh
-    deferred.clear()
     backlog.advance(fresh.head())
+    begun = true
     return unsavedIn(withdrawn, there, session)
   }
 
   /** Synchronize with the store; returns the entries that must be written again. */
   const synchronize = async (): Promise<readonly UnsavedEntry[]> => {
     if (!begun) await refresh()
-    const saved = backlog.size()
-    if (saved === 0) return []
+    const waiting = backlog.size()
+    if (waiting === 0) return []
     const again = await track(async () => ((await backlog.save()) === "conflict" ? await startOver() : []))
-    events.push({ type: "durability-restored", saved })
+    events.push({ type: "durability-restored", saved: waiting })
     return again
   }
 
-  const write: WriteBodies = async (written, away) => {
+  const write: CommitDeps["write"] = async (written, away) => {
     const chaining = chainBehind(() => outline, written, options)
     const chained = chaining instanceof Promise ? await chaining : chaining
     if (chained === undefined) return undefined
-    backlog.add(chained)
+    backlog.add(chained.entries, chained.payloads)
     const saving = away === undefined ? await attempt(() => track(backlog.save)) : { problem: away }
     if ("value" in saving && saving.value === "conflict") {
       backlog.withdraw()
       return attempt(refresh).then(() => undefined)
     }
     const failed = problemIn(saving)
-    if (failed !== undefined) events.push({ type: "durability-degraded", problem: failed, unsaved: backlog.size() })
+    if (failed !== undefined) events.push(degraded(failed, backlog))
+    const entries = entriesOf(chained.entries, written)
     outline.extend(chained.entries)
-    return { entries: bodies.keep(chained.entries, written), durable: failed === undefined, problem: failed }
+    bodies.keep(entries)
+    return { entries, durable: failed === undefined, problem: failed }
   }
-  const deferred = createDeferred(write)
 
   return {
     outline: () => outline,
     refresh,
-    commit: (ask) => commitTo({ outline: () => outline, backlog, synchronize, deferred, options }, ask),
-    deferred,
+    commit: (ask) => commitTo({ outline: () => outline, backlog, synchronize, write, options }, ask),
     entries: bodies.read,
     isDurable: () => backlog.size() === 0,
     isSaved: (seq) => seq <= backlog.saved().seq,
@@ -149,6 +147,12 @@ function chainBehind(
   if (!(chaining instanceof Promise)) return chaining
   return chaining.then((chained) => (outline().head().hash === head.hash ? chained : undefined))
 }
+
+const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
+  type: "durability-degraded",
+  problem,
+  unsaved: backlog.size(),
+})
 
 /** Remembers the problem of the last operation. */
 function createProblemNotes(): {
@@ -207,46 +211,12 @@ type CommitDeps = {
   readonly outline: () => Outline
   readonly backlog: Backlog
   readonly synchronize: () => Promise<readonly UnsavedEntry[]>
-  readonly deferred: Deferred
+  /** Write these bodies; undefined if another process was faster, and then its entries have been read. */
+  readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
   readonly options: JournalOptions
 }
 
-/** Write these bodies; undefined if another process was faster, and then its entries have been read. */
-type WriteBodies = (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
-
-/** Entries that wait for the next commit. */
-type Deferred = {
-  readonly all: () => readonly EntryBody[]
-  readonly add: (body: EntryBody) => void
-  readonly clear: () => void
-  /** Write these bodies, and the waiting ones behind them; only the former are in the result. */
-  readonly writeWith: WriteBodies
-}
-
-function createDeferred(write: WriteBodies): Deferred {
-  let waiting: readonly EntryBody[] = []
-  return {
-    all: () => waiting,
-    add: (body) => {
-      waiting = [...waiting, body]
-    },
-    clear: () => {
-      waiting = []
-    },
-    writeWith: async (written, away) => {
-      const behind = waiting
-      const committed = await write([...written, ...behind], away)
-      if (committed === undefined || behind.length === 0) return committed
-      waiting = waiting.filter((body) => !behind.includes(body))
-      return { ...committed, entries: committed.entries.slice(0, -behind.length) }
-    },
-  }
-}
-
-async function commitTo(
-  { outline, backlog, synchronize, deferred, options }: CommitDeps,
-  ask: Write,
-): Promise<Committed> {
+async function commitTo({ outline, backlog, synchronize, write, options }: CommitDeps, ask: Write): Promise<Committed> {
   let unsavedEntries: readonly UnsavedEntry[] = []
   let moved = false
   for (let race = 0; race < maxRaces; race++) {
@@ -255,7 +225,7 @@ async function commitTo(
     let away = problemIn(synced)
     if (unsavedEntries.length > 0) {
       const { bodies: again, places } = rebase(unsavedEntries, outline(), options)
-      const rewritten = again.length === 0 ? undefined : await deferred.writeWith(again, away)
+      const rewritten = again.length === 0 ? undefined : await write(again, away)
       if (again.length > 0 && rewritten === undefined) continue
       options.onMoved(places)
       moved = true
@@ -268,10 +238,9 @@ async function commitTo(
     // Others wrote while it was worked out.
     if (outline().head().hash !== hash) continue
     const asked = answer.filter((body) => !moved || !hasReferences(body))
-    if (asked.length === 0 && (away !== undefined || deferred.all().length === 0))
-      return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
+    if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
     if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
-    const committed = await deferred.writeWith(head === 0 ? [options.opening(), ...asked] : asked, away)
+    const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)
     if (committed !== undefined) return committed
   }
   throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
@@ -289,6 +258,13 @@ const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set(
   ),
 )
 
+/** The written entries with their original bodies, before redaction. */
+const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]): readonly Entry[] =>
+  stored.flatMap(({ seq, hash, atMs }, n) => {
+    const body = written[n]
+    return body === undefined ? [] : [{ seq, hash, atMs, body }]
+  })
+
 type AttemptResult<Value> = { readonly value: Value } | { readonly problem: Problem }
 
 /** The result, or the store's Problem. Any other error is a bug and is thrown. */
@@ -303,8 +279,7 @@ async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<
 
 /** Cached entries, and access to the others in the store. */
 type Bodies = {
-  /** The written entries with their original bodies, before redaction. */
-  readonly keep: (stored: readonly StoredEntry[], written: readonly EntryBody[]) => readonly Entry[]
+  readonly keep: (entries: readonly Entry[]) => void
   /** Entries by sequence number; those that are not cached are read from the store. */
   readonly read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
   /** Drop all except these. */
@@ -323,13 +298,8 @@ function createBodies(store: Store, session: SessionId): Bodies {
     }
   }
   return {
-    keep: (stored, written) => {
-      const entries = stored.flatMap(({ seq, hash, atMs }, n): readonly Entry[] => {
-        const body = written[n]
-        return body === undefined ? [] : [{ seq, hash, atMs, body }]
-      })
+    keep: (entries) => {
       for (const entry of entries) known.set(entry.seq, entry)
-      return entries
     },
     read: async (seqs) => {
       const missing = seqs.filter((seq) => !known.has(seq))
@@ -351,7 +321,7 @@ type Backlog = {
   readonly saved: () => Head
   /** Note that the store has everything up to here. */
   readonly advance: (head: Head) => void
-  readonly add: (more: ChainedEntries) => void
+  readonly add: (entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) => void
   /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   readonly save: () => Promise<"saved" | "conflict">
   /** Remove all entries, to be written differently. */
@@ -406,9 +376,9 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
     size: () => entries.length,
     saved: () => saved,
     advance,
-    add: (more) => {
-      entries = [...entries, ...more.entries]
-      payloads = new Map([...payloads, ...more.payloads])
+    add: (more, texts) => {
+      entries = [...entries, ...more]
+      payloads = new Map([...payloads, ...texts])
     },
     save,
     withdraw: () => {

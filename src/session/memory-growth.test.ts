@@ -101,23 +101,3 @@ describe("the limits of a day", () => {
       expect(() => createHoldfast({ memory: { [name]: -1 } })).toThrow(`memory.${name}`)
   })
 })
-
-test("a flush is not repeated by a session that is opened again, and repeated without harm where the process died", async () => {
-  const texts = [1, 2, 3, 4].map((n) => `I chose pump ${n} because hall ${n} is free. ${"It is long. ".repeat(60)}`)
-  for (const isClosed of [true, false]) {
-    const { holdfast, store, flushes } = open({}, 1500)
-    await talk(holdfast, "s", texts, "assistant")
-    if (isClosed) await holdfast.close()
-    const { memory } = await store.holdings("s")
-    expect(memory.length).toBeGreaterThan(0)
-    const entries = (await store.outline("s")).filter(({ type }) => type === "memory-flushed").length
-    expect(entries < flushes.length).toBe(!isClosed)
-    const again = createHoldfast({ store, format: "openai-chat", windowTokens: 1500, reserveTokens: 300 })
-    const events: SessionEvent[] = []
-    again.subscribe((event) => events.push(event))
-    await again.session("s").prepare({ system: "You are careful." })
-    await again.close()
-    expect(events.flatMap((event) => (event.type === "memory-flushed" ? event.rows : []))).toEqual(isClosed ? [] : [0])
-    expect((await store.holdings("s")).memory).toEqual(memory)
-  }
-})

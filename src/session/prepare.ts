@@ -316,8 +316,7 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
   const { journal, at } = live
   const outline = journal.outline()
   const last = outline.ofType("memory-flushed").at(-1)
-  const waiting = journal.deferred.all().findLast((body) => body.type === "memory-flushed")
-  const upTo = waiting?.upTo ?? (last === undefined ? 0 : (outline.reference(last) ?? 0))
+  const upTo = last === undefined ? 0 : (outline.reference(last) ?? 0)
   const path = outline.path(at, upTo) ?? outline.path(at) ?? []
   if (path.length === 0) return 0
   const newest = path.slice(-maxMessages)
@@ -334,8 +333,7 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
     : await readConversation(live, newest)
   const { entries, worthless } = await runPaced(flushSteps(conversation))
   const { written, known, leftOut, limit } = await live.memory.remember(live.id, live.redact(entries))
-  // Memory knows what it has: the same messages again add nothing.
-  journal.deferred.add({ type: "memory-flushed", upTo: at, rows: written.length })
+  await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
   const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
   live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
   return written.length

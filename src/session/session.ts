@@ -244,11 +244,11 @@ async function undo(live: Live): Promise<{ readonly checkpoint: string; readonly
 
 async function fork(live: Live, to: string, at: string | undefined): Promise<string> {
   checkSessionId(to)
-  const { durable, problem } = await live.journal.commit(() => [])
   const outline = live.journal.outline()
   const upTo = at === undefined ? outline.head().seq : seqOf(at)
   if (upTo === undefined || outline.typeOf(upTo) === undefined)
     throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: at ?? "" })
+  const { durable, problem } = await live.journal.commit(() => [])
   if (!durable && problem !== undefined) throw new HoldfastError(problem)
   if (!(await live.store.copy(live.id, to, upTo))) throw new HoldfastError({ code: "session-exists", session: to })
   return to
