@@ -42,3 +42,9 @@ test("a long message costs no more than what stands near the sentence", () => {
   const span = { start: text.length - 20, end: text.length }
   expect(speakerScore(text, span)).toBeLessThan(surelyAnothers)
 })
+
+test("a time of day is no joint between two speakers", () => {
+  const rule = "Never restart a production host without asking me first."
+  const found = findRules(`Checkout is slow since 09:00. Find out why. ${rule}`, { channel: "user" })
+  expect(found.map(({ text }) => text)).toEqual([rule])
+})

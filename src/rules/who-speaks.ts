@@ -9,7 +9,7 @@ import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
  */
 
 /** From these scores on it is somebody else: where no form of the message shows a paste, and beside one that is shown. */
-export const [surelyAnothers, surelyPasted]: readonly [number, number] = [0.5, 3]
+export const [surelyAnothers, surelyPasted]: readonly [number, number] = [1, 3]
 
 /** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
@@ -19,7 +19,7 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
   return speakerScore(text, sentence) > (isWhole ? surelyAnothers : surelyPasted)
 }
 /** Signs between what one says and what another does. */
-const holdsTwo = /[\n:："“”„«»「—–]| - |['‘]\p{L}/u
+const holdsTwo = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
 
 const table = lazy(() => ({
   levels: readLevels(speakerWeights, speakerTable),
