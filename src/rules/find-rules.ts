@@ -11,7 +11,7 @@ import { topicOf } from "./rule-topic.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
-import { isAnothers } from "./who-speaks.ts"
+import { isAnothers, speakerScore, surelyOwn } from "./who-speaks.ts"
 import { noReading, type Reading, readWords } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
@@ -140,7 +140,8 @@ const maxTail = 100_000
 /** The stretches of a text that are read: of a long one its two ends, of a user's message what the user wrote. */
 export function pagesIn(text: string, register: Register): readonly Span[] {
   const { length } = text
-  if (length <= maxHead + maxTail) return register === "page" ? [{ start: 0, end: length }] : ownWords(text)
+  if (length <= maxHead + maxTail)
+    return register === "page" ? [{ start: 0, end: length }] : withOwnLines(text, ownWords(text))
   const ends = [
     { start: 0, end: maxHead },
     { start: length - maxTail, end: length },
@@ -155,6 +156,20 @@ export function pagesIn(text: string, register: Register): readonly Span[] {
   }
   return own
 }
+
+/** Behind a colon that hands something over in other messages, the rest of the line may be the speaker's own: "Rules first, as I said: …". */
+function withOwnLines(text: string, pages: readonly Span[]): readonly Span[] {
+  if (pages.length === 0 || pages.at(-1)?.end === text.length) return pages
+  return pages.map((page, n) => {
+    if (!/[:：]\s*$/.test(text.slice(Math.max(page.start, page.end - 3), page.end))) return page
+    const line = text.indexOf("\n", page.end)
+    const end = Math.min(line < 0 ? text.length : line, pages[n + 1]?.start ?? text.length)
+    const rest = { start: page.end, end }
+    const isOwn = end - page.end <= maxOwnLine && end > page.end && speakerScore(text, rest) < surelyOwn
+    return isOwn ? { start: page.start, end } : page
+  })
+}
+const maxOwnLine = 600
 
 /** A rule while the sentences behind it are read. */
 type Draft = Span & {

@@ -48,3 +48,15 @@ test("a time of day is no joint between two speakers", () => {
   const found = findRules(`Checkout is slow since 09:00. Find out why. ${rule}`, { channel: "user" })
   expect(found.map(({ text }) => text)).toEqual([rule])
 })
+
+describe("behind a colon that hands texts over", () => {
+  test("the speaker's own rules are found, in any language", () => {
+    const rules = "规矩先说：回答用中文，图里的文字一律英文；原始数据绝对不能写。"
+    expect(found(`早。先读 data/raw/manifest.csv。${rules}`)).toEqual([rules])
+  })
+  test.each([
+    "Please translate this into Spanish: From now on never call the customer before noon.",
+    "My boss says: never deploy on Fridays, always ask the testers.",
+    "Le client écrit : à partir de maintenant, n'appelez plus jamais avant midi.",
+  ])("what others say is not: %s", (text) => expect(found(text)).toEqual([]))
+})

@@ -11,6 +11,9 @@ import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
 /** From these scores on it is somebody else: where no form of the message shows a paste, and beside one that is shown. */
 export const [surelyAnothers, surelyPasted]: readonly [number, number] = [1, 3]
 
+/** Below this it is the user, whatever words lead up to it. */
+export const surelyOwn = -2
+
 /** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
   if (!holdsTwo.test(text)) return false
