@@ -4,6 +4,7 @@ import { tellsUser } from "./state/assistant-notes.ts"
 import { changesForCertain } from "./state/call-deed.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
+import { putsOffSomething } from "./state/user-notes.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
 import { lineText, toldLine } from "./summary/digest-text.ts"
 import {
@@ -38,7 +39,9 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === factsSection || isStatement(section, text)) return "facts"
   if (isUsersSection(section)) {
     if (channel !== "user") return section === "user_messages" && channel === "memory" ? "words" : "rest"
-    return state === "open" || state === "pending" || section === "primary_requests" ? "stop" : "words"
+    const isOpen = state === "open" || state === "pending" || section === "primary_requests"
+    const isPutOff = state === "said" && text.length <= spoken && putsOffSomething(text)
+    return isOpen || isPutOff ? "stop" : "words"
   }
   if (section === "current_work" || section === "next_steps") return "stop"
   if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
@@ -49,6 +52,9 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === "files_and_code" || section === "file_system_state") return "work"
   return "rest"
 }
+
+/** Characters of a message that somebody typed: in a page the word "later" is said of anything. */
+const spoken = 700
 
 /** A sentence of a tool or of the assistant that states a value: it has its room among the values, wherever it stands. */
 const isStatement = (section: string, text: string): boolean =>
@@ -241,10 +247,15 @@ function shortenAct(text: string, length: number): string {
 
 /** An outcome in so many characters: of named values whole ones, as many as there is room for. */
 function shortenEnd(end: string, length: number): string {
+  // The end of an address says what it leads to.
+  const [, address] = /^: (https?:\/\/\S{1,200})$/.exec(end) ?? []
+  if (address !== undefined && length >= leastAddress) return `: …${address.slice(3 - length)}`
   if (!/^: [\w.-]{1,40}=/.test(end)) return shortenLine(end, length)
   const cut = end.lastIndexOf(", ", length - 3)
   return cut > 0 ? `${end.slice(0, cut)}, …` : shortenLine(end, length)
 }
+
+const leastAddress = 16
 
 /** Does an outcome name nothing exact that the call does not name? */
 const repeats = (call: string, end: string): boolean =>

@@ -174,3 +174,16 @@ test("what the user was asked to choose from is told until something is done abo
   const done = [...turns, choice, ...booked, assistant("Booked. Anything else?"), user("no, thanks")]
   expect(lines(done, "current").join("\n")).not.toContain("B237")
 })
+
+test("of what was offered, what the user chose by its number is told alone", () => {
+  const offer = "How should commas be read?\n1. reject them\n2. accept 12,50 and 12.50\n3. by the page's language"
+  const go = "2, and put the parsing into the web part, please, because nobody else needs it there for now"
+  const turns: readonly Turn[] = [assistant(offer), user(go), assistant("Fine. I start with the form.")]
+  expect(lines(turns, "current").join("\n")).toContain("the user chose 2. accept 12,50 and 12.50")
+  const both = [
+    assistant(offer),
+    user("2 and 3, whatever is less work for the people who test it in the end"),
+    assistant("Ok."),
+  ]
+  expect(lines(both, "current").join("\n")).not.toContain("the user chose")
+})

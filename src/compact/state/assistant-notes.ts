@@ -155,7 +155,12 @@ const reports = (sentence: string): boolean =>
   !begun.test(sentence)
 
 /** A step that the agent tells itself to take; a name in code that a sentence begins with is what it is about. */
-const isStepTold = (sentence: string): boolean => !/^[\s*-]*`/.test(sentence) && directs(sentence)
+const isStepTold = (sentence: string): boolean =>
+  !/^[\s*-]*`/.test(sentence) && (directs(sentence) || stepTaken.test(sentence))
+
+/** A step that was taken, in languages whose verb stands last: what was done is told by the calls. */
+const stepTaken =
+  /(?:확인|추가|작성|수정|완료|생성|업데이트|반영|푸시|커밋|배포)(?:을|를|이|가)?\s?(?:했|됐|되었|하였)습니다[.!]?\s*$|(?:確認|追加|作成|修正|更新|完了|変更|反映)(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\s*$/
 
 /** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
 const begun =
@@ -363,15 +368,24 @@ const choicesIn = (text: string): readonly string[] =>
 /** Does an answer list what the user may choose from? */
 export const offersChoice = ({ text }: AssistantStatement): boolean => choicesIn(text).length >= 2
 
-/** What the user was asked to choose from, for whoever is told "the second one". */
-export function offeredDraft(answer: AssistantStatement): NoteDraft {
+/** What the user was asked to choose from, for whoever is told "the second one"; of what was chosen by its number, only that. */
+export function offeredDraft(answer: AssistantStatement, reply: string): NoteDraft {
   const items = choicesIn(answer.text)
+  const number = chosen.exec(reply)?.[1]?.toLowerCase()
+  const item =
+    number === undefined ? undefined : items.find((one) => itemNumber.exec(one)?.[1]?.toLowerCase() === number)
+  if (item !== undefined)
+    return draft("current", `Of what was offered the user chose ${oneLine(item, maxOffered)}`, answer, offeredWorth)
   const each = Math.floor((maxOffered - offeredLead.length) / items.length)
   return {
     ...draft("current", "", answer, offeredWorth),
     text: `${offeredLead}${items.map((item) => oneLine(item, Math.max(leastItem, each))).join("; ")}`,
   }
 }
+const itemNumber = /(\d{1,2}|[A-H])(?=[.):])/i
+/** One number or letter and nothing like it behind: "2, and put it into the web part". */
+const chosen =
+  /^\W{0,3}(?:(?:option|number|no\.?|nr\.?|variante|opci[oó]n|opção|opzione|optie)\s)?(\d{1,2}|[a-h])(?=\W|$)(?!\W{1,3}(?:and|or|und|oder|et|ou|y|o|e|&|\+|-)?\W{0,2}(?:\d|[a-h](?!\w)))(?!\s(?:\p{L}))/iu
 const offeredLead = "Offered, and nothing done about it since: "
 const [maxOffered, leastItem, offeredWorth] = [480, 40, 8]
 

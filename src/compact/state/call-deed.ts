@@ -128,9 +128,14 @@ function commandLine(command: string): string {
     const program = /(?:python3?|node|ruby|perl|php|deno|bun)/.exec(first)?.[0] ?? "program"
     if (told !== "") return oneLine(`${program}: ${told}`, maxCommandLength)
   }
-  const typed = /<<-?\s{0,3}["']?(\w{1,40})/.test(first) ? written[written.indexOf(first) + 1] : undefined
+  const mark = /(?<!<)<<-?\s{0,3}["']?(\w{1,40})/.exec(first)?.[1]
   const told = first.replace(settingUp, "").replace(trimming, "")
-  return steppedLine(typed === undefined ? told : `${told} (${oneLine(typed, maxTyped)})`)
+  if (mark === undefined) return steppedLine(told)
+  const [at, typed] = [written.indexOf(first), written[written.indexOf(first) + 1] ?? ""]
+  // What is changed behind the text is as much of the command as what takes it.
+  const end = written.findIndex((line, n) => n > at && line.trim() === mark)
+  const rest = end < 0 ? [] : written.slice(end + 1).filter((line) => commandChanges.test(line))
+  return steppedLine([`${told} (${oneLine(typed, rest.length === 0 ? maxTyped : maxTyped / 2)})`, ...rest].join("; "))
 }
 
 /** What is typed into a command says what it is about with its first words. */
@@ -190,7 +195,7 @@ const programActs =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |scp |rsync |(?:[\w./-]{1,80}-)?(?:strip|objcopy) |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|rake|python3? manage\.py) (?:db:)?migrate\b|scp |rsync |ssh-keygen|make (?:install|deploy)|wget )/i
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |scp |rsync |(?:[\w./-]{1,80}-)?(?:strip|objcopy) |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:(?:npm|pnpm|yarn|bun)(?: run)?|npx|rails|rake|python3? manage\.py|php artisan|mix|flyway|knex|sequelize(?:-cli)?|dotnet ef|prisma|typeorm|bundle exec rails) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:[\w-]{1,20}[:. ]){0,2}(?:migrate|migration:run|rollback|seed|deploy|release)(?![\w-]|[:. ](?:status|info|list|make|generate|create|diff|validate|check|dry))|scp |rsync |ssh-keygen|make (?:install|deploy)|wget )/i
 
 /** Does a command, as a line tells it, change something for certain? */
 export const changesForCertain = (command: string): boolean => commandChanges.test(command)
@@ -261,7 +266,8 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     if (text !== undefined && (verb === "finish" || inWords.test(text)))
       return { type: "said", text, asks: verb === "ask" }
   }
-  if (asksOnly(input)) return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
+  if (asksOnly(input) || triesOnly(input))
+    return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
   const statement = textUnder(input, ["query", "sql", "statement", "stmt", "q"])
   if (statement !== undefined && (asksData.test(statement) || changesData.test(statement.slice(0, 4_000)))) {
     const changes = changesData.test(statement.slice(0, 4_000)) ? "yes" : "no"
@@ -273,6 +279,12 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
 }
 
 const inWords = /\p{L}\s+\S|[?？]|[\u2e80-\u9fff\uac00-\ud7af]/u
+
+/** Is a call only to show what it would do? */
+const triesOnly = (input: unknown): boolean =>
+  isRecord(input) &&
+  Object.entries(input).some(([key, value]) => tryKey.test(key) && /^(?:true|yes|1)$/i.test(String(value)))
+const tryKey = /^(?:dry_?run|simulate|preview_?only|validate_?only|what_?if|test_?mode)$/i
 
 /** A request over HTTP that changes nothing, by its method or its first word. */
 const asksOnly = (input: unknown): boolean =>

@@ -45,12 +45,16 @@ const complains = (deed: CallDeed, text: ResultText): true | undefined => {
   if (deed.type !== "call" || deed.changes === "no") return undefined
   if (length <= polite && regrets(head)) return true
   if (deed.changes !== "yes") return undefined
+  if (offersInstead.test(head.slice(0, 1_000))) return true
   if (length <= 300 && head.startsWith(`${deed.tool}: `)) return true
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
 /** Characters of a refusal in sentences, and of one that cannot be a piece of the file. */
 const [polite, briefly] = [1200, 300]
 const writes = (files: readonly FileDeed[]): boolean => files.some(({ deed }) => deed !== "read")
+/** A reason and what could be had instead: nobody gives them with what was done. */
+const offersInstead =
+  /^\s{0,4}\{(?=[\s\S]{0,900}"reason"\s{0,3}:\s{0,3}")(?=[\s\S]{0,900}"(?:alternatives?|suggestions?|suggested)"\s{0,3}:)/
 const refusing =
   /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis)"\s{0,3}:\s{0,3}"(?:(?:not|non|no|un)[_ -][a-z_ -]{2,40}|conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok)"/i
 

@@ -14,7 +14,10 @@ export const isPrinting = (command: string): boolean =>
   command
     .split(/&&|;|\|\|/)
     .filter((step) => !idleStep.test(step))
-    .every((step) => printsContent.test(step.trim()))
+    .every((step) => printsContent.test(step.trim()) && !intoFile.test(step))
+
+/** What is printed into a file shows nothing. */
+const intoFile = /^[^"'\n]{0,200}(?<![2&])>{1,2}\s{0,3}(?!&|\/dev\/null)\S/
 
 /** How much of a command is read, and how many of its steps. */
 const maxCommand = 4_000

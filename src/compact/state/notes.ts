@@ -26,9 +26,10 @@ import { type CallDeed, deedOf } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
-import { isRunning, type Outcome, outcomeOf, resultText, runningIn, textEnds } from "./outcome-of.ts"
+import { type Outcome, outcomeOf, textEnds } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
-import { agrees, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
+import { fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
+import { agrees, asksFurther, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -112,8 +113,7 @@ type Reading = {
   readonly values: Values
   /** Calls whose result did not come yet. */
   readonly open: Map<string, OpenCall>
-  /** Commands that go on in the background, by the id under which their output is fetched. */
-  readonly running: Map<string, OpenCall>
+  readonly running: RunningCommands
   /** The results so far. */
   readonly results: ToolResultPart[]
   /** The screen or page that was shown last: calls name its elements by ids. */
@@ -199,8 +199,8 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     yield
   }
   const { work, drafts, open, answer, talk } = reading
-  for (const { deed, doing } of [...reading.running.values(), ...open.values()])
-    recordCall(work, deed, undefined, doing)
+  for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
+  drafts.push(...runningDrafts(reading.running))
   const isOpen = open.size > 0 || reading.written !== undefined
   if (answer !== undefined) {
     if (!reading.isNoted) drafts.push(...thoughtDrafts(answer))
@@ -307,32 +307,9 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
     if (deed.asks) reading.open.set(pairKey(call), { call, deed, doing })
   } else {
     noteThoughts(reading)
-    reading.open.set(pairKey(call), fetched(reading, call) ?? { call, deed, doing })
+    reading.open.set(pairKey(call), fetchedBy(reading.running, call) ?? { call, deed, doing })
   }
   readCallValues(reading.values, call, deed, doing)
-}
-
-/** The command whose output a call fetches by the id of its process, and nothing else. */
-function fetched({ running }: Reading, { input }: ToolCallPart): OpenCall | undefined {
-  if (running.size === 0 || typeof input !== "object" || input === null) return undefined
-  const entries: readonly (readonly [string, unknown])[] = Object.entries(input)
-  if (entries.some(([key, value]) => /^(?:chars|input|text|data)$/.test(key) && String(value).trim() !== ""))
-    return undefined
-  const id = entries.find(([key, value]) => /(?:^|_)id$|Id$/.test(key) && running.has(String(value)))?.[1]
-  return id === undefined ? undefined : running.get(String(id))
-}
-
-/** Does a command go on after this result? Then it is not told how it ended. */
-function goesOn({ running }: Reading, open: OpenCall, result: ToolResultPart): boolean {
-  const [known] = [...running].find(([, one]) => one === open) ?? []
-  const text = resultText(result)
-  const id = runningIn(text)
-  if (open.deed.type !== "command" || (id === undefined && !(known !== undefined && isRunning(text)))) {
-    if (known !== undefined) running.delete(known)
-    return false
-  }
-  if (known === undefined && id !== undefined) running.set(id, open)
-  return true
 }
 
 function readResult(reading: Reading, result: ToolResultPart, doing: Doing): void {
@@ -347,7 +324,8 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
     readUsersAnswer(reading, open, open.deed.text, result)
     return
   }
-  if (goesOn(reading, open, result)) return
+  if (goesOn(reading.running, open, result)) return
+  lookInto(reading.running, open, result)
   const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
   if (isScreen(result)) reading.page = screenText(result)
@@ -464,7 +442,9 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
 
 /** What the user nods to without having been asked. */
 const agreedTo = (text: string, { sentences }: AssistantStatement): string | undefined =>
-  needsQuestion(text) && agrees(text) && weightOf(sentences.at(-1) ?? "") >= leastTold ? sentences.at(-1) : undefined
+  needsQuestion(text) && agrees(text) && !asksFurther(text) && weightOf(sentences.at(-1) ?? "") >= leastTold
+    ? sentences.at(-1)
+    : undefined
 const leastTold = 30
 
 /** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
@@ -473,7 +453,7 @@ function settle({ before, drafts }: Reading): void {
 }
 
 /** What the user's latest words go on from. */
-function beforeDrafts({ before, isBrief, offered, work }: Reading): readonly NoteDraft[] {
+function beforeDrafts({ before, isBrief, offered, work, talk }: Reading): readonly NoteDraft[] {
   if (before === undefined) return []
   const { answer, waits, isNoted } = before
   // What one of a list was chosen for may have been said some words ago.
@@ -481,7 +461,8 @@ function beforeDrafts({ before, isBrief, offered, work }: Reading): readonly Not
     offered === undefined ||
     answer.at - offered.at > recentOffer ||
     [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
-  const choice = isSettled || (isBrief && offered === answer) ? [] : [offeredDraft(offered)]
+  const reply = talk.find(({ at }) => offered !== undefined && at > offered.at)?.text ?? ""
+  const choice = isSettled || (isBrief && offered === answer) ? [] : [offeredDraft(offered, reply)]
   if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...choice, ...conclusionDrafts(answer, isNoted)]
   return [...choice, ...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
 }

@@ -45,7 +45,7 @@ const flagged =
   /"(?:errors?|fault|exception|errore|erro|erreur|fehler|fout)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok|verified|authenticated|authorized|accepted|granted)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
 /** How a short answer begins that says that nothing came of it. */
 const refused =
-  /^\W{0,3}(?:(?:the )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
+  /^\W{0,3}(?:(?:the |your )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user|change|booking|payment|refund|transfer|order|update|transaction|reservation|cancellation|submission)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
 const blockedHead =
   /\b(?:is|are|was|were|has been) (?:blocked|denied|not (?:allowed|permitted)|disabled|forbidden|rejected)\b|\b(?:doesn['’]t|does not) want to proceed\b/i
 /** How one begins that says that it was done. */
@@ -62,7 +62,9 @@ const cannotPrint =
 
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
 const accomplished =
-  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded|https?:\/\/\S{1,200}\/(?:pull|pulls|merge_requests|issues|releases|runs|commit)\/[^\s/]{1,80}$)/
+  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|(?:UPDATE|DELETE|COPY|INSERT 0) \d{1,9}$|(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$|Query OK, \d|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded|https?:\/\/\S{1,200}\/(?:pull|pulls|merge_requests|issues|releases|runs|commit)\/[^\s/]{1,80}$)/
+
+const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
 function lastLine(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
@@ -107,6 +109,8 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   }
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
   const told = runs && !prints ? lastLine(text.tail, accomplished) : undefined
+  // A database repeats the statement that it ran, and how many rows that was about: a value, and no order to anybody.
+  if (told !== undefined && ranStatement.test(told)) return { failed, sure: true, value: told.trim() }
   if (told !== undefined) return { failed, sure: true, ...quoted(told) }
   const value = tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text))
   // One line or two say how it went; more is content.
@@ -275,7 +279,7 @@ const refusalIn = (head: string): string | undefined =>
 /** Does a service say politely that it did not do it? */
 export const regrets = (head: string): boolean => !/^\s{0,20}[[{<]/.test(head) && regret.test(head.slice(0, 400))
 const regret =
-  /(?<![\p{L}])(?:unfortunately|regrettably|we regret|(?:we|i)(?:['’]re| are|['’]m| am) (?:sorry|unable)|(?:were|was) unable to|helaas|leider|malheureusement|nous regrettons|lamentablemente|desafortunadamente|lo sentimos|infelizmente|lamentamos|purtroppo|siamo spiacenti|niestety|tyvärr|desværre|dessverre|valitettavasti|bohužel|sajnos|din păcate|к сожалению|на жаль|maalesef|ne yazık ki)(?![\p{L}])|抱歉|遗憾|遺憾|申し訳|残念ながら|죄송|유감|(?<![\p{L}])(?:nothing|no [\p{L} ]{2,24}) (?:has been|was|were|is) (?:changed|created|opened|sent|charged|booked|moved|saved|updated|deleted|done|made)(?![\p{L}])|(?<![\p{L}])(?:rien n['’]a été|aucune? [\p{L} ]{2,30} n['’]a été|ne (?:peut|peuvent|pouvons)(?: pas)?(?: être)?|(?:es )?wurden? (?:nichts|kein\p{L}*)|kann (?:derzeit |leider )?nicht|no se (?:ha|puede|pudo)|no (?:ha|fue) (?:podido|posible)|não (?:foi|pode|é possível)|non (?:è stat|può|è possibile)|niet (?:gewijzigd|verwerkt|mogelijk)|nie (?:można|udało|został))|ничего не|не удалось|未能|暂未|尚未|本次未|未提交|无法|無法|できませんでした|できません|할 수 없/iu
+  /(?<![\p{L}])(?:unfortunately|regrettably|we regret|(?:we|i) (?:could ?n[o'’]t|can ?not|can['’]t)|(?:request|order|payment|booking|change|update|transfer|it|this) could not be|no (?:action|changes?) (?:was |were )?(?:taken|made)|(?:we|i)(?:['’]re| are|['’]m| am) (?:sorry|unable)|(?:were|was) unable to|helaas|leider|malheureusement|nous regrettons|lamentablemente|desafortunadamente|lo sentimos|infelizmente|lamentamos|purtroppo|siamo spiacenti|niestety|tyvärr|desværre|dessverre|valitettavasti|bohužel|sajnos|din păcate|к сожалению|на жаль|maalesef|ne yazık ki)(?![\p{L}])|抱歉|遗憾|遺憾|申し訳|残念ながら|죄송|유감|(?<![\p{L}])(?:nothing|no [\p{L} ]{2,24}) (?:has been|was|were|is) (?:changed|created|opened|sent|charged|booked|moved|saved|updated|deleted|done|made)(?![\p{L}])|(?<![\p{L}])(?:rien n['’]a été|aucune? [\p{L} ]{2,30} n['’]a été|ne (?:peut|peuvent|pouvons)(?: pas)?(?: être)?|(?:es )?wurden? (?:nichts|kein\p{L}*)|kann (?:derzeit |leider )?nicht|no se (?:ha|puede|pudo)|no (?:ha|fue) (?:podido|posible)|não (?:foi|pode|é possível)|non (?:è stat|può|è possibile)|niet (?:gewijzigd|verwerkt|mogelijk)|nie (?:można|udało|został))|ничего не|не удалось|未能|暂未|尚未|本次未|未提交|无法|無法|できませんでした|できません|할 수 없/iu
 
 /** What a short run printed, if it is a value and not a text. */
 function shortOutput({ whole }: ResultText): string | undefined {

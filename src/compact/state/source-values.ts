@@ -120,13 +120,16 @@ export function addValues(state: SourceState, values: readonly SourceValue[]): v
   }
 }
 
-/** Sizes and colours: whoever comes back to a file that was left reads them there. */
+/** Sizes, colours and what else a style sheet sets: whoever comes back to a file that was left reads them there. */
+const styleName =
+  /^(?:(?:line|min|max|font|letter|border|grid|flex|align|justify|text|box|background|margin|padding|animation|transition|outline|z)-[a-z-]+|margin|padding|opacity|transition|animation|transform|width|height|top|left|right|bottom|gap|flex|grid|border|inset)$/
 const styling = /(?:^|\s)-?[\d.]+(?:px|r?em|v[hw]|fr)(?=\s|$)|^\s*#[\da-f]{3,8}\s*$|\b(?:ease|solid|cubic-bezier)\b/i
 
 /** The record of an owner: what came up most often first, and of that the newest. `isLeft`: was something else worked on since? */
 export function sourceRecord(name: string, { values }: SourceState, isLeft = false): FactRecord | undefined {
   const fields = [...values]
     .slice(-maxKeys)
+    .filter(([key]) => !isLeft || !styleName.test(key))
     .map(([key, own]) => ({
       key,
       pieces: [...own]

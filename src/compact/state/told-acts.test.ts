@@ -406,7 +406,43 @@ describe("what a command did", () => {
 
   test("one that never ended has no result yet", () => {
     const turns = used("Bash", { command: "make deploy" }, "Command running in background with ID: b1")
-    expect(lines(turns, "command", "act").join("\n")).toContain("no result yet")
+    expect(lines(turns, "commitment")).toEqual(["`make deploy` runs in the background as b1: no result yet"])
+  })
+
+  test("of one that still runs, what its output showed last is told, and nothing once it was stopped", () => {
+    const start = used("Bash", { command: "make soak" }, "Command running in background with ID: b7k2")
+    const look = used("Read", { file_path: "/tmp/tasks/b7k2.output" }, "warming up\n12 of 40 done")
+    const stop = used("Bash", { command: "kill $(pgrep -f b7k2)" }, "")
+    expect(lines([...start, ...look], "commitment")).toEqual([
+      "`make soak` runs in the background as b7k2: 12 of 40 done (when last looked at)",
+    ])
+    expect(lines([...start, ...look, ...stop], "commitment")).toEqual([])
+  })
+
+  test("what is changed behind a text that is typed in is told, and what came of it", () => {
+    const command = "cat > /tmp/body.md <<'EOF'\n- first point\nEOF\ngh pr create --draft --body-file /tmp/body.md"
+    const [line = ""] = lines(bash(command, "Creating draft\n\nhttps://git.example/acme/app/pull/588"), "act")
+    expect(line).toMatch(/gh pr create --draft.*pull\/588$/)
+  })
+
+  test.each([
+    ["UPDATE 37", 'psql app -c "update seats set state = 2"'],
+    ["ALTER TABLE", 'psql app -c "alter table seats add note text"'],
+  ])("a database says in its own words that it was done: %s", (output, command) => {
+    expect(lines(bash(command, output), "act").join()).toContain(`: ${output}`)
+  })
+
+  test("a migration that a script of the package runs is an act; asking how far it got is none", () => {
+    expect(lines(bash("DB=ci pnpm db:migrate", "2 applied"), "act")).toHaveLength(1)
+    expect(lines(bash("pnpm db:migrate:status", "at 0042"), "act")).toEqual([])
+  })
+
+  test("a commit that was pulled onto another base has another name, one that was reverted keeps its own", () => {
+    const commit = bash("git commit -qm one", "[fix 7d07eb4] one")
+    const pull = bash("git pull --rebase origin fix && git push", "898565d..bf139a0  fix -> fix")
+    expect(lines([...commit, ...pull], "act").join()).toContain("7d07eb4 (rewritten since)")
+    const revert = bash("git revert --no-edit 7d07eb4 && git commit --amend -qm back", "[fix 8e8286d] back")
+    expect(lines([...commit, ...revert], "act").join()).not.toContain("rewritten")
   })
 
   test("where it exited with nothing but a code, a line of its output says why", () => {

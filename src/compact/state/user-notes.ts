@@ -81,6 +81,9 @@ export const leansOn = new RegExp(
   "iu",
 )
 
+/** Does it ask for something beyond what it says yes to? */
+export const asksFurther = (text: string): boolean => further.test(text)
+
 /** A further wish behind a verdict: a question, or the word "also". */
 const further =
   /[?？]|[.!,]\s+and\s|(?<![\p{L}])(?:also|additionally|then|and then|außerdem|aussi|también|ещё)(?![\p{L}])/iu
@@ -187,6 +190,8 @@ const limits =
   /^\W*(?:please )?(?:don['’]?t|do not|never|no (?!problem|worries|thanks|need)\p{L}+|leave .{1,60} (?:alone|as it is|untouched|off|on)\b|hands off|nicht |kein|ne (?:touche|change|fais)|no toques|não (?:mexa|toque)|non toccare)|(?<![\p{L}])(?:at most|no more than|read[- ]only|slowly|höchstens|au plus|como mucho|no máximo|al massimo)(?![\p{L}])/iu
 const shortLimit = 160
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
+/** Is something in it to be done later? */
+export const putsOffSomething = (text: string): boolean => putsOff.test(text)
 const putsOff =
   /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani|(?:at|in) the (?:very )?end|when (?:all|everything)(?: is|['’]s)|after [\p{L}\p{N}_ -]{2,24},? (?:please|pls)|afterwards|later(?! than)|but first|am ende|zum schluss|hinterher|à la fin|al final|más tarde|no fim|no final|mais tarde|alla fine|più tardi|aan het eind|straks|na końcu|później|в конце|позже)(?![\p{L}])|明天|最后|稍后|最後に|後で|마지막에|끝나면|以后再|之后再|明日|あとで|내일|나중에/iu
 
@@ -239,7 +244,8 @@ function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineSt
     ...(words.own === undefined ? {} : { short: plainWords(words.own) }),
     ...(question === undefined ? {} : { sources: [question.source, said.source] }),
     state,
-    worth: worths[kind] ?? 0,
+    // An answer that goes on says what to do as a request does.
+    worth: (kind === "reply" && weightOf(text) > longAnswer ? worths.request : worths[kind]) ?? 0,
   }
   const lasting = words.lasting.map((sentence): NoteDraft => {
     return { ...base, kind: "wish", text: oneLine(sentence, maxLineLength), worth: worths.wish ?? 0 }

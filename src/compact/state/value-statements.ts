@@ -111,11 +111,15 @@ const maxValues = 5
 export const valueStatementsIn = createRecent(
   (text: string): readonly ValueStatement[] =>
     sentencesOf(text)
-      .flatMap((sentence) => statementOf(sentence) ?? [])
+      // Who speaks, and the head of a letter, state nothing.
+      .map((sentence) => sentence.replace(speakerLabel, ""))
+      .flatMap((sentence) => (letterHead.test(sentence) ? [] : (statementOf(sentence) ?? [])))
       .slice(-maxStatements),
   1000,
 )
 const maxStatements = 24
+const speakerLabel = /^\[[^\]\n]{2,60}\]\s+(?=\S)/
+const letterHead = /^(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Assunto|Asunto|Objet|À|Da|A|Oggetto): \S/
 
 function statementOf(sentence: string): ValueStatement | undefined {
   if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$|\[…?$/.test(sentence)) return undefined

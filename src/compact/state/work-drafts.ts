@@ -35,18 +35,31 @@ export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
 }
 
 const rewrites =
-  /\bgit (?:-\S+ \S+ )?(?:rebase(?! --abort)|reset (?:-\S+ )*(?:HEAD[~^]|[\da-f]{7})|commit\b.{0,200} --amend|filter-)/
+  /\bgit (?:-\S+ \S+ )?(?:rebase(?! --abort)|pull\b[^;&|]{0,80} (?:--rebase|-r)\b|reset (?:-\S+ )*(?:HEAD[~^]|[\da-f]{7})|commit\b.{0,200} --amend|filter-)/
 const ofBranch = /\bgit (?:-\S+ \S+ )?(?:rebase|filter-)/
+const ofUnpushed = /\bgit (?:-\S+ \S+ )?pull\b/
+/** A command that makes a commit and changes that very one. */
+const ofItsOwn = /\bgit (?:-\S+ \S+ )?(?:revert|cherry-pick|merge|commit(?![^;&|]{0,200} --amend))\b.{0,400} --amend/s
+const pushes = /\bgit (?:-\S+ \S+ )?push\b/
+
+const upToDate = /^Already up[ -]to[ -]date/
 
 /** A commit has another name once the branch was put on another base, and is gone once it was amended or taken back: nobody finds it then. */
 function withRewrites(runs: readonly Run[]): readonly Run[] {
-  const later = runs.filter(({ text, outcome }) => outcome?.failed === false && rewrites.test(text))
+  const isWell = ({ outcome }: Run): boolean => outcome?.failed === false
+  const later = runs.filter(
+    (run) =>
+      isWell(run) && rewrites.test(run.text) && !ofItsOwn.test(run.text) && !upToDate.test(run.outcome?.line ?? ""),
+  )
   if (later.length === 0) return runs
   const isCommit = ({ outcome }: Run): boolean => outcome?.value?.startsWith("commit ") === true
   const isGone = (run: Run): boolean =>
     later.some((one) => {
       const before = runs.filter((other) => isCommit(other) && other.at < one.at)
-      return ofBranch.test(one.text) ? before.includes(run) : before.toSorted((a, b) => b.at - a.at)[0] === run
+      if (ofBranch.test(one.text)) return before.includes(run)
+      if (!ofUnpushed.test(one.text)) return before.toSorted((a, b) => b.at - a.at)[0] === run
+      const isPushed = runs.some((two) => isWell(two) && pushes.test(two.text) && two.at > run.at && two.at < one.at)
+      return before.includes(run) && !isPushed
     })
   return runs.map((run) =>
     run.outcome?.value !== undefined && isCommit(run) && isGone(run)

@@ -1,0 +1,66 @@
+import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
+import { code, oneLine } from "../summary/summary.ts"
+import type { NoteDraft } from "./note-draft.ts"
+import { isRunning, maxQuoted, resultText, runningIn } from "./outcome-of.ts"
+import type { OpenCall } from "./value-notes.ts"
+
+/** Commands that go on in the background, by the id under which their output is fetched, and what that showed last. */
+export type RunningCommands = Map<string, { readonly open: OpenCall; readonly seen?: string }>
+
+/** The command whose output a call fetches by the id of its process, and nothing else. */
+export function fetchedBy(running: RunningCommands, { input }: ToolCallPart): OpenCall | undefined {
+  if (running.size === 0 || typeof input !== "object" || input === null) return undefined
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(input)
+  if (entries.some(([key, value]) => /^(?:chars|input|text|data)$/.test(key) && String(value).trim() !== ""))
+    return undefined
+  const id = entries.find(([key, value]) => /(?:^|_)id$|Id$/.test(key) && running.has(String(value)))?.[1]
+  return id === undefined ? undefined : running.get(String(id))?.open
+}
+
+/** Does a command go on after this result? Then it is not told how it ended. */
+export function goesOn(running: RunningCommands, open: OpenCall, result: ToolResultPart): boolean {
+  const [known] = [...running].find(([, one]) => one.open === open) ?? []
+  const text = resultText(result)
+  const id = runningIn(text)
+  if (open.deed.type !== "command" || (id === undefined && !(known !== undefined && isRunning(text)))) {
+    if (known !== undefined) running.delete(known)
+    return false
+  }
+  if (known === undefined && id !== undefined) running.set(id, { open })
+  return true
+}
+
+/** A call that names the id of a command in the background reads what it has printed, or ends it. */
+export function lookInto(running: RunningCommands, { call }: OpenCall, result: ToolResultPart): void {
+  if (running.size === 0 || result.failed === true) return
+  const given = JSON.stringify(call.input) ?? ""
+  for (const [id, { open }] of running) {
+    if (!new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(given)) continue
+    if (stops.test(`${call.tool} ${given}`)) running.delete(id)
+    else {
+      const seen = resultText(result)
+        .tail.split("\n")
+        .findLast((line) => /[\p{L}\p{N}]/u.test(line))
+      if (seen !== undefined) running.set(id, { open, seen: oneLine(seen, maxQuoted) })
+    }
+  }
+}
+const stops = /(?:^|[^\p{L}])(?:p?kill(?:all|_?shell|_?bash|_?process)?|stop|terminate|cancel|abort)(?![\p{L}])/iu
+
+/** What still runs: whoever goes on has to come back to it. */
+export const runningDrafts = (running: RunningCommands): readonly NoteDraft[] =>
+  [...running].flatMap(([id, { open, seen }]): readonly NoteDraft[] => {
+    const { deed, doing } = open
+    if (deed.type !== "command") return []
+    const end =
+      seen === undefined ? { otherwise: ": no result yet" } : { quoted: seen, after: " (when last looked at)" }
+    return [
+      {
+        kind: "commitment",
+        text: `${code(deed.command)} runs in the background as ${id}`,
+        ...{ sources: [doing.source], channel: "assistant", at: doing.at, worth: runningWorth, state: "open" },
+        ...end,
+      },
+    ]
+  })
+const runningWorth = 10
