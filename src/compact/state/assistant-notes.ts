@@ -366,7 +366,11 @@ const choicesIn = (text: string): readonly string[] =>
   (text.match(choices) ?? []).map((item) => item.trim().replaceAll("**", "")).filter((item) => !leadsUp(item))
 
 /** Does an answer list what the user may choose from? */
-export const offersChoice = ({ text }: AssistantStatement): boolean => choicesIn(text).length >= 2
+export const offersChoice = ({ text }: AssistantStatement): boolean =>
+  choicesIn(text).length >= 2 && !asksForDetails.test(text)
+/** A list of what the user is to say is nothing to choose from. */
+const asksForDetails =
+  /\b(?:provide|need|share|confirm|send|tell|give|require|know)\b[^.!?\n]{0,80}\b(?:following|these|those|details|information|below)\b[^.!?\n]{0,40}[:：]/i
 
 /** What the user was asked to choose from, for whoever is told "the second one"; of what was chosen by its number, only that. */
 export function offeredDraft(answer: AssistantStatement, reply: string): NoteDraft {
@@ -386,7 +390,7 @@ const itemNumber = /(\d{1,2}|[A-H])(?=[.):])/i
 /** One number or letter and nothing like it behind: "2, and put it into the web part". */
 const chosen =
   /^\W{0,3}(?:(?:option|number|no\.?|nr\.?|variante|opci[oó]n|opção|opzione|optie)\s)?(\d{1,2}|[a-h])(?=\W|$)(?!\W{1,3}(?:and|or|und|oder|et|ou|y|o|e|&|\+|-)?\W{0,2}(?:\d|[a-h](?!\w)))(?!\s(?:\p{L}))/iu
-const offeredLead = "Offered, and nothing done about it since: "
+const offeredLead = "Offered: "
 const [maxOffered, leastItem, offeredWorth] = [480, 40, 8]
 
 const toldLead = "The user was told last: "

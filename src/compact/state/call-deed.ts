@@ -195,7 +195,7 @@ const programActs =
 
 /** Steps of a shell that change something for certain; what else a command does, its outcome says. */
 const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |scp |rsync |(?:[\w./-]{1,80}-)?(?:strip|objcopy) |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:(?:npm|pnpm|yarn|bun)(?: run)?|npx|rails|rake|python3? manage\.py|php artisan|mix|flyway|knex|sequelize(?:-cli)?|dotnet ef|prisma|typeorm|bundle exec rails) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:[\w-]{1,20}[:. ]){0,2}(?:migrate|migration:run|rollback|seed|deploy|release)(?![\w-]|[:. ](?:status|info|list|make|generate|create|diff|validate|check|dry))|scp |rsync |ssh-keygen|make (?:install|deploy)|wget )/i
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |scp |rsync |(?:[\w./-]{1,80}-)?(?:strip|objcopy) |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab (?!-l\b)|nohup [^\n]{1,300}[^&]&(?!&)|(?:sbatch|qsub|bsub|scancel|condor_submit) |(?:mailx?|mutt|sendmail|msmtp|swaks) [^|;&\n]{0,200}\S@|useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:(?:npm|pnpm|yarn|bun)(?: run)?|npx|rails|rake|python3? manage\.py|php artisan|mix|flyway|knex|sequelize(?:-cli)?|dotnet ef|prisma|typeorm|bundle exec rails) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:[\w-]{1,20}[:. ]){0,2}(?:migrate|migration:run|rollback|seed|deploy|release)(?![\w-]|[:. ](?:status|info|list|make|generate|create|diff|validate|check|dry))|scp |rsync |ssh-keygen|make (?:install|deploy)|wget )/i
 
 /** Does a command, as a line tells it, change something for certain? */
 export const changesForCertain = (command: string): boolean => commandChanges.test(command)
@@ -218,7 +218,7 @@ function commandNature(
   // What is run on another host stands in quotes.
   const bare = command
     .slice(0, 4_000)
-    .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(['"])([^'"\n]{1,600})\2/g, "$1$3")
+    .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(?:'([^'\n]{1,600})'|"((?:[^"\\\n]|\\.){1,600})")/g, "$1$2$3")
     .replace(/'[^'\n]{0,600}'/g, "_")
   if (commandChanges.test(bare) || curlChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
@@ -247,7 +247,11 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     return commandDeed(tool, input, command)
   const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
   if (patched.length > 0) return { type: "files", files: patched }
-  const deed = fileDeed(`${tool} ${command ?? ""}`, input)
+  const action = textUnder(input, actionKeys)
+  const deed = fileDeed(
+    `${tool} ${command ?? ""} ${action !== undefined && /^\w{2,20}$/.test(action) ? action : ""}`,
+    input,
+  )
   const change = deed === "edited" || deed === "created" ? changeIn(input) : undefined
   const content = deed === "created" ? textUnder(input, newKeys) : undefined
   const told = { ...(change === undefined ? {} : { change }), ...(content === undefined ? {} : { content }) }
@@ -273,12 +277,16 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     const changes = changesData.test(statement.slice(0, 4_000)) ? "yes" : "no"
     return { type: "call", tool, text: statementText(tool, input, statement), input, changes }
   }
-  const does = verb ?? toolVerb(textUnder(input, ["action", "method", "operation", "command", "op", "verb"]) ?? "")
+  // `file(action=list)` and `manage_order(action=view)` look: what is asked of the tool says more than such a name.
+  const asked = verb === undefined || verb === "service" ? toolVerb(action ?? "") : undefined
+  const does = asked ?? verb
   const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), input, changes }
 }
 
 const inWords = /\p{L}\s+\S|[?？]|[\u2e80-\u9fff\uac00-\ud7af]/u
+
+const actionKeys = ["action", "method", "operation", "command", "op", "verb"]
 
 /** Is a call only to show what it would do? */
 const triesOnly = (input: unknown): boolean =>
@@ -313,6 +321,8 @@ const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|fin
 
 /** A command as it is told; a program that a tool takes as its argument is told by the line that says what it does. */
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
+  const shell = shellLines(command)
+  if (shell !== undefined) return commandDeed("bash", input, shell)
   const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, ["code"]) === command)
   const line = isProgram ? oneLine(programLine(command), maxCommandLength) : ""
   const written = isProgram || interpreted.test(command.slice(0, 4_000)) ? filesInProgram(command) : []
@@ -323,6 +333,16 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
     files: isProgram ? written : [...filesInCommand(command), ...written],
     changes: commandNature(tool, input, command, isProgram, written.length > 0),
   }
+}
+
+/** What a cell of a notebook gives to a shell, if that is all of it. */
+function shellLines(command: string): string | undefined {
+  if (!/^\s{0,8}[!%]/.test(command)) return undefined
+  const lines = command.split("\n").filter((line) => line.trim() !== "")
+  if (/^%%(?:bash|sh)\b/.test(lines[0] ?? "")) return lines.slice(1).join("\n")
+  return lines.every((line) => /^\s{0,8}!(?!=)\S/.test(line))
+    ? lines.map((line) => line.trim().slice(1)).join("\n")
+    : undefined
 }
 
 const isShell = (tool: string): boolean =>

@@ -171,7 +171,7 @@ describe("what was done", () => {
 
   test("a run that says it ended well did, whatever its form has an entry for", () => {
     const output = "Command: ls\nOutput: a.ts\nError: (none)\nExit Code: 0"
-    expect(lines(asked(...used("bash", { command: "npm ci" }, output)), "act")).toEqual(["`npm ci`"])
+    expect(lines(asked(...used("bash", { command: "npm ci" }, output)), "act")).toEqual(["`npm ci`: a.ts"])
     const failed = '{"output":"boom","metadata":{"exit_code":2}}'
     expect(lines(asked(...used("bash", { command: "npm ci" }, failed)), "error")).toEqual([
       "failed: `npm ci` failed: Exit code: 2: boom",

@@ -430,7 +430,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     if (reading.gestured) reading.drafts.push(...confirmedDrafts(answer))
   }
   settle(reading)
-  if (answer !== undefined && waits && offersChoice(answer)) reading.offered = answer
+  if (answer !== undefined && (waits || byNumber.test(text)) && offersChoice(answer)) reading.offered = answer
   reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
   reading.isBrief = needsQuestion(text)
   reading.answer = undefined
@@ -453,22 +453,31 @@ function settle({ before, drafts }: Reading): void {
 }
 
 /** What the user's latest words go on from. */
-function beforeDrafts({ before, isBrief, offered, work, talk }: Reading): readonly NoteDraft[] {
-  if (before === undefined) return []
+function beforeDrafts(reading: Reading): readonly NoteDraft[] {
+  const { before, isBrief, offered } = reading
+  const choice = isBrief && offered !== undefined && offered === before?.answer ? [] : choiceDrafts(reading)
+  if (before === undefined) return choice
   const { answer, waits, isNoted } = before
-  // What one of a list was chosen for may have been said some words ago.
-  const isSettled =
-    offered === undefined ||
-    answer.at - offered.at > recentOffer ||
-    [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
-  const reply = talk.find(({ at }) => offered !== undefined && at > offered.at)?.text ?? ""
-  const choice = isSettled || (isBrief && offered === answer) ? [] : [offeredDraft(offered, reply)]
   if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...choice, ...conclusionDrafts(answer, isNoted)]
   return [...choice, ...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
 }
 
+/** What the user was asked to choose from, until something was done about it: one of a list may have been chosen some words ago. */
+function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
+  if (offered === undefined) return []
+  const reply = talk.find(({ at }) => at > offered.at)?.text ?? ""
+  const isByNumber = byNumber.test(reply)
+  const isOld = (talk.at(-1)?.at ?? 0) - offered.at > (isByNumber ? recentChoice : recentOffer)
+  const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
+  return isOld || (isActedOn && !isByNumber) ? [] : [offeredDraft(offered, reply)]
+}
+
 /** Messages after which a choice is one that the user let go. */
 const recentOffer = 12
+/** The same where the user named numbers of the list. */
+const recentChoice = 40
+/** Words that mean nothing to whoever does not see the list. */
+const byNumber = /^\W{0,3}(?:\p{L}{1,8}\s)?(?:\d{1,2}|[a-h])(?=[\s,.;:)!]|$)/iu
 
 /** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
 const needsQuestion = (text: string): boolean =>

@@ -62,7 +62,7 @@ const cannotPrint =
 
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
 const accomplished =
-  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|(?:UPDATE|DELETE|COPY|INSERT 0) \d{1,9}$|(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$|Query OK, \d|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded|https?:\/\/\S{1,200}\/(?:pull|pulls|merge_requests|issues|releases|runs|commit)\/[^\s/]{1,80}$)/
+  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|(?:UPDATE|DELETE|COPY|INSERT 0) \d{1,9}$|(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$|Query OK, \d|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded|https?:\/\/\S{1,200}\/(?:pull|pulls|merge_requests|issues|releases|runs|commit)\/[^\s/]{1,80}$|Submitted batch job \d|Your job \d{1,12} |Job <\d{1,12}> is submitted)/
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
@@ -361,10 +361,31 @@ const envelope =
   /^(?:(?:Chunk ID|Wall time|Exit code|Process (?:exited|running)|Original token count|Total output lines)\b[^\n]{0,120}\n){1,8}Output:\n?/
 
 const envelopeIn = (text: string): string =>
-  /^[CWEPOT]/.test(text) ? (envelope.exec(text.slice(0, 1_000))?.[0] ?? "") : ""
+  /^[CWEPOT]/.test(text)
+    ? (envelope.exec(text.slice(0, 1_000))?.[0] ?? cellHead.exec(text.slice(0, 200))?.[0] ?? "")
+    : (cellHead.exec(text.slice(0, 200))?.[0] ?? "")
+/** What a notebook prints before the output of a cell. */
+const cellHead =
+  /^(?:In \[\d{1,5}\]|Cell(?: \[?\d{1,5}\]?)?) (?:executed|ran|finished|completed) in [\d.]{1,12} ?m?s[^\n]{0,60}\n/
 
-/** An output without what the client prints before it. */
-export const withoutEnvelope = (text: string): string => text.slice(envelopeIn(text).length)
+/** An output without what the client prints around it. */
+export const withoutEnvelope = (text: string): string => fieldsIn(text)?.printed ?? text.slice(envelopeIn(text).length)
+
+/** Some clients print a command, its output and how it exited as fields, each on a line of its own. */
+function fieldsIn(text: string): { readonly printed: string; readonly code?: string } | undefined {
+  const head = text.startsWith("Command: ") ? fieldsHead.exec(text.slice(0, maxHead))?.[0] : undefined
+  if (head === undefined) return undefined
+  const rest = text.slice(head.length)
+  const end = fieldsEnd.exec(rest.slice(-maxFields))?.[0] ?? ""
+  const code = /(?:^|\n)Exit Code: (-?\d{1,3})/.exec(end)?.[1]
+  const error = /(?:^|\n)(?:Error|Stderr): (?!\((?:none|empty)\))([^\n]{1,2000})/.exec(end)?.[1]
+  const output = rest.slice(0, rest.length - end.length).replace(/^\(empty\)$/, "")
+  return { printed: error === undefined ? output : `${output}\n${error}`, ...present({ code }) }
+}
+const [maxHead, maxFields] = [6_000, 3_000]
+const fieldsHead = /^Command: [\s\S]{0,5000}?\n(?:Directory: [^\n]{0,400}\n)?(?:Output|Stdout): ?/
+const fieldsEnd =
+  /(?:(?:^|\n)(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID|PGID|Command Group PGID): ?[^\n]{0,2000}){1,7}\s*$/
 
 /** The process that goes on behind a command, by the id under which its output is fetched later. */
 export const runningIn = ({ head, tail }: ResultText): string | undefined =>
@@ -385,23 +406,31 @@ const closing =
 /** The same in sentences: `[The command completed with exit code 0.]`, and a line each on where it ran and with what. */
 const closingLines = /(?:(?:^|\n)\[[^\][\n]{3,300}\][ \t]*){1,6}\s*$/
 
+const withExitCode = (printed: string, code: string | undefined): string =>
+  code === undefined ? printed : `${printed}\nExit code: ${code}`
+
 /** Read the ends of an output without joining what lies between. */
 export function resultText({ content }: ToolResultPart): ResultText {
   const told = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
   const error = told.includes("error>") ? taggedError.exec(told)?.[2] : undefined
   const given = error === undefined ? told : `Error: ${error.replace(/^\s*error:\s*/i, "")}`
+  const fields = fieldsIn(given)
+  if (fields !== undefined) {
+    const { printed, code } = fields
+    return code === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(withExitCode(printed, code))
+  }
   const end = given.length > maxClosing ? given.slice(-maxClosing) : given
   const last = closing.exec(end) ?? (end.trimEnd().endsWith("]") ? closingLines.exec(end) : null)
   const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(-?\d{1,3})/i.exec(last[0])?.[1]
   if (last !== null && said !== undefined && last[0].trim() !== given.trim()) {
     const printed = given.slice(0, given.length - end.length + last.index)
-    return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(`${printed}\nExit code: ${said}`)
+    return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(withExitCode(printed, said))
   }
   const text = xmlAsJson(given) ?? yamlAsJson(given) ?? given
   const around = envelopeIn(text)
   if (around === "" || running.test(around)) return textEnds(text)
   const code = exit.exec(around)?.[1]
-  const printed = textEnds(`${text.slice(around.length)}${code === undefined ? "" : `\nExit code: ${code}`}`)
+  const printed = textEnds(withExitCode(text.slice(around.length), code))
   return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
 }
 

@@ -425,6 +425,38 @@ describe("what a command did", () => {
     expect(line).toMatch(/gh pr create --draft.*pull\/588$/)
   })
 
+  test("of an output that a client prints in fields, what the command printed is told", () => {
+    const output = (printed: string, code: number): string =>
+      `Command: ssh n1 'nohup ./again.sh > log & echo $!'\nDirectory: (root)\nOutput: ${printed}\nError: (none)\nExit Code: ${code}\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 41592`
+    const command = "ssh n1 'nohup ./again.sh > log & echo $!'"
+    expect(lines(bash(command, output("28114", 0)), "act")).toEqual([`\`${command}\`: 28114`])
+    expect(lines(bash("make site", output("no rule to make target", 2)), "error").join()).toContain("no rule to make")
+    expect(notesOf(transcript(user("Go"), ...bash(command, output("28114", 0)))).join()).not.toContain("41592")
+  })
+
+  test("a cell of a notebook that only calls a shell is what the shell was told", () => {
+    const cell = used("notebook_execute", { code: '!sbatch --wrap "python fit.py"' }, "Submitted batch job 7730412")
+    expect(lines(cell, "act")).toEqual(['`sbatch --wrap "python fit.py"`: Submitted batch job 7730412'])
+  })
+
+  test("what is asked of a tool says what it does where its name does not", () => {
+    const view = used("file", { action: "view", path: "/w/data/readme.md" }, "# Data")
+    const put = used("file", { action: "replace", path: "/w/methods.md", old: "a", new: "b" }, "replaced 1 occurrence")
+    const list = used("file", { action: "list", path: "/w/data" }, "P1.csv\nP2.csv\nP3.csv\nP4.csv")
+    expect(lines([...view, ...put, ...list], "act")).toEqual([])
+    expect(lines([...view, ...put], "file").join("\n")).toMatch(/readme\.md`: read[\s\S]*methods\.md`: edited/)
+    const tried = used("add_service", { booking: "K7", code: "PETC", dry_run: true }, "possible")
+    expect(lines(tried, "act")).toEqual([])
+  })
+
+  test("a seat that could not be had is not told as taken", () => {
+    const sold = '{"status":"UC","seat":"14F","reason":"seat sold 0944","alternatives":["21B"]}'
+    expect(lines(used("assign_seat", { seat: "14F" }, sold), "act")).toEqual([])
+    expect(lines(used("assign_seat", { seat: "14F" }, sold), "error").join()).toContain("seat sold 0944")
+    const rejected = "CHANGE REJECTED\nWAIVER ALREADY USED\nSTATUS NO - NO ACTION TAKEN"
+    expect(lines(used("change_flight", { offer: "OF-1" }, rejected), "act")).toEqual([])
+  })
+
   test.each([
     ["UPDATE 37", 'psql app -c "update seats set state = 2"'],
     ["ALTER TABLE", 'psql app -c "alter table seats add note text"'],
