@@ -278,6 +278,9 @@ export const learntSets: readonly string[] = [
   "twenty-ninth-",
   "thirtieth-",
   "thirty-first-",
+  "thirty-third-",
+  "thirty-fourth-",
+  "thirty-fifth-",
 ]
 
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>

@@ -449,3 +449,18 @@ describe("a plain constraint on a line of its own is found, whatever lines stand
     }
   })
 })
+
+test.each([
+  ["Pas de majuscules dans les titres. C'est la règle de la maison, pour tous les numéros.", "Pas de majuscules"],
+  ["Toda planilha sai com a aba de resumo na frente. Isso é regra, tá?", "Toda planilha"],
+  ["No semicolons in the JS you write. That's a rule of ours, not a suggestion.", "No semicolons"],
+])("a sentence behind it calls it a rule, and is none itself: %s", (text, head) => {
+  const found = findRules(text, { channel: "user" }).map((rule) => rule.text)
+  expect(found).toHaveLength(1)
+  expect(found[0]).toContain(head)
+})
+
+test("that something else is a rule says nothing of what stands before it", () => {
+  const text = "The invoices of May are done. The rule of three was an exercise for my son. What is left?"
+  expect(findRules(text, { channel: "user" })).toEqual([])
+})

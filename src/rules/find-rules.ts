@@ -199,7 +199,7 @@ function scoreSome(
 function draftsIn(statements: readonly Statement[], scores: readonly number[], register: Register): readonly Draft[] {
   const drafts: Draft[] = []
   // Most messages have no sentence that anything around it could make a rule; only items of lists can be that unsure.
-  const least = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : announcedTalk
+  const least = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : calledTalk
   if (register === "talk" && !scores.some((score) => score > least)) return drafts
   const around = register === "talk" ? neighbourhood(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
@@ -325,6 +325,7 @@ const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[
 const easedTalk = -1.25
 const ledTalk = -0.5
 const announcedTalk = -1
+const calledTalk = -2
 const listedTalk = -3
 /** What is surer than this is a rule wherever it stands. */
 const sureTalk = 2
@@ -333,13 +334,16 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   const view = statements[n]?.view
   if (view === undefined) return thresholds.talk
   if (view.isItem && around.lists.has(view.over.text)) return listedTalk
+  if (callsBack(view.own) && n > 0) return sureTalk
+  if (calledBehind(view) || around.announced[n] === true) return calledTalk
   // What is less sure than this is a rule nowhere else.
   if ((scores[n] ?? 0) <= announcedTalk) return thresholds.talk
-  if (around.announced[n] === true || isAnnounced(statements, n, scores, around)) return announcedTalk
+  if (isAnnounced(statements, n, scores, around)) return announcedTalk
   if (view.isItem && view.over.text !== "" && !isHeeded(view.over)) return sureTalk
   const lead = around.leads[n] ?? noReading
   const crowd = crowding * Math.log2(Math.min(Math.max(1, view.crowd), crowded))
   if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk + crowd
+  if (isBrief(view.before) && isHeeded(view.before) && (scores[n - 1] ?? 0) <= thresholds.talk) return ledTalk + crowd
   // What a file or somebody else says is told, not asked for, unless nothing else can be meant.
   if (tellsOther.test(view.own.text)) return sureTalk
   const isEver = sharesClass(view.own, neverOrAlways)
@@ -351,6 +355,15 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
   return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
+/** "… . That is a rule of the house." calls what stands before it one, and is none itself. */
+const calledBehind = ({ after }: Statement["view"]): boolean => after.text !== "" && callsBack(after)
+const callsBack = (reading: Reading): boolean =>
+  reading.count <= maxCall && sharesClass(reading, ruleClass) && pointing.test(reading.text)
+const maxCall = 14
+const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= maxCall && !endsAsking.test(text)
+const pointing =
+  /^(?:(?:and|und|et|y|e|en|och|i|ve|и|а) )?(?:(?:this|that|it|those|these|das|dies|ca|cela|eso|esto|isso|isto|questo|questa|dat|dit|det|to|bu|это|то)(?![\p{L}])|c'est|ce sont|es (?:una?|la)(?![\p{L}])|이건|이것|그건|그것|これ|それ|这|這|那)/u
+
 const neverOrAlways = classSet("never always")
 const tellsOther =
   /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u

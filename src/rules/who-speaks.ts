@@ -12,7 +12,7 @@ import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
 export const [surelyAnothers, surelyPasted]: readonly [number, number] = [1, 3]
 
 /** Below this it is the user, whatever words lead up to it. */
-export const surelyOwn = -2
+export const surelyOwn = -1.5
 
 /** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
@@ -38,7 +38,7 @@ export function speakerScore(text: string, sentence: Span): number {
 }
 
 /** Features are hashed into a table of this size. */
-export const speakerTable = 1 << 13
+export const speakerTable = 1 << 14
 
 /** Characters of a message that are looked at on either side of a sentence. */
 const maxAround = 4_000
