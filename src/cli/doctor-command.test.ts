@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { isFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
+import { commandFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
 import {
   type Check,
   checkClock,
@@ -61,7 +61,6 @@ const sink = (said: string[]): Sink => ({
 async function doctor(argv: readonly string[], env: Record<string, string> = {}) {
   const [out, err]: [string[], string[]] = [[], []]
   const args = readArguments(argv, doctorCommand.options, doctorCommand.maxPositionals)
-  if (isFailure(args)) throw new Error(args.sentence)
   const world: World = {
     stdin: (async function* () {})(),
     stdinIsTerminal: false,
@@ -72,8 +71,10 @@ async function doctor(argv: readonly string[], env: Record<string, string> = {})
     env,
     debug: false,
   }
-  const outcome = await tellAnswer(await doctorCommand.run(args, world), argv.includes("--json"), world)
-  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
+  const json = argv.includes("--json")
+  const exit = await tellAnswer(await doctorCommand.run(args, world), json, world).catch((error: unknown) =>
+    tellFailure(commandFailure(error), json, world),
+  )
   return { exit, stdout: out.join(""), stderr: err.join("") }
 }
 

@@ -13,13 +13,19 @@ import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { movingWords, openPlace, placeWords, usualDirectory } from "./ask-store.ts"
-import { asTyped, commandFailure, isFailure, type MainCommand, type Options, unusable } from "./command.ts"
+import { movingWords, openIfThere, placeWords, usualDirectory } from "./ask-store.ts"
+import { asTyped, commandFailure, failureOf, type MainCommand, type Options } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
 import { clientLines } from "./serve-log-entries.ts"
-import { configuredPlace, readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
+import {
+  configuredPlace,
+  readSettingsOrFaults,
+  type ServeSettings,
+  secretsOf,
+  settingOptions,
+} from "./serve-settings.ts"
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -236,21 +242,16 @@ export async function checkStore(
   const disk = isPostgres(place) ? [] : [await checkDisk(place)]
   try {
     const fault = isPostgres(place) ? undefined : findPathFault(place)
-    if (fault !== undefined) {
-      const { sentence, next } = commandFailure(new HoldfastError(problemOfPath(fault)))
-      return { checks: [fail("store", sentence, next), ...disk] }
-    }
+    if (fault !== undefined) throw new HoldfastError(problemOfPath(fault))
     // Where nothing can be written a store may not even open, and says less about it.
     const why = isPostgres(place) || !existsSync(place) ? undefined : await tryWriting(dirname(place))
     if (why !== undefined) {
       const next = "Free some space or give it the rights to write, or move the store with --data."
       return { checks: [fail("store", `${placeWords(place)} cannot be written: ${why}`, next), ...disk] }
     }
-    const store = await openPlace(place, env)
-    if (isFailure(store)) {
-      if (store.code !== "store-missing") return { checks: [fail("store", store.sentence, store.next), ...disk] }
+    const store = await openIfThere(place, env)
+    if (store === undefined)
       return { checks: [ok("store", `${placeWords(place)} is not there yet, and is made at the first start`), ...disk] }
-    }
     try {
       const [newest] = await store.sessions({ limit: 1 })
       const [damage, ...more] = await store.check()
@@ -268,8 +269,8 @@ export async function checkStore(
       await store.close()
     }
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    const { sentence, next } = commandFailure(error)
+    const { sentence, next, code } = commandFailure(error)
+    if (code === "fault") throw error
     return { checks: [fail("store", sentence, next), ...disk] }
   }
 }
@@ -385,7 +386,7 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
   holdfast doctor
   holdfast doctor --config deploy/holdfast.config.yaml --offline`,
   run: async (args, world) => {
-    const settings = await readSettings(args, world.env)
+    const settings = await readSettingsOrFaults(args, world.env)
     const checks =
       "faults" in settings
         ? [
@@ -401,11 +402,9 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
         ? "Nothing stands in the way"
         : `${count(failed, "thing")} stand${failed === 1 ? "s" : ""} in the way`
     const sentence = `${words}${warned === 0 ? "" : `; ${count(warned, "warning")}`}.`
-    const failure = {
-      ...unusable("doctor-failed", sentence, "Do what is said beside each, and look again."),
-      problem: { checks },
-    }
-    const answer = {
+    const next = "Do what is said beside each, and look again."
+    const failure = { exit: 1, code: "doctor-failed", sentence, next, problem: { checks } } as const
+    return {
       json: { ok: failed === 0, checks },
       text: (paper: Paper) => [
         ...checks.flatMap((check) => linesOf(check, paper)).map((line) => asTyped(line, world.env)),
@@ -413,7 +412,6 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
       ],
       ...(failed === 0 ? {} : { failure }),
     }
-    return answer
   },
 }
 
@@ -427,8 +425,8 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
 
 async function checkAll({ config, file }: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
   const { listen, upstreams, isUsual, operator, telemetry } = config
-  const place = configuredPlace(config, world.env)
-  const stored =
+  const place = failureOf(() => configuredPlace(config, world.env))
+  const stored: StoreChecks =
     typeof place === "string"
       ? await checkStore(place, world.env)
       : { checks: [fail("store", place.sentence, place.next)] }
@@ -448,7 +446,7 @@ async function checkAll({ config, file }: ServeSettings, world: World, isOffline
     await checkPort(listen.host, listen.port),
     ...(isOffline ? [] : await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, !isUsual)))),
     ...checkPackages({ postgres: typeof place === "string" && isPostgres(place), telemetry: telemetry !== undefined }),
-    checkClock(world.dateMs(), "newestMs" in stored ? stored.newestMs : undefined),
+    checkClock(world.dateMs(), stored.newestMs),
     ...(await checkClients(world.env, url)),
   ]
   return checks.map((check) => ({ ...check, says: mask(check.says) }))

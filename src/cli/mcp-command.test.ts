@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url"
 import { expect, test } from "vitest"
 import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import type { McpScope } from "../mcp/source.ts"
-import { commandFailure, isFailure, readArguments } from "./command.ts"
+import { commandFailure, readArguments } from "./command.ts"
 import { createMcpCommand } from "./mcp-command.ts"
 import { commandHelp } from "./run.ts"
 import type { Sink } from "./terminal/output.ts"
@@ -51,8 +51,8 @@ async function mcp(argv: readonly string[], { stdin = "", env = {}, whileServing
     env,
     debug: false,
   }
-  const args = readArguments(argv, command.options, command.maxPositionals)
-  const outcome = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
+  const serve = async () => command.run(readArguments(argv, command.options, command.maxPositionals), world)
+  const outcome = await serve().catch(commandFailure)
   return { outcome, stdout: out.join(""), stderr: err.join(""), opened, closed }
 }
 

@@ -6,9 +6,7 @@ import { askStore, storeOptions } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
-  type CommandFailure,
-  type CommandResult,
-  isFailure,
+  type CommandAnswer,
   type MainGroup,
   misuse,
   type Options,
@@ -33,11 +31,10 @@ const maxNamed = 8
 function askMemory(
   args: Arguments,
   world: World,
-  ask: (memory: Memory, agent: string) => Promise<CommandResult>,
-): Promise<CommandResult> {
+  ask: (memory: Memory, agent: string) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> {
   return askStore(args, world, async ({ store }) => {
     const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
-    if (isFailure(agent)) return agent
     const tenant = args.valueOf("tenant") ?? (await onlyTenant(store, agent))
     if (typeof tenant !== "string") return tenant
     return ask(createMemory({ store: store.memory, tenant, agent, now: world.dateMs }), agent)
@@ -45,7 +42,7 @@ function askMemory(
 }
 
 /** The tenant whose agent of this name has sessions; none where there is no such agent. */
-async function onlyTenant(store: Store, agent: string): Promise<string | CommandFailure> {
+async function onlyTenant(store: Store, agent: string): Promise<string> {
   const sessions = await store.sessions({ agent, limit: maxSessionsRead })
   const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
   if (tenants.length < 2) return tenants[0] ?? ""
@@ -54,7 +51,7 @@ async function onlyTenant(store: Store, agent: string): Promise<string | Command
   return misuse(sentence, "Write --tenant ID.")
 }
 
-async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | CommandFailure> {
+async function onlyAgent(store: Store, tenant: string | undefined): Promise<string> {
   const sessions = await store.sessions({ limit: maxSessionsRead, ...present({ tenant }) })
   const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
   const [only, another] = agents

@@ -1,19 +1,17 @@
-import { open, writeFile } from "node:fs/promises"
-import { codeOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import {
   type Arguments,
-  type CommandFailure,
-  isFailure,
+  type CommandAnswer,
+  failureIn,
   type MainCommand,
   misuse,
   readCount,
   unusable,
 } from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
-import { unwritable } from "./deliver.ts"
+import { save } from "./deliver.ts"
 import { replayPage } from "./replay/page.ts"
 import { type Arm, arms, callsOf, type Replay, replayConversation, usualModels } from "./replay/replay-conversation.ts"
 import {
@@ -29,19 +27,7 @@ import {
   spentSoFar,
 } from "./replay/report.ts"
 import { agentFolders, type FoundFile, findFiles, readTranscript } from "./replay-files.ts"
-import {
-  clip,
-  count,
-  createPaper,
-  jsonLine,
-  moment,
-  number,
-  type Paper,
-  paragraph,
-  sentenceOf,
-  table,
-  wrap,
-} from "./terminal/output.ts"
+import { clip, count, moment, number, type Paper, paragraph, sentenceOf, table, wrap } from "./terminal/output.ts"
 import { kindWords, ownTextOf } from "./words.ts"
 import { readVersion, type World } from "./world.ts"
 
@@ -74,7 +60,7 @@ prompt cache.
   run: replay,
 }
 
-async function replay(args: Arguments, world: World): Promise<0 | CommandFailure> {
+async function replay(args: Arguments, world: World): Promise<CommandAnswer> {
   const isMine = args.isOn("mine")
   if (isMine === args.positionals.length > 0)
     return isMine
@@ -86,7 +72,6 @@ async function replay(args: Arguments, world: World): Promise<0 | CommandFailure
   const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit })
   const choices = readChosen(args)
   const found = isMine ? await findMine(world) : await findFiles(args.positionals)
-  if (isFailure(found)) return found
   const files = found.slice(0, limit ?? (isMine ? usualLimit : maxLimit))
   if (files.length === 0)
     return unusable(
@@ -95,29 +80,16 @@ async function replay(args: Arguments, world: World): Promise<0 | CommandFailure
       "Files end in .json or .jsonl, packed or not: .jsonl.gz.",
     )
   const page = args.valueOf("html")
-  const unwritten = page === undefined ? undefined : await whyUnwritable(page)
-  if (unwritten !== undefined) return unwritten
+  // A page that cannot be written is told before minutes of replaying, not behind them.
+  if (page !== undefined) await save(page, "", { flag: "a" })
   const progress = createProgress(files, args.isOn("json"), world)
   const report = await replayFiles(files, choices, world, progress).finally(progress.end)
-  if (isFailure(report)) return report
-  return await tell({ ...report, notRead: found.length - files.length }, args, world)
+  return await answerOf({ ...report, notRead: found.length - files.length }, args, world)
 }
 
-/** A page that cannot be written is told before minutes of replaying, not behind them. */
-async function whyUnwritable(path: string): Promise<CommandFailure | undefined> {
-  try {
-    await (await open(path, "a")).close()
-    return undefined
-  } catch (error) {
-    return unwritable(path, codeOrThrow(error))
-  }
-}
-
-async function findMine({ env }: World): Promise<readonly FoundFile[] | CommandFailure> {
+async function findMine({ env }: World): Promise<readonly FoundFile[]> {
   const folders = agentFolders(env)
-  const found = (await Promise.all(folders.map((folder) => findFiles([folder])))).flatMap((one) =>
-    isFailure(one) ? [] : [...one],
-  )
+  const found = (await Promise.all(folders.map((folder) => findFiles([folder]).catch(noFiles)))).flat()
   if (found.length === 0)
     return unusable(
       "input-empty",
@@ -125,6 +97,12 @@ async function findMine({ env }: World): Promise<readonly FoundFile[] | CommandF
       `Looked in ${folders.join(", ")}. Name the folder or file instead of --mine.`,
     )
   return found.sort((one, other) => other.changedMs - one.changedMs)
+}
+
+/** An agent that was never used here has no folder. */
+function noFiles(error: unknown): readonly FoundFile[] {
+  failureIn(error)
+  return []
 }
 
 type Chosen = {
@@ -147,14 +125,15 @@ async function replayFiles(
   { windowTokens, index, model: chosenModel, strategy }: Chosen,
   world: World,
   progress: Progress,
-): Promise<ReplayReport | CommandFailure> {
+): Promise<ReplayReport> {
   const conversations: ReplayedConversation[] = []
   const skipped: { readonly file: string; readonly reason: string }[] = []
   for (const { path, isNamed } of files) {
-    const file = await readTranscript(path, world)
-    if (isFailure(file)) {
-      if (isNamed) return file
-      skipped.push({ file: path, reason: file.sentence })
+    const file = await readTranscript(path, world).catch((error: unknown) => {
+      if (isNamed) throw error
+      skipped.push({ file: path, reason: failureIn(error).sentence })
+    })
+    if (file === undefined) {
       progress.fileDone()
       continue
     }
@@ -250,24 +229,17 @@ function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr
   }
 }
 
-async function tell(report: ReplayReport, args: Arguments, world: World): Promise<0 | CommandFailure> {
+async function answerOf(report: ReplayReport, args: Arguments, world: World): Promise<CommandAnswer> {
   const html = args.valueOf("html")
   if (html !== undefined) {
-    const page = replayPage(report, { version: await readVersion(), date: moment(world.dateMs()).slice(0, 10) })
-    try {
-      await writeFile(html, page)
-    } catch (error) {
-      return unwritable(html, codeOrThrow(error))
-    }
+    const made = { version: await readVersion(), date: moment(world.dateMs()).slice(0, 10) }
+    await save(html, replayPage(report, made))
   }
-  if (args.isOn("json")) {
-    await world.stdout.write(jsonLine({ ...report, totals: replayTotals(report.conversations) }))
-    return 0
-  }
-  const paper = createPaper(world.stdout)
   const written = html === undefined ? [] : ["", `${sentenceOf(html)} has the same with plots and every compaction.`]
-  await world.stdout.write(`${[...accountOf(report, paper), ...written].join("\n")}\n`)
-  return 0
+  return {
+    json: { ...report, totals: replayTotals(report.conversations) },
+    text: (paper) => [...accountOf(report, paper), ...written],
+  }
 }
 
 function accountOf(report: ReplayReport, paper: Paper): readonly string[] {

@@ -6,7 +6,7 @@ import { type LineRange, linesIn, type Recalled } from "../session/recall.ts"
 import { type FoundText, type LogSearch, searchLogs } from "../session/search-logs.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { type AskedSession, askSession, askStore, findSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type CommandFailure, isFailure, type MainCommand, misuse, readCount } from "./command.ts"
+import { type Arguments, type MainCommand, misuse, readCount } from "./command.ts"
 import { messageWords } from "./sessions-show.ts"
 import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
@@ -37,7 +37,6 @@ With --json: { "found": [{ session, entry, atMs, role, kind, tool, text }], "ses
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: mostFound }) ?? usualFound
     return askStore(args, world, async ({ store }) => {
       const rows = await searchedRows(store, args.valueOf("session"))
-      if (isFailure(rows)) return rows
       const search = await searchLogs(store, rows.slice(0, maxSessions), query, { limit })
       const names = shortNames(await store.sessions())
       const cut = search.cut || rows.length > maxSessions
@@ -49,10 +48,10 @@ With --json: { "found": [{ session, entry, atMs, role, kind, tool, text }], "ses
   },
 }
 
-async function searchedRows(store: Store, named: string | undefined): Promise<readonly SessionRow[] | CommandFailure> {
+async function searchedRows(store: Store, named: string | undefined): Promise<readonly SessionRow[]> {
   if (named === undefined) return store.sessions({ limit: maxSessions + 1 })
   const row = await findSession(store, named)
-  return isFailure(row) ? row : [row]
+  return [row]
 }
 
 const toldFound = ({ pieces, ...about }: FoundText) => ({ ...about, text: pieces.map(({ text }) => text).join("") })

@@ -13,7 +13,7 @@ import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.t
 import { HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { commandFailure, isFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
+import { commandFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
 import type { DemoPlace, ShowDemo } from "./demo-command.ts"
 import { commandHelp } from "./run.ts"
 import { createServeCommand, serveCommand } from "./serve-command.ts"
@@ -75,10 +75,11 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
     env,
     debug: false,
   }
-  const args = readArguments(argv, command.options, command.maxPositionals)
-  const result = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
-  const outcome = await tellAnswer(result, argv.includes("--json"), world)
-  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
+  const json = argv.includes("--json")
+  const perform = async () =>
+    tellAnswer(await command.run(readArguments(argv, command.options, command.maxPositionals), world), json, world)
+  const outcome = await perform().catch(commandFailure)
+  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, json, world)
   return { exit, outcome, stdout: out.join(""), stderr: err.join(""), options: told[0], telemetry, doings }
 }
 
@@ -428,7 +429,6 @@ test("a port in use, on the real gateway", async () => {
     }),
   )
   const args = readArguments(["--port", String(port), ...here()], serveCommand.options, 0)
-  if (isFailure(args)) throw new Error(args.sentence)
   const world: World = {
     stdin: (async function* () {})(),
     stdinIsTerminal: false,
@@ -439,7 +439,7 @@ test("a port in use, on the real gateway", async () => {
     env: {},
     debug: false,
   }
-  const outcome = await serveCommand.run(args, world)
+  const outcome = await serveCommand.run(args, world).catch(commandFailure)
   server.close()
   expect(outcome).toMatchObject({ exit: 1, code: "port-unusable", problem: { port } })
 })

@@ -5,7 +5,7 @@ import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { dataOption, dataPlace, policyOption } from "./ask-store.ts"
-import type { Arguments, CommandFailure, Options } from "./command.ts"
+import { type Arguments, failCommand, type Options } from "./command.ts"
 import type { SecretRef } from "./config/config-field.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
 import { type Flags, flagNames } from "./config/flags.ts"
@@ -20,7 +20,6 @@ import {
   type ResolvedConfig,
   storeAwayNames,
 } from "./config/resolved-config.ts"
-import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** The configuration with its secrets, and the file that it came from, if one did. */
@@ -88,7 +87,12 @@ async function readSettingsFile(
 }
 
 /** The configuration without its secrets: enough for whoever only looks at it. */
-export async function readResolved(
+export async function readResolved(args: Arguments, env: World["env"]): Promise<ResolvedConfig> {
+  const result = await resolveSettings(args, env)
+  return "faults" in result ? failSettings(result.faults) : result.resolved
+}
+
+async function resolveSettings(
   args: Arguments,
   env: World["env"],
 ): Promise<
@@ -100,12 +104,18 @@ export async function readResolved(
   return "faults" in result ? result : { ...result, ...present({ file }) }
 }
 
-/** Read, resolve and open the configuration; or all that is wrong with it. */
-export async function readSettings(
+/** Read, resolve and open the configuration. */
+export async function readSettings(args: Arguments, env: World["env"]): Promise<ServeSettings> {
+  const settings = await readSettingsOrFaults(args, env)
+  return "faults" in settings ? failSettings(settings.faults) : settings
+}
+
+/** The same, or all that is wrong with it. */
+export async function readSettingsOrFaults(
   args: Arguments,
   env: World["env"],
 ): Promise<ServeSettings | { readonly faults: readonly ConfigFault[] }> {
-  const result = await readResolved(args, env)
+  const result = await resolveSettings(args, env)
   if ("faults" in result) return result
   const { file } = result
   const nowhere: ConfigPlace = { source: "the configuration", lineOf: () => undefined }
@@ -115,22 +125,17 @@ export async function readSettings(
 }
 
 /** All faults at once. People read the lines first; a program has them in one object. */
-export async function failedSettings(
-  faults: readonly ConfigFault[],
-  json: boolean,
-  { stderr }: World,
-): Promise<CommandFailure> {
+function failSettings(faults: readonly ConfigFault[]): never {
   const [first] = faults
   const isSpoken = faults.every(({ source }) => /^(?:--|HOLDFAST_|The host)/.test(source))
   const told = { exit: isSpoken ? 2 : 1, code: "config-invalid", problem: { faults } } as const
-  if (faults.length === 1 && first !== undefined) return { ...told, sentence: first.sentence, next: first.next }
-  if (!json)
-    await stderr.write(faults.map(({ sentence, next }) => `  ${sentenceOf(sentence)} ${sentenceOf(next)}\n`).join(""))
-  return {
+  if (faults.length === 1 && first !== undefined) failCommand({ ...told, sentence: first.sentence, next: first.next })
+  failCommand({
     ...told,
     sentence: `The configuration has ${faults.length} faults, and nothing was started.`,
     next: "Fix them; holdfast serve --print-schema prints all that a configuration may say.",
-  }
+    lines: faults.map(({ sentence, next }) => `${sentence} ${next}`),
+  })
 }
 
 /** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
@@ -206,5 +211,5 @@ export function secretsOf(
 }
 
 /** Where the store of a configuration is. */
-export const configuredPlace = ({ data }: OpenedConfig, env: World["env"]): string | CommandFailure =>
+export const configuredPlace = ({ data }: OpenedConfig, env: World["env"]): string =>
   dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, env)

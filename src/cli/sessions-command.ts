@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
-import { HoldfastError, refuseOption } from "../message/errors.ts"
+import { codeOrThrow, HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkSessionId } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
@@ -11,11 +11,9 @@ import type { SessionId, Store } from "../store/store.ts"
 import {
   askSession,
   askStore,
-  damagedPlace,
   dataOption,
-  dataPlace,
   findSession,
-  openPlace,
+  type OpenedStore,
   placeWords,
   sessionNamed,
   storeOptions,
@@ -23,8 +21,6 @@ import {
 import {
   type Arguments,
   type Command,
-  type CommandFailure,
-  isFailure,
   type MainCommand,
   type MainGroup,
   misuse,
@@ -35,7 +31,7 @@ import { unwritable } from "./deliver.ts"
 import { sessionsImport } from "./sessions-import.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
 import { sessionsVerify } from "./sessions-verify.ts"
-import { count, escapeActing, jsonLine, moment, number, sentenceOf, startProgress, table } from "./terminal/output.ts"
+import { count, escapeActing, jsonLine, moment, number, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 const sessionsFork: Command = {
@@ -122,11 +118,9 @@ wanted again. The room on the disk is given back by holdfast sessions vacuum.
   holdfast sessions delete 4f1c --yes`,
   run: async (args, world) => {
     const named = sessionNamed(args)
-    if (isFailure(named)) return named
     return askStore(args, world, async ({ store }) => {
       // What is left of a session without a log goes by its whole name alone.
       const found = (await store.holdings(named)).memory.length > 0 ? undefined : await findSession(store, named)
-      if (found !== undefined && isFailure(found)) return found
       const id = found?.id ?? named
       const had = await holdingsOf(store, id)
       const { entries, memory, summaries } = had
@@ -296,42 +290,28 @@ with. It is as private as the session was. A file that broke off is told by its 
   holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
   run: async (args, world) => {
     const named = sessionNamed(args)
-    if (isFailure(named)) return named
-    const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
-    const store = await openPlace(place, world.env)
-    if (isFailure(store)) return store
-    try {
-      const found = await findSession(store, named)
-      return isFailure(found) ? found : await deliverLines(exportSession(store, found.id), args, world)
-    } catch (error) {
-      return damagedPlace(error, place)
-    } finally {
-      await store.close()
+    const ask = async ({ store }: OpenedStore): Promise<0> => {
+      const { id } = await findSession(store, named)
+      return await deliverLines(exportSession(store, id), args, world)
     }
+    return askStore(args, world, ask, { isSilent: args.isOn("json") || args.valueOf("out") === undefined })
   },
 }
 
-async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0 | CommandFailure> {
+async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0> {
   const out = args.valueOf("out")
   if (out === undefined) {
     for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
     return 0
   }
-  const json = args.isOn("json")
-  const stopProgress = startProgress(json, world.stderr)
-  const written = await writeLines(out, lines).finally(stopProgress)
-  if (typeof written !== "number") return written
-  if (json) {
-    await world.stdout.write(jsonLine({ out, lines: written }))
-    return 0
-  }
-  await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
+  const written = await writeLines(out, lines)
+  if (args.isOn("json")) await world.stdout.write(jsonLine({ out, lines: written }))
+  else await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
   return 0
 }
 
 /** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
-async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number | CommandFailure> {
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number> {
   let file: FileHandle | undefined
   let written = 0
   try {
@@ -342,8 +322,8 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<n
     }
     return written
   } catch (error) {
-    if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error
-    return unwritable(path, String(error.code))
+    if (!(error instanceof Error && "syscall" in error)) throw error
+    return unwritable(path, codeOrThrow(error))
   } finally {
     await file?.close()
   }

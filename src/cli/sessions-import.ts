@@ -9,7 +9,7 @@ import { importSession, readLine } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
 import { fileInvalid } from "../transcript/body.ts"
 import { askStore, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
-import { type Command, type CommandFailure, type CommandResult, isFailure, misuse, unusable } from "./command.ts"
+import { type Command, type CommandAnswer, misuse, unusable } from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import { count, sentenceOf } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
@@ -63,16 +63,15 @@ nothing behind. A store that is not there is made.
     const as = args.valueOf("as")
     if (as !== undefined) checkSessionId(as)
     const chunks = await openInput(args.positionals[0], world)
-    if (isFailure(chunks)) return chunks
     const { signal, release } = stopSignal()
     // When interrupted, reading fails, and what was written is removed again.
     if (chunks instanceof Readable) addAbortSignal(signal, chunks)
-    const ask = async ({ store, place }: OpenedStore): Promise<CommandResult> => {
-      const imported = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
-        signal.aborted ? interrupted : Promise.reject(error),
+    const ask = async ({ store, place }: OpenedStore): Promise<CommandAnswer> => {
+      const { session, entries } = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
+        signal.aborted
+          ? unusable("interrupted", "The import was interrupted; nothing of it is left.", "Start it again.")
+          : Promise.reject(error),
       )
-      if (isFailure(imported)) return imported
-      const { session, entries } = imported
       const words = `${sentenceOf(session)}: ${count(entries, "entry", "entries")}, every one checked, in ${placeWords(place)}.`
       return { json: { session, entries }, text: () => [words] }
     }
@@ -80,9 +79,7 @@ nothing behind. A store that is not there is made.
   },
 }
 
-const interrupted = unusable("interrupted", "The import was interrupted; nothing of it is left.", "Start it again.")
-
-async function openInput(path: string | undefined, world: World): Promise<AsyncIterable<Uint8Array> | CommandFailure> {
+async function openInput(path: string | undefined, world: World): Promise<AsyncIterable<Uint8Array>> {
   if (path === undefined && world.stdinIsTerminal)
     return misuse("There is nothing to read.", "Name the file of an export, or pipe it in.")
   if (path === undefined || path === "-") return world.stdin

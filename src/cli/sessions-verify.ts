@@ -2,7 +2,7 @@ import { describe, HoldfastError } from "../message/errors.ts"
 import { verifyLog } from "../session/log/chain.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, storeOptions } from "./ask-store.ts"
-import { type Command, type CommandAnswer, unusable } from "./command.ts"
+import type { Command, CommandAnswer } from "./command.ts"
 import { count, number, sentenceOf } from "./terminal/output.ts"
 
 export const sessionsVerify: Command = {
@@ -79,7 +79,7 @@ function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Dama
       ...damaged.slice(0, maxListed).map(damageLine),
       ...(more > 0 ? [`and ${number(more)} more`] : []),
     ],
-    failure: { ...unusable("store-corrupt", sentence, advice.next), problem: json },
+    failure: { exit: 1, code: "store-corrupt", sentence, next: advice.next, problem: json },
   }
 }
 

@@ -22,13 +22,12 @@ import {
   type Arguments,
   type Command,
   type CommandAnswer,
-  type CommandFailure,
   commandFailure,
   type MainGroup,
   unusable,
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
-import { failedSettings, readResolved, settingOptions } from "./serve-settings.ts"
+import { readResolved, settingOptions } from "./serve-settings.ts"
 import { count, number, type Paper, printable, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -52,30 +51,29 @@ type ReadStack = {
   readonly windowTokens: number
 }
 
-const noStack = unusable(
-  "stack-missing",
-  "The configuration has no stack for such a call.",
-  "Write stack: or documents: into the configuration; holdfast serve --print-schema prints all that it may say.",
-)
+const noStack = (): never =>
+  unusable(
+    "stack-missing",
+    "The configuration has no stack for such a call.",
+    "Write stack: or documents: into the configuration; holdfast serve --print-schema prints all that it may say.",
+  )
 
 /** The stack that a call as described would get, from the sources as they are now. */
 async function readChosen(
   args: Arguments,
   world: World,
   said: { readonly agent?: string; readonly tenant?: string } = {},
-): Promise<ReadStack | CommandFailure> {
-  const settings = await readResolved(args, world.env)
-  if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
+): Promise<ReadStack> {
+  const config = await readResolved(args, world.env)
   const [model, client] = [args.valueOf("model"), args.valueOf("client")]
   const { agent = said.agent, tenant = said.tenant } = present({
     agent: args.valueOf("agent"),
     tenant: args.valueOf("tenant"),
   })
-  const { stacks } = settings.resolved
+  const { stacks } = config
   const nothingSaid = [model, client, agent, tenant].every((name) => name === undefined)
   const options = nothingSaid ? stacks[0]?.stack : chooseStack(stacks, { model, client, agent, tenant })
-  if (options === undefined) return noStack
-  return await readStack(options, model, settings.resolved)
+  return options === undefined ? noStack() : await readStack(options, model, config)
 }
 
 async function readStack(
@@ -87,8 +85,6 @@ async function readStack(
   const windowTokens = config.windowTokens ?? meter.model.windowTokens
   return { options, stack: await createStackReader().read(options), meter, windowTokens }
 }
-
-const isRead = (found: ReadStack | CommandFailure): found is ReadStack => "stack" in found
 
 const sectionJson = ({ name, hash, label, text, minTokens, shrink, document }: Section, meter: Meter) => ({
   name,
@@ -159,7 +155,6 @@ const stackShow: Command = {
   holdfast stack show --json > before.json`,
   run: async (args, world) => {
     const found = await readChosen(args, world)
-    if (!isRead(found)) return found
     const { options, meter, windowTokens } = found
     const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
     const texts = renderStack(stack).map(textOfPart)
@@ -220,8 +215,7 @@ const stackDiff: Command = {
       const before = savedStack(await readFile(named, "utf8"))
       if (before === undefined)
         return unusable("file-invalid", `${named} is no stack.`, "Save one with holdfast stack show --json.")
-      const found = await readChosen(args, world)
-      return isRead(found) ? diffAnswer(before, found.stack) : found
+      return diffAnswer(before, (await readChosen(args, world)).stack)
     }
     return askSession(args, world, async ({ session, row }) => {
       const before = await session.stack()
@@ -232,7 +226,7 @@ const stackDiff: Command = {
           "It gets one with its next request.",
         )
       const found = await readChosen(args, world, { agent: row.agent, tenant: row.tenant })
-      return isRead(found) ? diffAnswer(before.source, found.stack) : found
+      return diffAnswer(before.source, found.stack)
     })
   },
 }
@@ -300,11 +294,9 @@ const stackCheck: Command = {
 
   holdfast stack check`,
   run: async (args, world) => {
-    const settings = await readResolved(args, world.env)
-    if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
-    const { resolved } = settings
-    if (resolved.stacks.length === 0) return noStack
-    const checked = await Promise.all(resolved.stacks.map((rule) => checkRule(rule, resolved)))
+    const config = await readResolved(args, world.env)
+    if (config.stacks.length === 0) return noStack()
+    const checked = await Promise.all(config.stacks.map((rule) => checkRule(rule, config)))
     const failed = checked.find(({ problem }) => problem !== undefined)?.problem
     return {
       json: {
