@@ -423,7 +423,8 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
   ]
 }
 
-async function checkAll({ config, file }: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
+async function checkAll(settings: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
+  const { config, file } = settings
   const { listen, upstreams, isUsual, operator, telemetry } = config
   const place = failureOf(() => configuredPlace(config, world.env))
   const stored: StoreChecks =
@@ -433,7 +434,7 @@ async function checkAll({ config, file }: ServeSettings, world: World, isOffline
   const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
   const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
   const url = `http://${callableHost(listen.host)}:${listen.port || usualPort}`
-  const mask = createMask(secretsOf(config, config.admin))
+  const mask = createMask(secretsOf(settings, config.admin))
   const checks = [
     checkNode(process.versions.node),
     ok("config", file === undefined ? "none; the usual values hold" : `${file.name} is valid`),

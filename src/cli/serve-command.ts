@@ -28,14 +28,7 @@ import {
   welcomeText,
 } from "./serve-log-entries.ts"
 import { openGround, type ServeResources } from "./serve-open.ts"
-import {
-  gatewayOptions,
-  plainHeaders,
-  readSettings,
-  type ServeSettings,
-  secretsOf,
-  settingOptions,
-} from "./serve-settings.ts"
+import { gatewayOptions, readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
@@ -61,7 +54,7 @@ async function openWhenThere(
   const ground = await openOrAway(open, settings)
   if (!("code" in ground)) return { ground, settings }
   const sink = format === "json" ? world.stdout : world.stderr
-  const mask = createMask(secretsOf(config, {}))
+  const mask = createMask(secretsOf(settings, {}))
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
   const { host, port } = config.listen
   const limits = { ...config.limits, graceMs }
@@ -286,7 +279,7 @@ async function serveOn(
 ): Promise<0> {
   const { config, file } = settings
   const sink = format === "json" ? world.stdout : world.stderr
-  const mask = createMask(secretsOf(config, ground.admin))
+  const mask = createMask(secretsOf(settings, ground.admin))
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
   const base = gatewayOptions(config, ground)
   const { upstreams } = base
@@ -393,7 +386,7 @@ async function startTelemetry(
   return await open({
     ...others,
     endpoint,
-    headers: plainHeaders(headers),
+    headers,
     serviceName: service,
     serviceVersion: version,
   })

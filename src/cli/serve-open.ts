@@ -18,8 +18,8 @@ import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
 import { openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
 import { unusable } from "./command.ts"
-import type { OpenedConfig } from "./config/open-secrets.ts"
 import { configNames } from "./config/read-config.ts"
+import type { ResolvedConfig } from "./config/resolved-config.ts"
 import { type AdminAccess, configuredPlace, type ServeSettings, sessionOptions } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
@@ -113,7 +113,7 @@ function observing(operator: Operator): Operator {
 }
 
 /** A configured token, else one that is kept beside the store's file; a database has no such place. */
-async function adminOf({ admin }: OpenedConfig, place: string): Promise<AdminAccess> {
+async function adminOf({ admin }: ResolvedConfig, place: string): Promise<AdminAccess> {
   if (admin.token !== undefined) return { token: admin.token }
   return isPostgres(place) ? {} : await keepAdminToken(place)
 }
@@ -125,7 +125,7 @@ type ChannelPlace = {
 }
 
 /** A configured directory must exist; the default one may be created later. */
-async function operatorAt({ operator }: OpenedConfig, place: string, env: World["env"]): Promise<ChannelPlace> {
+async function operatorAt({ operator }: ResolvedConfig, place: string, env: World["env"]): Promise<ChannelPlace> {
   const keys: string[] = []
   for (const path of operator.keys) {
     const key = await readKey(path)
@@ -219,7 +219,7 @@ async function makeToken(path: string, token: string): Promise<AdminToken> {
 
 /** The places of a gateway that agents must not touch. */
 type OwnPlaces = {
-  readonly settings: Pick<ServeSettings, "config" | "file" | "secretRefs">
+  readonly settings: Pick<ServeSettings, "config" | "file" | "secrets">
   /** The store's file or address. */
   readonly place: string
   readonly policyFolder: string
@@ -236,7 +236,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
   const secretNames = [
     "HOLDFAST_ADMIN_TOKEN",
     storeKeyNames.key,
-    ...settings.secretRefs.flatMap(({ ref, of }) => ("env" in ref && of !== "upstream" ? [ref.env] : [])),
+    ...settings.secrets.flatMap(({ ref, use }) => ("env" in ref && /^(?:gateway|store)$/.test(use) ? [ref.env] : [])),
   ]
   return {
     folder: process.cwd(),
@@ -261,7 +261,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
 }
 
 /** Host names and addresses that lead to this machine. */
-function ownHosts({ listen }: OpenedConfig): readonly string[] {
+function ownHosts({ listen }: ResolvedConfig): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return [
     listen.host,
@@ -272,7 +272,7 @@ function ownHosts({ listen }: OpenedConfig): readonly string[] {
 }
 
 function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): readonly OwnFile[] {
-  const { file, secretRefs } = settings
+  const { file, secrets } = settings
   const files: OwnFile[] = [{ path: policyFolder, what: "its policy folder", isFolder: true }]
   if (!isPostgres(place)) {
     const folder = dirname(place)
@@ -289,8 +289,9 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   const configs =
     file === undefined ? configNames.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
   for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
-  for (const { ref } of secretRefs)
-    if ("file" in ref) files.push({ path: resolve(ref.file), what: "one of its secrets" })
+  // Tokens of clients are theirs to know, and no secret of the gateway's.
+  for (const { ref, use } of secrets)
+    if ("file" in ref && use !== "client") files.push({ path: resolve(ref.file), what: "one of its secrets" })
   const keyFile = env[storeKeyNames.file]
   if (keyFile !== undefined && keyFile !== "") files.push({ path: resolve(keyFile), what: "the key of its store" })
   for (const path of settings.config.operator.keys) files.push({ path: resolve(path), what: "a key that it trusts" })

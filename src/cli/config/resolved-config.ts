@@ -4,13 +4,12 @@ import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import type { Upstream } from "../../gateway/settings/upstream.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
-import type { Format } from "../../message/message.ts"
 import { namesIn } from "../../message/present.ts"
 import type { Redaction } from "../../session/log/redact.ts"
+import type { SummarizerOption } from "../../session/one-shot/summarizer.ts"
 import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
-import type { SecretRef } from "./config-field.ts"
 
 /** Strategies that can be chosen by their name. */
 export const strategyNames = namesIn(
@@ -28,61 +27,31 @@ export const logFormats = ["text", "json"] as const
 export type LogLevel = (typeof logLevels)[number]
 export type LogFormat = (typeof logFormats)[number]
 
-/** The value of a header: plain text, or a secret. */
-type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
-export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
-
-export type ResolvedUpstream<Secret> = Omit<Upstream, "apiKey" | "headers"> & {
-  /** The client's own is passed on unless given. */
-  readonly key?: Secret
-  readonly headers: HeaderValues<Secret>
-}
-
-type ResolvedSummarizer<Secret> = {
-  readonly format: Format
-  readonly baseUrl: string
-  readonly model: string
-  readonly key?: Secret
-  readonly headers: HeaderValues<Secret>
-  readonly maxOutputTokens?: number
-  readonly inputTokens?: number
-}
-
-/** Where measurements and spans go. */
-type ResolvedOtlp<Secret> = {
-  readonly endpoint: string
-  readonly headers: HeaderValues<Secret>
-  readonly service: string
-}
-
-/** The session's own model writes its summaries. */
-type ResolvedSessionSummarizer = { readonly use: "session"; readonly model?: string; readonly budgetTokens?: number }
-
-/** The settings of a gateway, merged from flags, variables, file and defaults, before anything is opened. */
-export type ResolvedConfig<Secret = SecretRef> = {
+/** The settings of a gateway, merged from flags, variables, file and defaults, with the secrets that they name. */
+export type ResolvedConfig = {
   readonly listen: {
     readonly host: string
     readonly port: number
-    readonly token?: Secret
+    readonly token?: string
     readonly allowedHosts: readonly string[]
     readonly allowedOrigins: readonly string[]
     readonly keepAliveMs: number
   }
-  readonly upstreams: readonly ResolvedUpstream<Secret>[]
+  readonly upstreams: readonly Upstream[]
   /** Are these the default upstreams, because none were configured? */
   readonly isUsual: boolean
   /** The place of the store; the usual one unless given. */
-  readonly data?: { readonly place: string } | { readonly secret: Secret }
+  readonly data?: string
   readonly windowTokens?: number
   readonly reserveTokens?: number
   readonly policy: Partial<CompactionPolicy>
-  readonly summarizer: "extractive" | "none" | ResolvedSessionSummarizer | ResolvedSummarizer<Secret>
+  readonly summarizer: SummarizerOption
   readonly strategy?: (typeof strategyNames)[number]
   readonly recall: boolean
   readonly tenants: "by-key" | "one"
   readonly whenStoreIsAway: WhenStoreIsAway
   readonly limits: GatewayLimits
-  readonly admin: { readonly token?: Secret; readonly origins: readonly string[] }
+  readonly admin: { readonly token?: string; readonly origins: readonly string[] }
   readonly operator: {
     readonly directory?: string
     /** Files of public keys. */
@@ -102,7 +71,12 @@ export type ResolvedConfig<Secret = SecretRef> = {
   /** How long sessions are kept, and how many bytes of them. */
   readonly retention: RetentionLimits
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
-  readonly telemetry?: ResolvedOtlp<Secret>
+  /** Where measurements and spans go. */
+  readonly telemetry?: {
+    readonly endpoint: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly service: string
+  }
   readonly memory: MemoryOptions
   /** Prompt stacks: the first that fits a call is put into it. */
   readonly stacks: readonly StackRule[]
