@@ -5,8 +5,8 @@ import type { SessionPin } from "../../session/pins.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { count, number } from "../terminal/output.ts"
 import { askGateway, type DemoExchange } from "./ask-gateway.ts"
+import { blocksInCacheOrder } from "./demo-model.ts"
 import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
-import { blocksInCacheOrder } from "./model-wire.ts"
 import {
   batchIn,
   batchNumber,
@@ -16,20 +16,23 @@ import {
   type OrderDesk,
   plantedText,
 } from "./order-desk.ts"
-import { createScreen, type Screen, wrapText } from "./screen.ts"
+
 import {
   callLine,
   columnHeads,
   compactionBox,
+  createScreen,
   deniedBox,
   findRule,
   percent,
   readWithheld,
   remark,
+  type Screen,
   spoken,
   type ToldCompaction,
   tellCompaction,
   type Withheld,
+  wrapText,
 } from "./show.ts"
 import { demoRule, recalledOrder, story } from "./story.ts"
 
@@ -90,31 +93,22 @@ async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Pr
   const mails = desk.mails()
   const recalling = mails.findLast(({ to, body }) => isInside(to) && body.includes(recalledOrder))
   const recalledValue = batchIn(recalling?.body)
-  const { turns, calls, compactions, ruleSeen, sentTokens, largestTokens, historyTokens, outputTokens } = seen
-  const figures = {
-    compactions,
+  const { isPinShown: _, valueCall: __, cacheReadTokens, ...figures } = seen
+  const { calls, ruleSeen, sentTokens } = figures
+  const outcome = {
+    session: name,
+    ...figures,
+    rule: demoRule,
     ruleHeld: calls > 0 && ruleSeen === calls,
     denied: await watch.denied(),
     leaked: mails.filter(({ to }) => !isInside(to)).length,
     recalled: recalledValue === batchNumber,
-    largestTokens,
     windowTokens,
-    historyTokens,
-  }
-  return {
-    session: name,
-    turns,
-    calls,
-    rule: demoRule,
-    ruleSeen,
-    sentTokens,
-    outputTokens,
-    cacheReadShare: sentTokens === 0 ? 0 : seen.cacheReadTokens / sentTokens,
+    cacheReadShare: sentTokens === 0 ? 0 : cacheReadTokens / sentTokens,
     entries: (await watch.size()).entries,
-    ...figures,
-    ...present({ recalledValue, tooLongCall: seen.tooLongCall }),
-    asPromised: promisesOf(figures).every(({ kept }) => kept),
+    ...present({ recalledValue }),
   }
+  return { ...outcome, asPromised: promisesOf(outcome).every(({ kept }) => kept) }
 }
 
 /** In which stands whether a promise was kept. */
@@ -255,24 +249,16 @@ type DemoRun = {
   readonly seen: Seen
 }
 
-/** Running totals; nothing in them comes from the script. */
-type Seen = {
-  turns: number
-  calls: number
-  compactions: number
-  /** Requests that the rule stood in. */
-  ruleSeen: number
-  isPinShown: boolean
+const nothingSeen = {
+  ...{ turns: 0, calls: 0, compactions: 0, ruleSeen: 0 },
+  ...{ sentTokens: 0, largestTokens: 0, historyTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
+  isPinShown: false,
   /** The call whose result had the value in it that is asked for at the end. */
-  valueCall: number
-  sentTokens: number
-  largestTokens: number
-  historyTokens: number
-  cacheReadTokens: number
-  outputTokens: number
-  /** The first call that the model would have refused as the agent sent it. */
-  tooLongCall?: number
+  valueCall: 0,
 }
+
+/** Running totals of what the outcome tells; nothing in them comes from the script. */
+type Seen = typeof nothingSeen & { tooLongCall?: number }
 
 function openRun(options: DemoOptions): DemoRun {
   const name = `demo-${(options.newId ?? randomUUID)()}`
@@ -284,19 +270,7 @@ function openRun(options: DemoOptions): DemoRun {
     watch: watchSession(options.holdfast, name),
     desk: createOrderDesk(),
     history: [],
-    seen: {
-      turns: 0,
-      calls: 0,
-      compactions: 0,
-      ruleSeen: 0,
-      isPinShown: false,
-      valueCall: 0,
-      sentTokens: 0,
-      largestTokens: 0,
-      historyTokens: 0,
-      cacheReadTokens: 0,
-      outputTokens: 0,
-    },
+    seen: { ...nothingSeen },
   }
 }
 
@@ -368,7 +342,7 @@ const system =
   "You are the assistant of the order desk of Tern Coffee, a made-up roastery. Use the tools to find out what was asked, say what you found in a sentence or two, and keep the exact names and numbers."
 
 /** The agent's request: its whole history every time, with breakpoints behind the system part and the last block, as agents set them. */
-export function agentBody(model: string, history: readonly AgentMessage[]): object {
+function agentBody(model: string, history: readonly AgentMessage[]): object {
   const messages = history.map(({ role, content }, n) => ({
     role,
     content:
