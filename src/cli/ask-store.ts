@@ -323,37 +323,31 @@ const leastName = 8
 
 /** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
 export function shortNames(rows: readonly SessionRow[]): (id: string) => string {
-  const main = rows.filter(({ id }) => !besideMain.test(id))
-  const [ofMain, ofAll] = [sortedNames(main), sortedNames(rows)]
+  const ids = rows.map(({ id }) => id)
+  const [ofMain, ofAll] = [lengthsApart(ids.filter((id) => !besideMain.test(id))), lengthsApart(ids)]
   return (id) => {
     const bare = id.replace(tenantPart, "")
-    const least = lengthApart(bare, id, besideMain.test(id) ? ofAll : ofMain)
+    const least = (besideMain.test(id) ? ofAll : ofMain).get(id) ?? 1
     if (least > bare.length) return id
     return bare.length - least < leastName ? bare : bare.slice(0, Math.max(leastName, least))
   }
 }
 
-type NameOfRow = { readonly name: string; readonly id: string }
-
-const sortedNames = (rows: readonly SessionRow[]): readonly NameOfRow[] =>
-  rows
-    .flatMap(({ id }) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
+/** How many characters tell each session's bare name from all others. In a sorted list, the most similar names are its neighbours. */
+function lengthsApart(ids: readonly string[]): ReadonlyMap<string, number> {
+  const names = ids
+    .flatMap((id) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
-
-/** How many characters distinguish a name from all others. In a sorted list, the most similar names are its neighbours. */
-function lengthApart(bare: string, id: string, names: readonly NameOfRow[]): number {
-  let [low, high] = [0, names.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((names[middle]?.name ?? "") < bare) low = middle + 1
-    else high = middle
-  }
   const neighbour = (from: number, step: 1 | -1): string => {
     let at = from
-    while (names[at]?.id === id) at += step
+    while (names[at]?.id === names[from]?.id) at += step
     return names[at]?.name ?? ""
   }
-  return 1 + Math.max(commonStart(bare, neighbour(low, 1)), commonStart(bare, neighbour(low - 1, -1)))
+  const apart = new Map<string, number>()
+  for (const [at, { name, id }] of names.entries())
+    if (name === id.replace(tenantPart, ""))
+      apart.set(id, 1 + Math.max(commonStart(name, neighbour(at, 1)), commonStart(name, neighbour(at, -1))))
+  return apart
 }
 
 function commonStart(one: string, other: string): number {

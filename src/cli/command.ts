@@ -258,6 +258,15 @@ export async function tellFailure(failure: CommandFailure, json: boolean, world:
   return exit
 }
 
+const hourMs = 3_600_000
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
+
+/** "30d" in milliseconds: minutes, hours, days or weeks; undefined if it is none of these. */
+export function readSpan(text: string): number | undefined {
+  const [, digits = "", unit = ""] = /^(\d{1,5})([mhdw])$/.exec(text) ?? []
+  return Number(digits) * (unitMs[unit] ?? 0) || undefined
+}
+
 /** Read an option's value as a whole number; throws a Problem that names the option. */
 export function readCount(
   option: string,

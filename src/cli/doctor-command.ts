@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises"
 import { constants, existsSync } from "node:fs"
 import { access, rm, stat, statfs, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
@@ -26,6 +25,7 @@ import {
   secretsOf,
   settingOptions,
 } from "./serve-settings.ts"
+import { localUrl } from "./status-command.ts"
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -70,10 +70,9 @@ function tryPort(host: string, port: number): Promise<string | undefined> {
 }
 
 async function holdfastAt(host: string, port: number, limitMs: number): Promise<string | undefined> {
-  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host
   try {
     const signal = AbortSignal.timeout(limitMs)
-    const response = await fetch(`http://${reached}:${port}/healthz`, { signal, redirect: "manual" })
+    const response = await fetch(`${localUrl({ host, port })}/healthz`, { signal, redirect: "manual" })
     const answer = tryParse((await response.text()).slice(0, maxAnswer))
     if (!isObject(answer) || typeof answer.status !== "string" || typeof answer.version !== "string") return undefined
     return answer.version.slice(0, 40)
@@ -93,46 +92,23 @@ export async function checkUpstream(
   const { hostname, port, protocol, host } = new URL(baseUrl)
   const bare = hostname.replace(/^\[|\]$/g, "")
   const isTls = protocol === "https:"
-  const { result, stop } = reach(bare, Number(port) || (isTls ? 443 : 80), isTls)
-  const why = await within(limitMs, result, `no connection within ${limitMs} ms`).finally(stop)
+  const why = await whyUnreached(bare, Number(port) || (isTls ? 443 : 80), isTls, limitMs)
   if (why === undefined) return ok(`upstream ${name}`, `${host} answers`)
   const next = "Check the address, the network and a proxy on the way; --offline leaves this out."
   // Of the well-known ones that nobody named, most are not used here.
   return isNamed ? fail(`upstream ${name}`, `${host}: ${why}`, next) : warn(`upstream ${name}`, `${host}: ${why}`, next)
 }
 
-type Attempt = { readonly result: Promise<string | undefined>; readonly stop: () => void }
-
 /** Why it could not be reached, or undefined. */
-function reach(host: string, port: number, isTls: boolean): Attempt {
-  let socket: Socket | undefined
-  let stopped = false
-  const result = (async () => {
-    try {
-      await lookup(host)
-    } catch {
-      return "the name is not known"
-    }
-    if (stopped) return undefined
-    return await new Promise<string | undefined>((resolve) => {
-      const { opened, event } = isTls
-        ? {
-            opened: connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) }),
-            event: "secureConnect",
-          }
-        : { opened: connectTcp({ host, port }), event: "connect" }
-      socket = opened
-      opened.once(event, () => resolve(undefined))
-      opened.once("error", (error: NodeJS.ErrnoException) => resolve(`no connection (${error.code ?? error.name})`))
-    })
-  })()
-  return {
-    result,
-    stop: () => {
-      stopped = true
-      socket?.destroy()
-    },
-  }
+function whyUnreached(host: string, port: number, isTls: boolean, limitMs: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const servername = isIP(host) === 0 ? { servername: host } : {}
+  const socket: Socket = isTls ? connectTls({ host, port, ...servername }) : connectTcp({ host, port })
+  socket.once(isTls ? "secureConnect" : "connect", () => resolve(undefined))
+  socket.once("error", ({ code, name }: NodeJS.ErrnoException) =>
+    resolve(/^(?:ENOTFOUND|EAI_)/.test(code ?? "") ? "the name is not known" : `no connection (${code ?? name})`),
+  )
+  return within(limitMs, promise, `no connection within ${limitMs} ms`).finally(() => socket.destroy())
 }
 
 type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }
@@ -433,7 +409,7 @@ async function checkAll(settings: ServeSettings, world: World, isOffline: boolea
       : { checks: [fail("store", place.sentence, place.next)] }
   const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
   const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
-  const url = `http://${callableHost(listen.host)}:${listen.port || usualPort}`
+  const url = localUrl({ host: listen.host, port: listen.port || usualPort })
   const mask = createMask(secretsOf(settings, config.admin))
   const checks = [
     checkNode(process.versions.node),
@@ -451,10 +427,4 @@ async function checkAll(settings: ServeSettings, world: World, isOffline: boolea
     ...(await checkClients(world.env, url)),
   ]
   return checks.map((check) => ({ ...check, says: mask(check.says) }))
-}
-
-/** The host to call for a listening address: loopback for one that means all addresses. */
-function callableHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
-  return host.includes(":") ? `[${host}]` : host
 }

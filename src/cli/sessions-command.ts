@@ -25,6 +25,7 @@ import {
   type MainGroup,
   misuse,
   readCount,
+  readSpan,
   unusable,
 } from "./command.ts"
 import { unwritable } from "./deliver.ts"
@@ -235,7 +236,10 @@ const sessionsPrune: Command = {
   run: async (args, world) => {
     const age = args.valueOf("older-than")
     if (age === undefined) return misuse("It was not said which sessions to delete.", "Write --older-than 30d.")
-    const updatedBeforeMs = world.dateMs() - readAge(age)
+    const ageMs = age.endsWith("m") ? undefined : readSpan(age)
+    if (ageMs === undefined)
+      refuseOption("--older-than", "an age such as 12h, 30d or 8w", JSON.stringify(age.slice(0, 40)))
+    const updatedBeforeMs = world.dateMs() - ageMs
     return askStore(args, world, async ({ store }) => {
       if (args.isOn("yes")) {
         const { removed } = await pruneSessions(store, { updatedBeforeMs, now: world.dateMs })
@@ -261,18 +265,6 @@ const sessionsPrune: Command = {
 }
 
 const columnsSessionsPrune = ["LAST WRITTEN", { title: "ENTRIES", align: "right" }, "SESSION"] as const
-
-const hourMs = 3_600_000
-const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
-
-/** "30d" in milliseconds. */
-function readAge(text: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
-  const ms = Number(digits) * (unitMs[unit] ?? 0)
-  if (ms > 0) return ms
-  const expected = "an age such as 12h, 30d or 8w"
-  refuseOption("--older-than", expected, JSON.stringify(text.slice(0, 40)))
-}
 
 const sessionsExport: Command = {
   summary: "Write a session whole as JSON lines, to keep or to import elsewhere",

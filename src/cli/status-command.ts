@@ -294,7 +294,7 @@ variables as to holdfast serve.
       )
     const isAddressGiven = args.isOn("port") || args.isOn("host")
     const [running] = isAddressGiven ? [] : findGateways(place)
-    const base = running?.url ?? addressOf(listen)
+    const base = running?.url ?? localUrl(listen)
     const code = await askForCode(base, typeof token === "string" ? token : token.token)
     const link = `${base}/inspector#code=${code}`
     if (args.isOn("json")) await world.stdout.write(jsonLine({ link }))
@@ -304,8 +304,8 @@ variables as to holdfast serve.
   },
 }
 
-/** Where a browser on this machine reaches a gateway that listens there. */
-function addressOf({ host, port }: { readonly host: string; readonly port: number }): string {
+/** Where a program on this machine reaches a gateway that listens there: at loopback, if it listens at all addresses. */
+export function localUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   const name = host === "0.0.0.0" || host === "::" || host === "" ? "127.0.0.1" : host
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`
 }
