@@ -20,7 +20,7 @@ import { openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-st
 import { unusable } from "./command.ts"
 import { configNames } from "./config/read-config.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
-import { type AdminAccess, configuredPlace, type ServeSettings, sessionOptions } from "./serve-settings.ts"
+import { type AdminAccess, configuredPlace, type ServeSettings } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
 
@@ -73,7 +73,7 @@ export async function openGround(
     const places = { settings, place, policyFolder: channel.directory, admin, env, port }
     const guard = createSelfProtection(ownProcess(places))
     const holdfast = createHoldfast({
-      ...sessionOptions(config),
+      ...config.session,
       store,
       now,
       operator,

@@ -1,6 +1,5 @@
 import type { GatewayOptions } from "../gateway/settings/gateway-options.ts"
 import { present } from "../message/present.ts"
-import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { dataOption, dataPlace, policyOption } from "./ask-store.ts"
 import { type Arguments, failCommand, type Options } from "./command.ts"
@@ -111,20 +110,6 @@ function failSettings(faults: readonly ConfigFault[]): never {
 
 /** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
 export type AdminAccess = { readonly token?: string; readonly file?: string }
-
-/** How sessions are compacted and what of them is stored. */
-export function sessionOptions(config: ResolvedConfig): HoldfastOptions {
-  const { windowTokens, reserveTokens, policy, strategy, recall, redact, memory, findRules, summarizer } = config
-  return {
-    ...present({ windowTokens, reserveTokens, strategy }),
-    ...present({ rules: findRules === undefined ? undefined : { find: findRules } }),
-    policy,
-    recall,
-    redact,
-    memory,
-    summarizer,
-  }
-}
 
 /** What the gateway is given beside its configuration. */
 type Standing = Pick<GatewayOptions, "store" | "holdfast" | "operator" | "guard"> & { readonly admin: AdminAccess }

@@ -39,7 +39,7 @@ test("secrets come from variables and files, wherever they are named", async () 
       upstreams: [{ apiKey: "from-a-file", headers: { "x-key": "hdr", "x-b": "c" } }],
       data: "postgres://db/x",
       admin: { token: "a-token-of-this-test" },
-      summarizer: { apiKey: "hdr" },
+      session: { summarizer: { apiKey: "hdr" } },
       telemetry: { headers: { authorization: "hdr" } },
     },
     faults: [],

@@ -23,14 +23,14 @@ function resolve(config?: Config, flags = {}, env = {}): ResolvedConfig {
 }
 
 test("where nothing is said, the vendors' APIs are behind a port of this machine, by the clients' own keys", () => {
-  const { listen, upstreams, isUsual, recall, tenants, log, summarizer, data } = resolve()
+  const { listen, upstreams, isUsual, recall, tenants, log, session, data } = resolve()
   expect(listen).toEqual({ host: "127.0.0.1", port: 4141, allowedHosts: [], allowedOrigins: [], keepAliveMs: 15_000 })
   expect(upstreams.map(({ baseUrl, families, apiKey }) => [baseUrl, families, apiKey])).toEqual([
     ["https://api.anthropic.com", ["anthropic"], undefined],
     ["https://api.openai.com", ["openai"], undefined],
     ["https://generativelanguage.googleapis.com", ["gemini"], undefined],
   ])
-  expect({ isUsual, recall, tenants, summarizer, data }).toEqual({
+  expect({ isUsual, recall, tenants, summarizer: session.summarizer, data }).toEqual({
     isUsual: true,
     recall: false,
     tenants: "by-key",

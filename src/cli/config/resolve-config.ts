@@ -9,6 +9,7 @@ import { usualAskTimeoutMs } from "../../guard/judge-call.ts"
 import { families } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { SummarizerOption } from "../../session/one-shot/summarizer.ts"
+import type { HoldfastOptions } from "../../session/options.ts"
 import { isPostgres } from "../../store/open-store.ts"
 import type { SecretRef } from "./config-field.ts"
 import type { Config } from "./config-schema.ts"
@@ -62,10 +63,13 @@ export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolv
       return openSecret("file" in ref ? { file: below(ref.file) } : ref, path, use)
     },
   }
+  const recall = given.recall ?? config.recall ?? false
+  const windowTokens = given.windowTokens ?? config.windowTokens
   const resolved: ResolvedConfig = {
-    ...contextOf(config, given),
     upstreams: upstreamsOf(config, given, reader),
     listen: listenOf(config, given, reader),
+    recall,
+    session: { ...sessionOf(config, reader, given), recall, ...present({ windowTokens }) },
     isUsual: given.upstream === undefined && config.upstreams === undefined,
     tenants: config.tenants ?? "by-key",
     whenStoreIsAway: given.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
@@ -78,14 +82,13 @@ export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolv
     askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
     guardMode: config.guard?.mode ?? "enforce",
     unjudged: config.guard?.unjudged ?? "refuse",
-    ...present({ fromRules: config.guard?.fromRules, findRules: config.rules?.find }),
+    ...present({ windowTokens, fromRules: config.guard?.fromRules }),
     retention: retentionOf(config),
     log: {
       level: given.logLevel ?? config.log?.level ?? "info",
       format: given.logFormat ?? config.log?.format ?? "text",
     },
     ...present({ data: dataOf(config, given, reader), telemetry: telemetryOf(config, reader) }),
-    summarizer: summarizerOf(config, given, reader),
     stacks: stacksOf(config, file?.folder),
   }
   const all = [...faults, ...objectionsTo(resolved, config, place)]
@@ -105,20 +108,13 @@ const headersOf = (
     ]),
   )
 
-/** How sessions are compacted. */
-function contextOf(
-  config: Config,
-  given: GivenSettings,
-): Pick<ResolvedConfig, "windowTokens" | "reserveTokens" | "policy" | "strategy" | "recall" | "redact" | "memory"> {
+function sessionOf(config: Config, reader: Reader, given: GivenSettings): HoldfastOptions {
   const { flush, retrieve, sessionRowsPerDay, agentRowsPerDay } = config.memory ?? {}
+  const find = config.rules?.find
   return {
-    ...present({
-      windowTokens: given.windowTokens ?? config.windowTokens,
-      reserveTokens: config.reserveTokens,
-      strategy: config.strategy,
-    }),
+    ...present({ reserveTokens: config.reserveTokens, strategy: config.strategy, rules: find && { find } }),
     policy: present(config.policy ?? {}),
-    recall: given.recall ?? config.recall ?? false,
+    summarizer: summarizerOf(config, given, reader),
     redact: (config.redact ?? []).map((rule) => {
       if (rule === "defaults") return rule
       const { pattern, by } = typeof rule === "string" ? { pattern: rule, by: undefined } : rule
@@ -245,7 +241,7 @@ function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["tel
 }
 
 /** Faults that show only when all settings are taken together. */
-function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
+function objectionsTo({ listen }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   if (!isLoopback(listen.host) && listen.token === undefined)
     faults.push(
@@ -256,9 +252,9 @@ function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place:
         "Put a token in an environment variable and name it with --token-env NAME or listen.token, or listen on 127.0.0.1.",
       ),
     )
-  const { lowWater, compactAt } = policy
+  const { lowWater, compactAt } = config.policy ?? {}
   if (lowWater !== undefined && lowWater >= (compactAt ?? defaultPolicy.compactAt))
-    faults.push(wrongValue(place, ["policy", "lowWater"], config.policy?.lowWater, "less than policy.compactAt"))
+    faults.push(wrongValue(place, ["policy", "lowWater"], lowWater, "less than policy.compactAt"))
   return faults
 }
 

@@ -1,13 +1,9 @@
-import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { StrategyName } from "../../compact/stages/strategies.ts"
-import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
+import type { GatewayOptions } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
-import type { Upstream } from "../../gateway/settings/upstream.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import { namesIn } from "../../message/present.ts"
-import type { Redaction } from "../../session/log/redact.ts"
-import type { SummarizerOption } from "../../session/one-shot/summarizer.ts"
-import type { FindFrom, MemoryOptions } from "../../session/options.ts"
+import type { HoldfastOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
 
@@ -28,46 +24,30 @@ export type LogLevel = (typeof logLevels)[number]
 export type LogFormat = (typeof logFormats)[number]
 
 /** The settings of a gateway, merged from flags, variables, file and defaults, with the secrets that they name. */
-export type ResolvedConfig = {
-  readonly listen: {
-    readonly host: string
-    readonly port: number
-    readonly token?: string
-    readonly allowedHosts: readonly string[]
-    readonly allowedOrigins: readonly string[]
-    readonly keepAliveMs: number
-  }
-  readonly upstreams: readonly Upstream[]
+export type ResolvedConfig = Pick<
+  GatewayOptions,
+  "upstreams" | "windowTokens" | "recall" | "tenants" | "limits" | "admin" | "askTimeoutMs"
+> & {
+  readonly whenStoreIsAway: WhenStoreIsAway
+  /** What to do with requests that may bring tool calls which the guard cannot judge. */
+  readonly unjudged: "refuse" | "pass"
+  readonly listen: Pick<GatewayOptions, "host" | "port" | "token" | "allowedHosts" | "allowedOrigins" | "keepAliveMs">
+  /** How sessions are compacted and what of them is stored. */
+  readonly session: HoldfastOptions
   /** Are these the default upstreams, because none were configured? */
   readonly isUsual: boolean
   /** The place of the store; the usual one unless given. */
   readonly data?: string
-  readonly windowTokens?: number
-  readonly reserveTokens?: number
-  readonly policy: Partial<CompactionPolicy>
-  readonly summarizer: SummarizerOption
-  readonly strategy?: (typeof strategyNames)[number]
-  readonly recall: boolean
-  readonly tenants: "by-key" | "one"
-  readonly whenStoreIsAway: WhenStoreIsAway
-  readonly limits: GatewayLimits
-  readonly admin: { readonly token?: string; readonly origins: readonly string[] }
   readonly operator: {
     readonly directory?: string
     /** Files of public keys. */
     readonly keys: readonly string[]
     readonly audience?: string
   }
-  readonly askTimeoutMs: number
   /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
   readonly guardMode: "enforce" | "observe"
-  /** What to do with requests that may bring tool calls which the guard cannot judge. */
-  readonly unjudged: "refuse" | "pass"
   /** The mode of policies that are made from a session's rules. */
   readonly fromRules?: FromRules
-  /** Whose messages are searched for rules. */
-  readonly findRules?: FindFrom
-  readonly redact: readonly (Redaction | "defaults")[]
   /** How long sessions are kept, and how many bytes of them. */
   readonly retention: RetentionLimits
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
@@ -77,7 +57,6 @@ export type ResolvedConfig = {
     readonly headers: Readonly<Record<string, string>>
     readonly service: string
   }
-  readonly memory: MemoryOptions
   /** Prompt stacks: the first that fits a call is put into it. */
   readonly stacks: readonly StackRule[]
 }
