@@ -12,7 +12,7 @@ import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
-import { clip, count, moment, type Paper, sentenceOf, table } from "./terminal/output.ts"
+import { clip, count, moment, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
 
 const policyRemove: Command = {
   summary: "Take away a policy that was added by command, signed",
@@ -254,7 +254,7 @@ others are counted in them. Times are in UTC.
   },
 }
 
-const columns = [{ title: "LINE", align: "right" }, "WHEN", "WHAT"] as const
+const columns = [right("LINE"), "WHEN", "WHAT"] as const
 
 const width = 200
 

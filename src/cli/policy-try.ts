@@ -13,7 +13,7 @@ import { askStore, findSession, openSession, storeOptions } from "./ask-store.ts
 import { type Arguments, type Command, type CommandAnswer, misuse, readCount, unusable } from "./command.ts"
 import { writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
-import { clip, count, number, type Paper, sentenceOf, table } from "./terminal/output.ts"
+import { clip, count, number, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** Days of sessions that are replayed unless asked otherwise. */
@@ -185,12 +185,7 @@ function report({ sessions, calls, tried }: Tried, paper: Paper): readonly strin
   ]
 }
 
-const policyColumns = [
-  "POLICY",
-  { title: "DENIED", align: "right" },
-  { title: "ASKED", align: "right" },
-  "RULE",
-] as const
+const policyColumns = ["POLICY", right("DENIED"), right("ASKED"), "RULE"] as const
 const callColumns = ["SESSION", "ENTRY", "TOOL", "WHY"] as const
 
 /** Sessions whose rules are read where none is named: the newest. */

@@ -27,7 +27,18 @@ import {
   spentSoFar,
 } from "./replay/report.ts"
 import { agentFolders, type FoundFile, findFiles, readTranscript } from "./replay-files.ts"
-import { clip, count, moment, number, type Paper, paragraph, sentenceOf, table, wrap } from "./terminal/output.ts"
+import {
+  clip,
+  count,
+  moment,
+  number,
+  type Paper,
+  paragraph,
+  right,
+  sentenceOf,
+  table,
+  wrap,
+} from "./terminal/output.ts"
 import { kindWords, ownTextOf } from "./words.ts"
 import { readVersion, type World } from "./world.ts"
 
@@ -320,7 +331,7 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
   const place = `${file}${index === 0 ? "" : `, conversation ${index}`}: ${kind}, ${count(turns.length, "turn")}`
   const prices = modelKnown ? `prices of ${pricesFrom}` : "prices not known: costs are shares of the whole history's"
   const assumed = modelAssumed ? " (assumed: the file names none; --model chooses)" : ""
-  const columns = ["", ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })), ""]
+  const columns = ["", ...arms.map((arm) => right(armWords[arm])), ""]
   const rows = figureRows(replay).map(({ label, cells }) => [label, ...arms.map((arm) => cells[arm]), ""])
   const tighter = Math.max(4000, Math.round(totals.none.mostTokens / 2000) * 1000)
   return [
@@ -345,14 +356,7 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
 }
 
 function compactionLines({ compactions }: Replay, paper: Paper): readonly string[] {
-  const columns = [
-    { title: "TURN", align: "right" as const },
-    { title: "BEFORE", align: "right" as const },
-    { title: "AFTER", align: "right" as const },
-    { title: "LEFT OUT", align: "right" as const },
-    { title: "SHORTENED", align: "right" as const },
-    "HOW",
-  ]
+  const columns = [right("TURN"), right("BEFORE"), right("AFTER"), right("LEFT OUT"), right("SHORTENED"), "HOW"]
   const rows = compactions
     .slice(0, maxListed)
     .map((one) => [
@@ -385,13 +389,12 @@ const listRules = (rules: Replay["rules"], paper: Paper): readonly string[] => [
 const maxRows = 60
 
 function manyAccount(conversations: readonly ReplayedConversation[], paper: Paper): readonly string[] {
-  const right = { align: "right" as const }
   const columns = [
-    { title: "TURNS", ...right },
-    { title: "COMPACTED", ...right },
-    ...arms.map((arm) => ({ title: armWords[arm].split(" ")[0]?.toUpperCase() ?? "", ...right })),
-    { title: "RULES", ...right },
-    { title: "VALUES", ...right },
+    right("TURNS"),
+    right("COMPACTED"),
+    ...arms.map((arm) => right(armWords[arm].split(" ")[0]?.toUpperCase() ?? "")),
+    right("RULES"),
+    right("VALUES"),
     { title: "CONVERSATION", fit: "cut" as const },
   ]
   const rows = conversations.slice(0, maxRows).map(({ replay, title }) => {
@@ -409,8 +412,8 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
     ]
   })
   const sums = replayTotals(conversations)
-  const costs = arms.map((arm) => `${armWords[arm]} ${money(sums.arms[arm]?.dollars ?? 0)}`).join(", ")
-  const kept = arms.map((arm) => `${armWords[arm]} ${number(sums.arms[arm]?.valuesKept ?? 0)}`).join(", ")
+  const costs = arms.map((arm) => `${armWords[arm]} ${money(sums.arms[arm].dollars)}`).join(", ")
+  const kept = arms.map((arm) => `${armWords[arm]} ${number(sums.arms[arm].valuesKept)}`).join(", ")
   return [
     ...table(columns, rows, paper),
     ...(conversations.length > maxRows
@@ -424,7 +427,7 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
     ),
     ...paragraph(
       "",
-      `Rules in the last context: ${number(sums.arms.holdfast?.rulesKept ?? 0)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
+      `Rules in the last context: ${number(sums.arms.holdfast.rulesKept)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
       paper,
     ),
   ]

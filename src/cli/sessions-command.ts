@@ -1,39 +1,16 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
-import { type FileHandle, open } from "node:fs/promises"
-import { codeOrThrow, HoldfastError, refuseOption } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkSessionId } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { pruneSessions } from "../store/prune.ts"
-import { exportSession } from "../store/session-file.ts"
 import type { SessionId, Store } from "../store/store.ts"
-import {
-  askSession,
-  askStore,
-  dataOption,
-  findSession,
-  type OpenedStore,
-  placeWords,
-  sessionNamed,
-  storeOptions,
-} from "./ask-store.ts"
-import {
-  type Arguments,
-  type Command,
-  type MainCommand,
-  type MainGroup,
-  misuse,
-  readCount,
-  readSpan,
-  unusable,
-} from "./command.ts"
-import { unwritable } from "./deliver.ts"
-import { sessionsImport } from "./sessions-import.ts"
+import { askSession, askStore, findSession, placeWords, sessionNamed, storeOptions } from "./ask-store.ts"
+import { type Command, type MainCommand, type MainGroup, misuse, readCount, readSpan, unusable } from "./command.ts"
+import { sessionsExport, sessionsImport, sessionsVerify } from "./sessions-files.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
-import { sessionsVerify } from "./sessions-verify.ts"
-import { count, escapeActing, jsonLine, moment, number, sentenceOf, table } from "./terminal/output.ts"
-import type { World } from "./world.ts"
+import { count, moment, number, right, sentenceOf, table } from "./terminal/output.ts"
 
 const sessionsFork: Command = {
   summary: "Make a session of its own that has everything up to here, or up to an entry",
@@ -264,62 +241,7 @@ const sessionsPrune: Command = {
   },
 }
 
-const columnsSessionsPrune = ["LAST WRITTEN", { title: "ENTRIES", align: "right" }, "SESSION"] as const
-
-const sessionsExport: Command = {
-  summary: "Write a session whole as JSON lines, to keep or to import elsewhere",
-  usage: "sessions export ID [--out FILE] [--json]",
-  options: {
-    out: { value: "FILE", help: "write it there, for the owner alone; to stdout unless given" },
-    json: { help: "with --out, one JSON object that says what was written; without, the lines are JSON anyway" },
-    ...dataOption,
-  },
-  maxPositionals: 1,
-  notes: `It has everything in it: log, summaries and memory of the session, and the secret that its recall handles are made
-with. It is as private as the session was. A file that broke off is told by its missing last line.
-
-  holdfast sessions export 4f1c --out 4f1c.jsonl
-  holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
-  run: async (args, world) => {
-    const named = sessionNamed(args)
-    const ask = async ({ store }: OpenedStore): Promise<0> => {
-      const { id } = await findSession(store, named)
-      return await deliverLines(exportSession(store, id), args, world)
-    }
-    return askStore(args, world, ask, { isSilent: args.isOn("json") || args.valueOf("out") === undefined })
-  },
-}
-
-async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0> {
-  const out = args.valueOf("out")
-  if (out === undefined) {
-    for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
-    return 0
-  }
-  const written = await writeLines(out, lines)
-  if (args.isOn("json")) await world.stdout.write(jsonLine({ out, lines: written }))
-  else await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
-  return 0
-}
-
-/** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
-async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number> {
-  let file: FileHandle | undefined
-  let written = 0
-  try {
-    for await (const line of lines) {
-      file ??= await open(path, "w", 0o600)
-      await file.writeFile(`${escapeActing(line)}\n`)
-      written += 1
-    }
-    return written
-  } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error
-    return unwritable(path, codeOrThrow(error))
-  } finally {
-    await file?.close()
-  }
-}
+const columnsSessionsPrune = ["LAST WRITTEN", right("ENTRIES"), "SESSION"] as const
 
 export const sessionsCommand: MainGroup = {
   notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another

@@ -17,6 +17,7 @@ import {
   number,
   type Paper,
   paragraph,
+  right,
   sentenceOf,
   table,
   wrap,
@@ -282,8 +283,8 @@ export function sessionTable(sessions: readonly ListedSession[], paper: Paper): 
   const hasAgents = new Set(sessions.map(({ agent }) => agent)).size > 1
   const columns = [
     "LAST WRITTEN",
-    { title: "CONTEXT", align: "right" as const },
-    { title: "COMPACTED", align: "right" as const },
+    right("CONTEXT"),
+    right("COMPACTED"),
     ...(hasAgents ? ["AGENT"] : []),
     { title: "FIRST WORDS", fit: "cut" as const },
     "SESSION",

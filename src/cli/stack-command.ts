@@ -28,7 +28,7 @@ import {
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
 import { readResolved, settingOptions } from "./serve-settings.ts"
-import { count, number, type Paper, printable, sentenceOf, table } from "./terminal/output.ts"
+import { count, number, type Paper, printable, right, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** How much of a fingerprint is shown to people: enough to tell versions apart. */
@@ -106,14 +106,7 @@ const stackJson = (stack: Stack, meter: Meter) => ({
   })),
 })
 
-const columns = [
-  "LAYER",
-  "VERSION",
-  { title: "TOKENS", align: "right" },
-  { title: "AT LEAST", align: "right" },
-  "GIVES WAY",
-  "SECTION",
-] as const
+const columns = ["LAYER", "VERSION", right("TOKENS"), right("AT LEAST"), "GIVES WAY", "SECTION"] as const
 
 const givesWay: Readonly<Record<Section["shrink"]["type"], string>> = {
   fixed: "never",

@@ -138,6 +138,9 @@ type SetColumn = {
   readonly fit?: "cut" | "wrap"
 }
 
+/** A column of figures. */
+export const right = (title: string): SetColumn => ({ title, align: "right" })
+
 /** Between two columns. */
 const gap = "  "
 
