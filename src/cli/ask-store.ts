@@ -11,7 +11,7 @@ import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts
 import { operatorLog } from "../store/reserved-log.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
-import type { SessionRow, Store } from "../store/store.ts"
+import type { SessionFilter, SessionRow, Store } from "../store/store.ts"
 import { ANY_SESSION } from "../store/stored-row.ts"
 import { type Arguments, type CommandAnswer, failureIn, misuse, type Options, unusable } from "./command.ts"
 import { sentenceOf, startProgress } from "./terminal/output.ts"
@@ -316,6 +316,15 @@ export async function findSession(store: Store, given: string): Promise<SessionR
     `${fitting.length} sessions begin with ${given}: ${named.join(", ")}${fitting.length > maxNamed ? ", …" : ""}.`,
     "Write more of the name.",
   )
+}
+
+/** The session that is named, or the newest ones where none is. */
+export async function sessionsNamed(
+  store: Store,
+  named: string | undefined,
+  filter: SessionFilter = {},
+): Promise<readonly SessionRow[]> {
+  return named === undefined ? await store.sessions(filter) : [await findSession(store, named)]
 }
 
 /** Printed prefixes have at least this length; shorter ones are accepted as input. */

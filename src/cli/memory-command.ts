@@ -46,22 +46,20 @@ async function onlyTenant(store: Store, agent: string): Promise<string> {
   const sessions = await store.sessions({ agent, limit: maxSessionsRead })
   const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
   if (tenants.length < 2) return tenants[0] ?? ""
-  const named = tenants.slice(0, maxNamed).map((tenant) => (tenant === "" ? '""' : tenant))
-  const sentence = `Agent ${agent} has ${tenants.length} tenants: ${named.join(", ")}${tenants.length > maxNamed ? ", …" : ""}.`
-  return misuse(sentence, "Write --tenant ID.")
+  const named = tenants.map((tenant) => (tenant === "" ? '""' : tenant))
+  return misuse(`Agent ${agent} has ${tenants.length} tenants: ${listed(named)}.`, "Write --tenant ID.")
 }
 
 async function onlyAgent(store: Store, tenant: string | undefined): Promise<string> {
   const sessions = await store.sessions({ limit: maxSessionsRead, ...present({ tenant }) })
   const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
-  const [only, another] = agents
-  if (only !== undefined && another === undefined) return only
   const next = "Write --agent NAME."
-  if (only === undefined)
-    return misuse("The store has no agent's session, so it is not known whose memory to ask.", next)
-  const named = agents.slice(0, maxNamed).join(", ")
-  return misuse(`The store has ${agents.length} agents: ${named}${agents.length > maxNamed ? ", …" : ""}.`, next)
+  if (agents.length > 1) misuse(`The store has ${agents.length} agents: ${listed(agents)}.`, next)
+  return agents[0] ?? misuse("The store has no agent's session, so it is not known whose memory to ask.", next)
 }
+
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, maxNamed).join(", ")}${names.length > maxNamed ? ", …" : ""}`
 
 const columns = ["DAY", "LINES"] as const
 

@@ -9,7 +9,7 @@ import type { TemplateUse } from "../guard/policy/templates.ts"
 import type { Message } from "../message/message.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
+import { askStore, findSession, openSession, sessionsNamed, storeOptions } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandAnswer, misuse, readCount, unusable } from "./command.ts"
 import { writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
@@ -85,12 +85,8 @@ async function readGuard(path: string, world: World): Promise<Guard> {
 async function chosenSessions(store: Store, args: Arguments, sinceMs: number): Promise<readonly SessionRow[]> {
   const named = args.valueOf("sessions")
   if (named === undefined) return (await store.sessions()).filter(({ updatedMs }) => updatedMs >= sinceMs)
-  const rows: SessionRow[] = []
-  for (const id of named.split(",").map((one) => one.trim())) {
-    const row = await findSession(store, id)
-    rows.push(row)
-  }
-  return rows
+  const ids = named.split(",").map((one) => one.trim())
+  return await Promise.all(ids.map((id) => findSession(store, id)))
 }
 
 /** A call that would not simply have been let through. */
@@ -213,7 +209,7 @@ into the policy directory, or sign its policies one by one with holdfast policy 
   holdfast policy suggest @last --out suggested.json`,
   run: (args, world) =>
     askStore(args, world, async ({ store }) => {
-      const rows = await rowsFor(store, args.positionals[0])
+      const rows = await sessionsNamed(store, args.positionals[0], { limit: maxSessions })
       const found = await suggestionsOf(store, rows)
       const out = args.valueOf("out")
       const policies = found.flatMap((one) =>
@@ -224,12 +220,6 @@ into the policy directory, or sign its policies one by one with holdfast policy 
       if (failure !== undefined) return failure
       return answerOf(found, policies, out)
     }),
-}
-
-async function rowsFor(store: Store, named: string | undefined): Promise<readonly SessionRow[]> {
-  if (named === undefined) return (await store.sessions()).slice(0, maxSessions)
-  const row = await findSession(store, named)
-  return [row]
 }
 
 /** Each sentence once, with the sessions that have it. */

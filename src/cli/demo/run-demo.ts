@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { present } from "../../message/present.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
-import type { SessionPin } from "../../session/pins.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { count, number } from "../terminal/output.ts"
 import { askGateway, type DemoExchange } from "./ask-gateway.ts"
@@ -212,10 +211,9 @@ async function showCompactions(run: DemoRun): Promise<void> {
 
 /** Said once, as soon as the rule is among those that stand. */
 async function showPin({ watch, seen, screen }: DemoRun): Promise<void> {
-  const pin = seen.isPinShown ? undefined : await watch.pinned(demoRule)
-  if (pin === undefined) return
+  if (seen.isPinShown || !(await watch.isPinned(demoRule))) return
   seen.isPinShown = true
-  await screen.print(remark(`Pinned, found in your words: "${pin.text}"`, screen))
+  await screen.print(remark(`Pinned, found in your words: "${demoRule}"`, screen))
   await screen.pause(speechMs)
 }
 
@@ -286,44 +284,36 @@ function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: DemoExcha
   if (findRule(options.sent(), demoRule) !== undefined) seen.ruleSeen++
 }
 
-type SessionWatch = {
-  /** The session goes by this name, as the gateway says. */
-  readonly follow: (id: string) => void
-  /** Compactions since the last look, oldest first. */
-  readonly compactions: () => Promise<readonly ToldCompaction[]>
-  /** A rule in force, verbatim; nothing if it is not pinned. */
-  readonly pinned: (rule: string) => Promise<SessionPin | undefined>
-  /** Calls that the log says were refused, and kept from the agent. */
-  readonly denied: () => Promise<number>
-  /** Entries in the log, and messages on the branch that the session is on. */
-  readonly size: () => Promise<{ readonly entries: number; readonly messages: number }>
-}
+type SessionWatch = ReturnType<typeof watchSession>
 
 /** Look at a session from outside, while an agent uses it through the gateway. */
-function watchSession(holdfast: Holdfast, name: string): SessionWatch {
+function watchSession(holdfast: Holdfast, name: string) {
   const seen = new Set<string>()
-  let current = name
+  let session = holdfast.session(name)
   return {
-    follow: (id) => {
-      current = id
+    /** The session goes by this name, as the gateway says. */
+    follow: (id: string): void => {
+      session = holdfast.session(id)
     },
-    compactions: async () => {
-      const session = holdfast.session(current)
+    /** Compactions since the last look, oldest first. */
+    compactions: async (): Promise<readonly ToldCompaction[]> => {
       const { checkpoints } = await session.overview()
       const fresh = checkpoints.filter(({ id }) => !seen.has(id)).reverse()
       for (const { id } of fresh) seen.add(id)
       const told = await Promise.all(fresh.map(({ id }) => tellCompaction(session, id)))
       return told.filter((one) => one !== undefined)
     },
-    pinned: async (rule) => (await holdfast.session(current).pins()).find(({ text }) => text === rule),
+    /** Is a rule in force, verbatim? */
+    isPinned: async (rule: string) => (await session.pins()).some(({ text }) => text === rule),
+    /** Calls that the log says were refused, and kept from the agent. */
     denied: async () => {
-      const entries = await holdfast.session(current).history()
-      const judged = entries.flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
+      const judged = (await session.history()).flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
       return judged.filter(({ decision, enforced, approved }) => decision !== "allow" && enforced && approved !== true)
         .length
     },
+    /** Entries in the log, and messages on the branch that the session is on. */
     size: async () => {
-      const { entries, branches } = await holdfast.session(current).overview()
+      const { entries, branches } = await session.overview()
       return { entries, messages: branches[0]?.messages ?? 0 }
     },
   }
