@@ -34,6 +34,7 @@ import {
   number,
   type Paper,
   paragraph,
+  paragraphs,
   right,
   sentenceOf,
   table,
@@ -272,7 +273,7 @@ function accountOf(report: ReplayReport, paper: Paper): readonly string[] {
   return [
     ...body,
     "",
-    ...legend.flatMap((words, n) => paragraph(n === 0 ? "Figures" : "", words, paper).map(paper.dim)),
+    ...paragraphs("Figures", legend, paper).map(paper.dim),
     ...rest.map((line) => paper.dim(clip(line, paper.width))),
   ]
 }
@@ -376,14 +377,11 @@ function compactionLines({ compactions }: Replay, paper: Paper): readonly string
   ]
 }
 
-const listRules = (rules: Replay["rules"], paper: Paper): readonly string[] => [
-  ...rules
-    .slice(0, maxListed)
-    .flatMap(({ text, channel }, n) =>
-      paragraph(n === 0 ? "Rules" : "", `${channel}: ${clip(text, paper.width * 2)}`, paper),
-    ),
-  ...(rules.length > maxListed ? paragraph("", `and ${number(rules.length - maxListed)} more`, paper) : []),
-]
+function listRules(rules: Replay["rules"], paper: Paper): readonly string[] {
+  const texts = rules.slice(0, maxListed).map(({ text, channel }) => `${channel}: ${clip(text, paper.width * 2)}`)
+  const rest = rules.length > maxListed ? [`and ${number(rules.length - maxListed)} more`] : []
+  return paragraphs("Rules", [...texts, ...rest], paper)
+}
 
 /** So many conversations are listed; --json and --html have all. */
 const maxRows = 60
@@ -420,14 +418,12 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
       ? [paper.dim(`and ${number(conversations.length - maxRows)} more; --json and --html have all`)]
       : []),
     "",
-    ...paragraph(
+    ...paragraphs(
       "All",
-      `${count(conversations.length, "conversation")}, ${count(sums.turns, "turn")}, ${count(sums.compactions, "compaction")}. Cost of the prompts (estimate): ${costs}. × went over the window.`,
-      paper,
-    ),
-    ...paragraph(
-      "",
-      `Rules in the last context: ${number(sums.arms.holdfast.rulesKept)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
+      [
+        `${count(conversations.length, "conversation")}, ${count(sums.turns, "turn")}, ${count(sums.compactions, "compaction")}. Cost of the prompts (estimate): ${costs}. × went over the window.`,
+        `Rules in the last context: ${number(sums.arms.holdfast.rulesKept)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
+      ],
       paper,
     ),
   ]

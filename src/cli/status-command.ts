@@ -11,7 +11,17 @@ import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./r
 import { readAdminToken } from "./serve-open.ts"
 import { configuredPlace, readSettings, settingOptions } from "./serve-settings.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
-import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf } from "./terminal/output.ts"
+import {
+  clip,
+  count,
+  jsonLine,
+  moment,
+  number,
+  type Paper,
+  paragraph,
+  paragraphs,
+  sentenceOf,
+} from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
 /** Sessions that the screen lists, and that today's figures are read from at most. */
@@ -103,11 +113,8 @@ function screenOf(
   paper: Paper,
   env: World["env"],
 ): readonly string[] {
-  const none = "none runs on this store. holdfast wrap claude, or holdfast serve, starts one."
-  const running =
-    gateways.length === 0
-      ? paragraph("Gateway", asTyped(none, env), paper)
-      : gateways.flatMap((state, n) => paragraph(n === 0 ? "Gateway" : "", gatewayWords(state), paper))
+  const none = asTyped("none runs on this store. holdfast wrap claude, or holdfast serve, starts one.", env)
+  const running = paragraphs("Gateway", gateways.length === 0 ? [none] : gateways.map(gatewayWords), paper)
   const standing = gateways.find((state) => state.standing !== undefined)?.standing
   const rules = standing === undefined ? [] : [enforcedCounts(listLength(standing.rules), listLength(standing.judging))]
   const held = tally === undefined ? [] : [`${count(tally.rules, "rule")} in the sessions of today`]

@@ -128,6 +128,10 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
 }
 
+/** Several paragraphs under one name. */
+export const paragraphs = (label: string, texts: readonly string[], paper: Paper): readonly string[] =>
+  texts.flatMap((text, n) => paragraph(n === 0 ? label : "", text, paper))
+
 /** A column: its title, or its title with settings. */
 type Column = string | SetColumn
 

@@ -3,11 +3,10 @@ import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import type { StatusAnswer, ToldProblem } from "./answers.ts"
+import type { StatusAnswer, ToldProblem, WindowMarks } from "./answers.ts"
 import { exchangeName } from "./exchange-routes.ts"
 import { tellProblem } from "./refusal.ts"
 import type { Replicas } from "./replicas.ts"
-import type { WindowMarks } from "./session-summary.ts"
 
 /** What this process and its replicas saw of a session and no log says. */
 export type SessionActivity = {

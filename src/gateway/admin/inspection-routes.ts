@@ -38,6 +38,7 @@ import { messageLine } from "./handoff-lines.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
 import {
+  isDeniedCall,
   sessionSummary,
   timelineOf,
   timelinePoints,
@@ -243,10 +244,7 @@ function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions
   if (seq === undefined || state !== "in-force") return undefined
   const before = turnAt(seq)
   const name = "policy" in policy ? policy.policy.name : undefined
-  const denied = decisions.filter(
-    ({ decision, enforced, approved, policies }) =>
-      name !== undefined && decision !== "allow" && enforced && approved !== true && policies.includes(name),
-  )
+  const denied = decisions.filter((one) => name !== undefined && isDeniedCall(one) && one.policies.includes(name))
   return { turn: before + 1, requests: turns.length - before, denied: denied.length }
 }
 

@@ -6,7 +6,7 @@ import { seqOf } from "../../session/log/entry.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
-import type { ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
+import type { ListedName, PeriodTotals, SessionListing, TurnSeries, WindowMarks } from "./answers.ts"
 import { savedPerTurn, sessionCost } from "./savings.ts"
 import { type PlannedSizes, type Profile, type Turn, thin } from "./session-profile.ts"
 
@@ -31,7 +31,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
       .slice(-summaryCompactions)
       .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
     rules: rulesIn(profile),
-    denied: decisions.filter(isDenied).length,
+    denied: decisions.filter(isDeniedCall).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
     ...present({ client, project, unsaved, cost: sessionCost(profile) }),
     ...windowMarks(profile, activity, settings),
@@ -45,16 +45,8 @@ function rulesIn({ outline }: Profile, asOf = Infinity): number {
   return until("rule-pinned").filter((seq) => !gone.has(seq)).length
 }
 
-const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
+export const isDeniedCall = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
   enforced && decision !== "allow" && approved !== true
-
-/** The window of a session's model and its compaction threshold, in the provider's tokens. */
-export type WindowMarks = {
-  readonly windowTokens: number
-  readonly compactAtTokens?: number
-  /** The same for a request that ends in results the model has not read. */
-  readonly compactUnreadAtTokens?: number
-}
 
 /** What the gateway is configured with that says where a session is compacted. */
 export type WindowSettings = {
@@ -174,7 +166,7 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
     ),
     savedTokens: sum(({ turn }) => saved[turn - 1]?.tokens ?? 0),
     judged: decisions.length,
-    denied: decisions.filter(isDenied).length,
+    denied: decisions.filter(isDeniedCall).length,
     approved: decisions.filter(({ approved }) => approved === true).length,
     dollars: priced ? sum(({ dollars = 0 }) => dollars) : 0,
     savedDollars: priced ? sum(({ turn }) => saved[turn - 1]?.dollars ?? 0) : 0,
