@@ -283,17 +283,13 @@ async function serveOn(
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
   const base = gatewayOptions(config, ground)
   const { upstreams } = base
-  const telemetry = await startTelemetry(settings, deps.openTelemetry, {
-    version,
-    upstreams,
-    onFault: log.fault,
-    now: world.dateMs,
-  })
+  const told = { serviceVersion: version, upstreams, onFault: log.fault, now: world.dateMs }
+  const telemetry = config.telemetry && (await deps.openTelemetry({ ...config.telemetry, ...told }))
   const onRecord: GatewayOptions["onRecord"] = (record) => {
     log.record(record)
     telemetry?.observe(record, present({ traceparent: record.traceparent }))
   }
-  const silence = listenTo(ground, log)
+  const silences = [ground.holdfast.subscribe(log.sessionEvent), ground.operator.subscribe(log.operatorEvent)]
   const stopPruning = pruneInBackground(ground.store, config.retention, world.dateMs, log)
   try {
     const gateway = await startOn(deps.startGateway, {
@@ -333,7 +329,7 @@ async function serveOn(
       await gateway.close()
     }
   } finally {
-    silence()
+    for (const silence of silences) silence()
     await stopPruning()
     await telemetry?.close()
   }
@@ -367,30 +363,6 @@ function pruneInBackground(
 }
 
 const lastWords = "holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n"
-
-function listenTo({ holdfast, operator }: ServeResources, log: LogSink): () => void {
-  const ends = [holdfast.subscribe(log.sessionEvent), operator.subscribe(log.operatorEvent)]
-  return () => {
-    for (const end of ends) end()
-  }
-}
-
-/** Send measurements where the configuration says, if it does. */
-async function startTelemetry(
-  { config: { telemetry } }: ServeSettings,
-  open: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>,
-  { version, ...others }: Pick<OpenTelemetryOptions, "upstreams" | "onFault" | "now"> & { readonly version: string },
-): Promise<Telemetry | undefined> {
-  if (telemetry === undefined) return undefined
-  const { endpoint, headers, service } = telemetry
-  return await open({
-    ...others,
-    endpoint,
-    headers,
-    serviceName: service,
-    serviceVersion: version,
-  })
-}
 
 /** Start a server. A port that cannot be opened is the most common failure, and gets its own message. */
 async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(

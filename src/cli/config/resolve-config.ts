@@ -236,8 +236,8 @@ const shrinkOf = (type: SectionConfig["shrink"]): SectionDefinition["shrink"] =>
 
 function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["telemetry"] {
   if (telemetry === undefined) return undefined
-  const { endpoint, headers, service = "holdfast" } = telemetry.otlp
-  return { endpoint, headers: headersOf(headers, ["telemetry", "otlp"], reader), service }
+  const { endpoint, headers, service: serviceName = "holdfast" } = telemetry.otlp
+  return { endpoint, headers: headersOf(headers, ["telemetry", "otlp"], reader), serviceName }
 }
 
 /** Faults that show only when all settings are taken together. */

@@ -1,6 +1,7 @@
 import type { StrategyName } from "../../compact/stages/strategies.ts"
 import type { GatewayOptions } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
+import type { OpenTelemetryOptions } from "../../gateway/telemetry/open-telemetry.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import { namesIn } from "../../message/present.ts"
 import type { HoldfastOptions } from "../../session/options.ts"
@@ -52,11 +53,7 @@ export type ResolvedConfig = Pick<
   readonly retention: RetentionLimits
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   /** Where measurements and spans go. */
-  readonly telemetry?: {
-    readonly endpoint: string
-    readonly headers: Readonly<Record<string, string>>
-    readonly service: string
-  }
+  readonly telemetry?: Pick<OpenTelemetryOptions, "endpoint" | "headers" | "serviceName">
   /** Prompt stacks: the first that fits a call is put into it. */
   readonly stacks: readonly StackRule[]
 }

@@ -116,17 +116,8 @@ const margin = 10
 /** What happened, in the figures of this run; and how to go on with a real agent. */
 function ending(outcome: DemoOutcome, url: string | undefined, screen: Screen): readonly string[] {
   const { bold, good, bad, width } = screen
-  const {
-    turns,
-    calls,
-    compactions,
-    historyTokens,
-    largestTokens,
-    windowTokens,
-    sentTokens,
-    cacheReadShare,
-    tooLongCall,
-  } = outcome
+  const { turns, calls, compactions, historyTokens, largestTokens, windowTokens } = outcome
+  const { sentTokens, cacheReadShare, tooLongCall } = outcome
   const refused =
     tooLongCall === undefined
       ? ""
