@@ -4,13 +4,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inflateRawSync } from "node:zlib"
 import { afterEach, expect, test } from "vitest"
-import { run } from "../src/cli/run.ts"
 import type { HoldfastError } from "../src/message/errors.ts"
 import { createHoldfast } from "../src/session/holdfast.ts"
 import { createMemoryStore } from "../src/store/memory-store.ts"
 import { openStore } from "../src/store/open-store.ts"
 import { applyRetention } from "../src/store/prune.ts"
 import type { Store } from "../src/store/store.ts"
+import { holdfast as runLine } from "./fixtures/cli/command-line.ts"
 
 const folders: string[] = []
 afterEach(() => {
@@ -84,22 +84,8 @@ async function holdfastIn(
   env: Readonly<Record<string, string>>,
   ...argv: readonly string[]
 ): Promise<{ code: number; text: string }> {
-  let text = ""
-  const write = async (piece: string): Promise<void> => {
-    text += piece
-  }
-  const sink = { write, isTerminal: false, hasColour: false }
-  const code = await run(argv, {
-    stdin: (async function* () {})(),
-    stdinIsTerminal: false,
-    stdout: sink,
-    stderr: sink,
-    nowMs: () => 0,
-    dateMs: Date.now,
-    env,
-    debug: false,
-  })
-  return { code, text }
+  const { exit, stdout, stderr } = await runLine(argv, { env, dateMs: Date.now })
+  return { code: exit, text: stdout + stderr }
 }
 
 test("what sessions delete removes is in no file any more, while another program has the store open", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { basename, dirname, join, normalize } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type Command, isFailure, isGroup, readArguments } from "../src/cli/command.ts"
+import { type Command, failureOf, isGroup, readArguments } from "../src/cli/command.ts"
 import { commands } from "../src/cli/run.ts"
 import {
   anchorsOf,
@@ -130,8 +130,8 @@ async function objectionToHoldfast([name = "", ...words]: readonly string[]): Pr
 
 function objectionToArguments({ options, maxPositionals }: Command, words: readonly string[]): string | undefined {
   if (words.includes("--help")) return undefined
-  const read = readArguments(words, options, maxPositionals)
-  return isFailure(read) ? read.sentence : undefined
+  const read = failureOf(() => readArguments(words, options, maxPositionals))
+  return "sentence" in read ? read.sentence : undefined
 }
 
 describe("the pages as a whole", () => {

@@ -11,17 +11,9 @@ import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts
 import { operatorLog } from "../store/reserved-log.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
-import type { SessionRow, Store } from "../store/store.ts"
+import type { SessionFilter, SessionRow, Store } from "../store/store.ts"
 import { ANY_SESSION } from "../store/stored-row.ts"
-import {
-  type Arguments,
-  type CommandFailure,
-  type CommandResult,
-  isFailure,
-  misuse,
-  type Options,
-  unusable,
-} from "./command.ts"
+import { type Arguments, type CommandAnswer, failureIn, misuse, type Options, unusable } from "./command.ts"
 import { sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -84,7 +76,7 @@ export function movingWords(place: string, env: World["env"]): string | undefine
 }
 
 /** Where the store is: `--data`, else HOLDFAST_DATA, else one of an earlier version in the working folder, else the user's data folder. */
-export function dataPlace(asked: string | undefined, env: World["env"]): string | CommandFailure {
+export function dataPlace(asked: string | undefined, env: World["env"]): string {
   const named = asked ?? given(env.HOLDFAST_DATA) ?? formerStore() ?? join(usualFolders(env).data, usualFile)
   const next = "Give a folder, a file, or an address that begins with postgres://"
   if (named === "" || named.includes("\0")) return misuse("--data names no place.", next)
@@ -119,13 +111,6 @@ const shortest = (one: string, other: string): string => (one.length < other.len
 
 const isMissing = (place: string): boolean => !isPostgres(place) && statOf(place) === undefined
 
-const missingStore = (place: string): CommandFailure =>
-  unusable(
-    "store-missing",
-    `There is no store yet: ${shortest(relative(process.cwd(), place), place)} does not exist.`,
-    "Say where it is with --data or HOLDFAST_DATA; it is made when a session is first written.",
-  )
-
 /** The variables that say how texts in the store are encrypted: by a key, the file that has it, or the command that prints it. */
 export const storeKeyNames = {
   key: "HOLDFAST_STORE_KEY",
@@ -137,7 +122,7 @@ export const storeKeyNames = {
 const keyCommandMs = 30_000
 
 /** The key of the store, if there is one. What cannot be had is a failure, so that nothing is ever written without it. */
-async function storeKey(env: World["env"]): Promise<Uint8Array | undefined | CommandFailure> {
+async function storeKey(env: World["env"]): Promise<Uint8Array | undefined> {
   const named = Object.values(storeKeyNames).filter((name) => given(env[name]) !== undefined)
   if (named.length > 1)
     return misuse(`${named.join(" and ")} are set, where one says the store's key.`, "Unset all but one.")
@@ -165,14 +150,17 @@ export async function openPlace(
   place: string,
   env: World["env"],
   { make = false, ...options }: Omit<StoreOptions, "key"> & { readonly make?: boolean } = {},
-): Promise<Store | CommandFailure> {
+): Promise<Store> {
   const key = await storeKey(env)
-  if (key !== undefined && isFailure(key)) return key
   try {
     if (!make && isMissing(place)) {
       const fault = findPathFault(place)
       if (fault?.cause === "not-a-folder") throw new HoldfastError(problemOfPath(fault))
-      return missingStore(place)
+      unusable(
+        missingCode,
+        `There is no store yet: ${shortest(relative(process.cwd(), place), place)} does not exist.`,
+        "Say where it is with --data or HOLDFAST_DATA; it is made when a session is first written.",
+      )
     }
     return await openStore(place, { ...options, ...present({ key }) })
   } catch (error) {
@@ -180,12 +168,22 @@ export async function openPlace(
   }
 }
 
-/** The failure for damage to the whole store; any other error is thrown again. */
-export function damagedPlace(error: unknown, place: string): CommandFailure {
+export const missingCode = "store-missing"
+
+/** The store at a place; nothing where there is none yet. */
+export async function openIfThere(place: string, env: World["env"]): Promise<Store | undefined> {
+  return await openPlace(place, env).catch((error: unknown) => {
+    if (failureIn(error).code !== missingCode) throw error
+    return undefined
+  })
+}
+
+/** Fail for damage to the whole store; any other error is thrown again. */
+function damagedPlace(error: unknown, place: string): never {
   const problem = error instanceof HoldfastError ? error.problem : undefined
   if (problem?.code !== "store-corrupt" || problem.session !== ANY_SESSION) throw error
   const sentence = `${placeWords(place).replace(/^t/, "T")} is damaged, or is no store: ${problem.reason}.`
-  return { ...unusable(problem.code, sentence, "Restore it from a backup, or name another one with --data."), problem }
+  unusable(problem.code, sentence, "Restore it from a backup, or name another one with --data.", problem)
 }
 
 export type OpenedStore = { readonly store: Store; readonly place: string }
@@ -196,33 +194,24 @@ export const storeOptions: Options = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** Open the store, ask it, and close it. */
-export async function askStore(
+/** Open the store, ask it, and close it; a line on the terminal shows that this takes long, unless it `isSilent`. */
+export async function askStore<Answer>(
   args: Arguments,
   { env, stderr }: World,
-  ask: (asked: OpenedStore) => Promise<CommandResult>,
-  { make = false } = {},
-): Promise<CommandResult> {
+  ask: (asked: OpenedStore) => Promise<Answer>,
+  { make = false, isSilent = args.isOn("json") } = {},
+): Promise<Answer> {
   const place = dataPlace(args.valueOf("data"), env)
-  if (isFailure(place)) return place
-  const stopProgress = startProgress(args.isOn("json"), stderr)
-  return await askPlace(place, env, make, ask).finally(stopProgress)
-}
-
-async function askPlace(
-  place: string,
-  env: World["env"],
-  make: boolean,
-  ask: (asked: OpenedStore) => Promise<CommandResult>,
-): Promise<CommandResult> {
-  const store = await openPlace(place, env, { make })
-  if (isFailure(store)) return store
+  const stopProgress = startProgress(isSilent, stderr)
+  let store: Store | undefined
   try {
+    store = await openPlace(place, env, { make })
     return await ask({ store, place })
   } catch (error) {
     return damagedPlace(error, place)
   } finally {
-    await store.close()
+    await store?.close()
+    await stopProgress()
   }
 }
 
@@ -240,7 +229,7 @@ export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 export type AskedOperator = { readonly store?: Store; readonly directory?: string; readonly place: string }
 
 /** The policy directory: `--policy`, else HOLDFAST_POLICY, else the usual one. */
-function policyPlace(args: Arguments, env: World["env"], place: string): string | CommandFailure {
+function policyPlace(args: Arguments, env: World["env"], place: string): string {
   const named = args.valueOf("policy") ?? given(env.HOLDFAST_POLICY)
   if (named === "" || named?.includes("\0") === true)
     return misuse("--policy names no folder.", "Give the folder in which the rules lie.")
@@ -248,9 +237,8 @@ function policyPlace(args: Arguments, env: World["env"], place: string): string 
 }
 
 /** The policy directory beside the store that is named, or the usual one. */
-export function policyDirectory(args: Arguments, env: World["env"]): string | CommandFailure {
-  const place = dataPlace(args.valueOf("data"), env)
-  return isFailure(place) ? place : policyPlace(args, env, place)
+export function policyDirectory(args: Arguments, env: World["env"]): string {
+  return policyPlace(args, env, dataPlace(args.valueOf("data"), env))
 }
 
 /** The folder `policy` beside the store's file; for a database and the store in the user's data folder, in the configuration folder. */
@@ -268,39 +256,36 @@ const isNamed = (args: Arguments, env: World["env"]): boolean =>
 export async function askOperator(
   args: Arguments,
   { env }: World,
-  ask: (asked: AskedOperator) => Promise<CommandResult>,
+  ask: (asked: AskedOperator) => Promise<CommandAnswer>,
   { make = false } = {},
-): Promise<CommandResult> {
+): Promise<CommandAnswer> {
   const place = dataPlace(args.valueOf("data"), env)
-  if (isFailure(place)) return place
   const directory = policyPlace(args, env, place)
-  if (isFailure(directory)) return directory
   const isThere = isNamed(args, env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
-  const opened = await openPlace(place, env, { make })
-  if (isFailure(opened) && opened.code !== "store-missing") return opened
-  const store = isFailure(opened) ? {} : { store: opened }
+  const store = make ? await openPlace(place, env, { make }) : await openIfThere(place, env)
   try {
-    return await ask({ place, ...store, ...(isThere ? { directory } : {}) })
+    return await ask({ place, ...present({ store, directory: isThere ? directory : undefined }) })
   } catch (error) {
-    return damagedLog(error) ?? damagedPlace(error, place)
+    checkLogDamage(error)
+    return damagedPlace(error, place)
   } finally {
-    await store.store?.close()
+    await store?.close()
   }
 }
 
-/** What only the operator's channel can get into, with what to do about it; the audit log cannot be deleted like a session. */
-function damagedLog(error: unknown): CommandFailure | undefined {
-  if (!(error instanceof HoldfastError)) return undefined
+/** Fail for what only the operator's channel can get into, with what to do about it; the audit log cannot be deleted like a session. */
+function checkLogDamage(error: unknown): void {
+  if (!(error instanceof HoldfastError)) return
   const { problem } = error
   if (problem.code === "key-invalid" && /^[0-9a-f]{32}$/.test(problem.key)) {
     const next = "Put its .pub file where it belongs; until then nobody can say what stands."
-    return { ...unusable(problem.code, describe(problem).sentence, next), problem }
+    unusable(problem.code, describe(problem).sentence, next, problem)
   }
-  if (problem.code !== "store-corrupt" || problem.session !== operatorLog) return undefined
+  if (problem.code !== "store-corrupt" || problem.session !== operatorLog) return
   const sentence = `The audit log of the operator's channel is damaged: ${problem.reason}.`
   const next =
     "Restore the store from a backup. Programs that run keep what stood when they last read it; restart none before."
-  return { ...unusable(problem.code, sentence, next), problem }
+  unusable(problem.code, sentence, next, problem)
 }
 
 export type AskedSession = OpenedStore & { readonly row: SessionRow; readonly session: Session }
@@ -313,7 +298,7 @@ const tenantPart = /^[A-Za-z0-9_-]{1,32}\.~?/
 const maxNamed = 5
 
 /** The session that is meant: by its name, by the only beginning that fits, or `@last`, the conversation that was written to last. */
-export async function findSession(store: Store, given: string): Promise<SessionRow | CommandFailure> {
+export async function findSession(store: Store, given: string): Promise<SessionRow> {
   const exact = given === "@last" ? undefined : await store.session(given)
   if (exact !== undefined) return exact
   const rows = await store.sessions()
@@ -333,42 +318,45 @@ export async function findSession(store: Store, given: string): Promise<SessionR
   )
 }
 
+/** The session that is named, or the newest ones where none is. */
+export async function sessionsNamed(
+  store: Store,
+  named: string | undefined,
+  filter: SessionFilter = {},
+): Promise<readonly SessionRow[]> {
+  return named === undefined ? await store.sessions(filter) : [await findSession(store, named)]
+}
+
 /** Printed prefixes have at least this length; shorter ones are accepted as input. */
 const leastName = 8
 
 /** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
 export function shortNames(rows: readonly SessionRow[]): (id: string) => string {
-  const main = rows.filter(({ id }) => !besideMain.test(id))
-  const [ofMain, ofAll] = [sortedNames(main), sortedNames(rows)]
+  const ids = rows.map(({ id }) => id)
+  const [ofMain, ofAll] = [lengthsApart(ids.filter((id) => !besideMain.test(id))), lengthsApart(ids)]
   return (id) => {
     const bare = id.replace(tenantPart, "")
-    const least = lengthApart(bare, id, besideMain.test(id) ? ofAll : ofMain)
+    const least = (besideMain.test(id) ? ofAll : ofMain).get(id) ?? 1
     if (least > bare.length) return id
     return bare.length - least < leastName ? bare : bare.slice(0, Math.max(leastName, least))
   }
 }
 
-type NameOfRow = { readonly name: string; readonly id: string }
-
-const sortedNames = (rows: readonly SessionRow[]): readonly NameOfRow[] =>
-  rows
-    .flatMap(({ id }) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
+/** How many characters tell each session's bare name from all others. In a sorted list, the most similar names are its neighbours. */
+function lengthsApart(ids: readonly string[]): ReadonlyMap<string, number> {
+  const names = ids
+    .flatMap((id) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
-
-/** How many characters distinguish a name from all others. In a sorted list, the most similar names are its neighbours. */
-function lengthApart(bare: string, id: string, names: readonly NameOfRow[]): number {
-  let [low, high] = [0, names.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((names[middle]?.name ?? "") < bare) low = middle + 1
-    else high = middle
-  }
   const neighbour = (from: number, step: 1 | -1): string => {
     let at = from
-    while (names[at]?.id === id) at += step
+    while (names[at]?.id === names[from]?.id) at += step
     return names[at]?.name ?? ""
   }
-  return 1 + Math.max(commonStart(bare, neighbour(low, 1)), commonStart(bare, neighbour(low - 1, -1)))
+  const apart = new Map<string, number>()
+  for (const [at, { name, id }] of names.entries())
+    if (name === id.replace(tenantPart, ""))
+      apart.set(id, 1 + Math.max(commonStart(name, neighbour(at, 1)), commonStart(name, neighbour(at, -1))))
+  return apart
 }
 
 function commonStart(one: string, other: string): number {
@@ -378,7 +366,7 @@ function commonStart(one: string, other: string): number {
 }
 
 /** The name that was given first, or what to do to know one. */
-export const sessionNamed = ({ positionals: [id] }: Arguments): string | CommandFailure =>
+export const sessionNamed = ({ positionals: [id] }: Arguments): string =>
   id === undefined || id === ""
     ? misuse(
         "It was not said which session.",
@@ -392,12 +380,11 @@ export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Se
 export async function askSession(
   args: Arguments,
   world: World,
-  ask: (asked: AskedSession) => Promise<CommandResult>,
-): Promise<CommandResult> {
+  ask: (asked: AskedSession) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> {
   const id = sessionNamed(args)
-  if (isFailure(id)) return id
   return askStore(args, world, async ({ store, place }) => {
     const row = await findSession(store, id)
-    return isFailure(row) ? row : ask({ store, place, row, session: openSession(store, row) })
+    return ask({ store, place, row, session: openSession(store, row) })
   })
 }

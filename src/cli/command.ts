@@ -1,6 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
+import { present } from "../message/present.ts"
 import summaries from "./commands.json" with { type: "json" }
 import { createPaper, jsonLine, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -18,8 +19,8 @@ export type Command = {
   readonly maxPositionals?: number
   /** The first argument that is not an option, and all after it, belong to the program that it starts. */
   readonly passesOn?: true
-  /** Returns its result, which is then printed; or an exit code, if it printed by itself. May throw a Problem. */
-  readonly run: (args: Arguments, world: World) => Promise<CommandResult | number>
+  /** Returns its result, which is then printed; or an exit code, if it printed by itself. Throws a failure or a Problem. */
+  readonly run: (args: Arguments, world: World) => Promise<CommandAnswer | number>
 }
 
 /** Commands on one subject, chosen by a second word: `holdfast sessions list`. */
@@ -91,12 +92,8 @@ export function asTyped(text: string, env: World["env"]): string {
   return command === "exec" && /^["']?holdfast\b/.test(line ?? "") ? text.replace(commandLine, "npx holdfast ") : text
 }
 
-/** Parse the arguments of a command; a failure names the first invalid one. */
-export function readArguments(
-  argv: readonly string[],
-  options: Options,
-  maxPositionals = 0,
-): Arguments | CommandFailure {
+/** Parse the arguments of a command; fails for the first invalid one. */
+export function readArguments(argv: readonly string[], options: Options, maxPositionals = 0): Arguments {
   const config: ParseArgsOptionsConfig = {}
   for (const [name, { value }] of Object.entries(options))
     config[name] = { type: value === undefined ? "boolean" : "string", multiple: true }
@@ -113,21 +110,13 @@ export function readArguments(
     if (token.kind === "positional") positionals.push(token.value)
     if (token.kind !== "option") continue
     const { name, rawName, value, inlineValue } = token
-    const failure = objectionTo(
-      rawName,
-      Object.hasOwn(options, name) ? options[name] : undefined,
-      value,
-      inlineValue,
-      options,
-    )
-    if (failure !== undefined) return failure
+    checkOption(rawName, Object.hasOwn(options, name) ? options[name] : undefined, value, inlineValue, options)
     const values = given.get(name) ?? []
     values.push(value ?? "")
     given.set(name, values)
   }
   const extra = positionals[maxPositionals]
-  if (extra !== undefined)
-    return misuse(`There is one word too many: ${extra}`, "Put a text of several words in quotes.")
+  if (extra !== undefined) misuse(`There is one word too many: ${extra}`, "Put a text of several words in quotes.")
   return {
     positionals,
     isOn: (option) => given.has(option),
@@ -141,27 +130,29 @@ const mostListed = 8
 const listOf = (known: readonly string[]): string =>
   known.length === 0 ? "It takes no option." : `It takes ${known.join(", ")}.`
 
-function objectionTo(
+function checkOption(
   written: string,
   option: Option | undefined,
   value: string | undefined,
   inline: boolean | undefined,
   options: Options,
-): CommandFailure | undefined {
+): void {
   if (option === undefined) {
     const known = Object.keys(options).map((name) => `--${name}`)
     const taken = known.length > mostListed ? "holdfast COMMAND --help lists the options." : listOf(known)
-    return { ...misuse(`There is no option ${written}.`, suggest(written, known, taken)), option: written }
+    const sentence = `There is no option ${written}.`
+    failCommand({ exit: 2, code: "usage-invalid", sentence, next: suggest(written, known, taken), option: written })
   }
-  if (option.value === undefined)
-    return inline === true ? misuse(`${written} takes no value.`, `Write ${written} alone.`) : undefined
-  const missing = value === undefined || (inline !== true && value.length > 1 && value.startsWith("-"))
-  if (missing)
-    return misuse(`${written} needs a value.`, `Write ${written} ${option.value}, or ${written}=${option.value}.`)
+  if (option.value === undefined) {
+    if (inline === true) misuse(`${written} takes no value.`, `Write ${written} alone.`)
+    return
+  }
+  if (value === undefined || (inline !== true && value.length > 1 && value.startsWith("-")))
+    misuse(`${written} needs a value.`, `Write ${written} ${option.value}, or ${written}=${option.value}.`)
   const { oneOf } = option
-  if (oneOf === undefined || oneOf.includes(value)) return undefined
+  if (oneOf === undefined || oneOf.includes(value)) return
   const list = oneOf.join(", ")
-  return misuse(
+  misuse(
     `${written} is "${value.slice(0, 60)}", and takes one of: ${list}.`,
     suggest(value, oneOf, "Choose one of these."),
   )
@@ -175,47 +166,57 @@ export type CommandAnswer = {
   readonly failure?: CommandFailure
 }
 
-export type CommandResult = CommandAnswer | CommandFailure
-
-/** Print a result. Returns the exit code, or a failure that is still to be printed. */
-export async function tellAnswer(
-  result: CommandResult | number,
-  json: boolean,
-  { stdout }: World,
-): Promise<number | CommandFailure> {
-  if (typeof result === "number" || isFailure(result)) return result
+/** Print a result. Returns the exit code, or fails as the result says. */
+export async function tellAnswer(result: CommandAnswer | number, json: boolean, { stdout }: World): Promise<number> {
+  if (typeof result === "number") return result
   if (!json) await stdout.write(`${result.text(createPaper(stdout)).join("\n")}\n`)
   else if (result.failure === undefined) await stdout.write(jsonLine(result.json))
-  return result.failure ?? 0
+  return result.failure === undefined ? 0 : failCommand(result.failure)
 }
 
 /** Why a command failed, with its exit code: 2 for invalid arguments, 1 for everything else. */
-export type CommandFailure = Advice & {
+type CommandFailure = Advice & {
   readonly exit: 1 | 2
   readonly code: string
   readonly option?: string
   /** The fields of the Problem, for programs. */
   readonly problem?: object
+  /** What people read before it, where there is more to say. */
+  readonly lines?: readonly string[]
 }
 
-export const isFailure = (value: object | string): value is CommandFailure =>
-  typeof value === "object" && "exit" in value
+/** End the command: the failure is thrown as the cause of an error, and `run` prints it. */
+export function failCommand(failure: CommandFailure): never {
+  throw new Error(failure.sentence, { cause: failure })
+}
 
-/** A failure because of invalid arguments. */
-export const misuse = (sentence: string, next: string): CommandFailure => ({
-  exit: 2,
-  code: "usage-invalid",
-  sentence,
-  next,
-})
+/** Fail because of invalid arguments. */
+export function misuse(sentence: string, next: string): never {
+  failCommand({ exit: 2, code: "usage-invalid", sentence, next })
+}
 
-/** A failure because something outside could not be read or written. */
-export const unusable = (code: string, sentence: string, next: string): CommandFailure => ({
-  exit: 1,
-  code,
-  sentence,
-  next,
-})
+/** Fail because something outside could not be read or written. */
+export function unusable(code: string, sentence: string, next: string, problem?: object): never {
+  failCommand({ exit: 1, code, sentence, next, ...present({ problem }) })
+}
+
+/** The failure that was thrown, for who can go on after it; any other error is thrown again. */
+export function failureIn(error: unknown): CommandFailure {
+  if (error instanceof Error && isFailure(error.cause)) return error.cause
+  throw error
+}
+
+/** The value, or the failure to read it. */
+export function failureOf<Value>(read: () => Value): Value | CommandFailure {
+  try {
+    return read()
+  } catch (error) {
+    return failureIn(error)
+  }
+}
+
+const isFailure = (value: unknown): value is CommandFailure =>
+  typeof value === "object" && value !== null && "exit" in value
 
 /** Advice for the command line in place of a Problem's own, which is for callers of the library. */
 const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
@@ -224,8 +225,9 @@ const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
   "nothing-to-undo": "holdfast sessions show ID says what was done.",
 }
 
-/** The failure for a thrown error. Anything but a Problem is a bug of ours, and is reported as one. */
+/** The failure for a thrown error. Anything but a failure or a Problem is a bug of ours, and is reported as one. */
 export function commandFailure(error: unknown): CommandFailure {
+  if (error instanceof Error && isFailure(error.cause)) return error.cause
   if (error instanceof HoldfastError) {
     const { problem } = error
     const { code } = problem
@@ -235,23 +237,34 @@ export function commandFailure(error: unknown): CommandFailure {
     return { exit: code === "option-invalid" ? 2 : 1, code, problem, sentence, next: here }
   }
   const words = error instanceof Error ? error.message : String(error)
-  if (error instanceof Error && "syscall" in error)
-    return unusable("output-failed", `The output could not be written: ${words}.`, "Check the disk and where it leads.")
-  return unusable(
-    "fault",
-    `This is a fault of holdfast itself: ${words}`,
-    "Please report it. HOLDFAST_DEBUG=1 shows where it happened.",
-  )
+  if (error instanceof Error && "syscall" in error) {
+    const sentence = `The output could not be written: ${words}.`
+    return { exit: 1, code: "output-failed", sentence, next: "Check the disk and where it leads." }
+  }
+  const sentence = `This is a fault of holdfast itself: ${words}`
+  return { exit: 1, code: "fault", sentence, next: "Please report it. HOLDFAST_DEBUG=1 shows where it happened." }
 }
 
 /** Print a failure: for people on stderr, for programs as one JSON object on stdout. */
 export async function tellFailure(failure: CommandFailure, json: boolean, world: World): Promise<number> {
   const { stdout, stderr, env } = world
-  const { exit, code, problem } = failure
+  const { exit, code, problem, lines = [] } = failure
   const [sentence, next] = [asTyped(failure.sentence, env), asTyped(failure.next, env)]
   if (json) await stdout.write(jsonLine({ problem: { code, ...problem, sentence, next } }))
-  else await stderr.write(`holdfast: ${sentenceOf(sentence)}\n${sentenceOf(next)}\n`)
+  else {
+    const before = lines.map((line) => `  ${sentenceOf(line)}\n`).join("")
+    await stderr.write(`${before}holdfast: ${sentenceOf(sentence)}\n${sentenceOf(next)}\n`)
+  }
   return exit
+}
+
+const hourMs = 3_600_000
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
+
+/** "30d" in milliseconds: minutes, hours, days or weeks; undefined if it is none of these. */
+export function readSpan(text: string): number | undefined {
+  const [, digits = "", unit = ""] = /^(\d{1,5})([mhdw])$/.exec(text) ?? []
+  return Number(digits) * (unitMs[unit] ?? 0) || undefined
 }
 
 /** Read an option's value as a whole number; throws a Problem that names the option. */

@@ -7,7 +7,7 @@ import { compactRequest } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import { meterFor, planRequest } from "../session/one-shot/plan-request.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { type Arguments, type CommandFailure, isFailure, type MainCommand, type Options } from "./command.ts"
+import type { Arguments, MainCommand, Options } from "./command.ts"
 import { writeResult } from "./deliver.ts"
 import { type OpenedRequest, openRequest, readInput } from "./read-input.ts"
 import { startProgress } from "./terminal/output.ts"
@@ -69,16 +69,14 @@ compacted when it does not fit the model's window. A body that fits comes back a
 /** A shorter text is done before anyone would look for a sign of life. */
 const longLength = 1_000_000
 
-async function compactFile(args: Arguments, world: World): Promise<0 | CommandFailure> {
+async function compactFile(args: Arguments, world: World): Promise<0> {
   const choices = readChoices(args)
   const input = await readInput(args.positionals[0], world)
-  if (isFailure(input)) return input
   const startMs = world.nowMs()
   const isSilent = choices.output === "json" || choices.output === "quiet" || input.text.length < longLength
   const stopProgress = startProgress(isSilent, world.stderr)
   try {
     const opened = openRequest(input.text, choices)
-    if (isFailure(opened)) return opened
     const options = optionsFor(opened, choices)
     const result = await compactRequest(opened.body, options)
     await stopProgress()

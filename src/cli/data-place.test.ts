@@ -11,6 +11,7 @@ import {
   usualDirectory,
   usualFolders,
 } from "./ask-store.ts"
+import { failureOf } from "./command.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-place-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,7 +41,7 @@ test.each(cases)("%s", (_why, given, HOLDFAST_DATA, place) => {
 })
 
 test.each(["", "a\0b", "mysql://me:hidden@host/db"])("%j is no place, and is not quoted", (given) => {
-  const failure = dataPlace(given, {})
+  const failure = failureOf(() => dataPlace(given, {}))
   expect(failure).toMatchObject({ exit: 2 })
   expect(JSON.stringify(failure)).not.toContain("hidden")
 })
@@ -48,7 +49,7 @@ test.each(["", "a\0b", "mysql://me:hidden@host/db"])("%j is no place, and is not
 test("a data folder that is made is kept out of git, and one of somebody else's is left alone", async () => {
   for (const place of [inside("made", "holdfast.db"), inside("there.d", "holdfast.db")]) {
     const store = await openPlace(place, {}, { make: true })
-    if ("close" in store) await store.close()
+    await store.close()
   }
   expect(readFileSync(inside("made", ".gitignore"), "utf8")).toBe("*\n")
   expect(existsSync(inside("there.d", ".gitignore"))).toBe(false)

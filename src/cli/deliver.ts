@@ -1,3 +1,4 @@
+import type { WriteFileOptions } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { separate } from "../compact/stack/separate.ts"
 import type { ShortenReason } from "../compact/stages/edit.ts"
@@ -13,7 +14,7 @@ import { meterFor } from "../session/one-shot/plan-request.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { type CommandFailure, unusable } from "./command.ts"
+import { unusable } from "./command.ts"
 import type { CompactCommandChoices } from "./compact-command.ts"
 import type { OpenedRequest } from "./read-input.ts"
 import { clip, count, createPaper, indent, number, type Paper, paragraph, type Sink, wrap } from "./terminal/output.ts"
@@ -30,15 +31,11 @@ import {
 import type { World } from "./world.ts"
 
 /** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
-export async function writeResult(
-  done: Accounted,
-  choices: CompactCommandChoices,
-  world: World,
-): Promise<0 | CommandFailure> {
+export async function writeResult(done: Accounted, choices: CompactCommandChoices, world: World): Promise<0> {
   const { body, trace, report } = done.result
   const lines = trace.map((event) => `${JSON.stringify(event)}\n`).join("")
-  const failure = (await save(choices.out, body)) ?? (await save(choices.trace, lines))
-  if (failure !== undefined) return failure
+  if (choices.out !== undefined) await save(choices.out, body)
+  if (choices.trace !== undefined) await save(choices.trace, lines)
   if (choices.output === "json") {
     // The body as the text that it is: parsing it would round its large numbers.
     await world.stdout.write(
@@ -60,30 +57,18 @@ async function tell(done: Accounted, { out, trace }: CompactCommandChoices, sink
   await sink.write(`${accountOf(done, createPaper(sink))}${saved.join("")}`)
 }
 
-async function save(path: string | undefined, text: string): Promise<CommandFailure | undefined> {
-  if (path === undefined) return undefined
-  try {
-    await writeFile(path, text)
-    return undefined
-  } catch (error) {
-    return unwritable(path, codeOrThrow(error))
-  }
-}
+/** Write a file; one that may not be written is a failure. */
+export const save = (path: string, text: string, options?: WriteFileOptions): Promise<void> =>
+  writeFile(path, text, options).catch((error: unknown) => unwritable(path, codeOrThrow(error)))
 
 /** Write a file that must not be there yet. */
-export async function writeNew(path: string, text: string, mode: number): Promise<CommandFailure | undefined> {
-  try {
-    await writeFile(path, text, { flag: "wx", mode })
-    return undefined
-  } catch (error) {
-    return unwritable(path, codeOrThrow(error))
-  }
-}
+export const writeNew = (path: string, text: string, mode: number): Promise<void> =>
+  save(path, text, { flag: "wx", mode })
 
-/** Why a file could not be written, by the code of the system's error. */
-export function unwritable(path: string, code: string): CommandFailure {
+/** Fail because a file could not be written, by the code of the system's error. */
+export function unwritable(path: string, code: string): never {
   const why = reasons[code] ?? `it could not be written (${code})`
-  return unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
+  unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
 }
 
 const reasons: Readonly<Record<string, string>> = words.unwritten

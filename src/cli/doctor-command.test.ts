@@ -5,8 +5,8 @@ import { type AddressInfo, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest"
+import { holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { isFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
 import {
   type Check,
   checkClock,
@@ -22,8 +22,6 @@ import {
 } from "./doctor-command.ts"
 import { commandHelp } from "./run.ts"
 import { askEnforced, enforcedLines, noteGateway } from "./running-gateway.ts"
-import type { Sink } from "./terminal/output.ts"
-import type { World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-doctor-"))
 let [folder, n] = ["", 0]
@@ -52,30 +50,8 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-const sink = (said: string[]): Sink => ({
-  write: async (text) => void said.push(text),
-  isTerminal: false,
-  hasColour: false,
-})
-
-async function doctor(argv: readonly string[], env: Record<string, string> = {}) {
-  const [out, err]: [string[], string[]] = [[], []]
-  const args = readArguments(argv, doctorCommand.options, doctorCommand.maxPositionals)
-  if (isFailure(args)) throw new Error(args.sentence)
-  const world: World = {
-    stdin: (async function* () {})(),
-    stdinIsTerminal: false,
-    stdout: sink(out),
-    stderr: sink(err),
-    nowMs: () => 0,
-    dateMs: () => Date.UTC(2026, 10, 15),
-    env,
-    debug: false,
-  }
-  const outcome = await tellAnswer(await doctorCommand.run(args, world), argv.includes("--json"), world)
-  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
-  return { exit, stdout: out.join(""), stderr: err.join("") }
-}
+const doctor = (argv: readonly string[], env: Record<string, string> = {}) =>
+  holdfast(["doctor", ...argv], { env, dateMs: () => Date.UTC(2026, 10, 15) })
 
 const stateOf = ({ name, state }: Check): string => `${name}: ${state}`
 

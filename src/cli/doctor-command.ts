@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises"
 import { constants, existsSync } from "node:fs"
 import { access, rm, stat, statfs, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
@@ -13,13 +12,20 @@ import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { movingWords, openPlace, placeWords, usualDirectory } from "./ask-store.ts"
-import { asTyped, commandFailure, isFailure, type MainCommand, type Options, unusable } from "./command.ts"
+import { movingWords, openIfThere, placeWords, usualDirectory } from "./ask-store.ts"
+import { asTyped, commandFailure, failureOf, type MainCommand, type Options } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
 import { clientLines } from "./serve-log-entries.ts"
-import { configuredPlace, readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
+import {
+  configuredPlace,
+  readSettingsOrFaults,
+  type ServeSettings,
+  secretsOf,
+  settingOptions,
+} from "./serve-settings.ts"
+import { localUrl } from "./status-command.ts"
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -64,10 +70,9 @@ function tryPort(host: string, port: number): Promise<string | undefined> {
 }
 
 async function holdfastAt(host: string, port: number, limitMs: number): Promise<string | undefined> {
-  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host
   try {
     const signal = AbortSignal.timeout(limitMs)
-    const response = await fetch(`http://${reached}:${port}/healthz`, { signal, redirect: "manual" })
+    const response = await fetch(`${localUrl({ host, port })}/healthz`, { signal, redirect: "manual" })
     const answer = tryParse((await response.text()).slice(0, maxAnswer))
     if (!isObject(answer) || typeof answer.status !== "string" || typeof answer.version !== "string") return undefined
     return answer.version.slice(0, 40)
@@ -87,46 +92,23 @@ export async function checkUpstream(
   const { hostname, port, protocol, host } = new URL(baseUrl)
   const bare = hostname.replace(/^\[|\]$/g, "")
   const isTls = protocol === "https:"
-  const { result, stop } = reach(bare, Number(port) || (isTls ? 443 : 80), isTls)
-  const why = await within(limitMs, result, `no connection within ${limitMs} ms`).finally(stop)
+  const why = await whyUnreached(bare, Number(port) || (isTls ? 443 : 80), isTls, limitMs)
   if (why === undefined) return ok(`upstream ${name}`, `${host} answers`)
   const next = "Check the address, the network and a proxy on the way; --offline leaves this out."
   // Of the well-known ones that nobody named, most are not used here.
   return isNamed ? fail(`upstream ${name}`, `${host}: ${why}`, next) : warn(`upstream ${name}`, `${host}: ${why}`, next)
 }
 
-type Attempt = { readonly result: Promise<string | undefined>; readonly stop: () => void }
-
 /** Why it could not be reached, or undefined. */
-function reach(host: string, port: number, isTls: boolean): Attempt {
-  let socket: Socket | undefined
-  let stopped = false
-  const result = (async () => {
-    try {
-      await lookup(host)
-    } catch {
-      return "the name is not known"
-    }
-    if (stopped) return undefined
-    return await new Promise<string | undefined>((resolve) => {
-      const { opened, event } = isTls
-        ? {
-            opened: connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) }),
-            event: "secureConnect",
-          }
-        : { opened: connectTcp({ host, port }), event: "connect" }
-      socket = opened
-      opened.once(event, () => resolve(undefined))
-      opened.once("error", (error: NodeJS.ErrnoException) => resolve(`no connection (${error.code ?? error.name})`))
-    })
-  })()
-  return {
-    result,
-    stop: () => {
-      stopped = true
-      socket?.destroy()
-    },
-  }
+function whyUnreached(host: string, port: number, isTls: boolean, limitMs: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const servername = isIP(host) === 0 ? { servername: host } : {}
+  const socket: Socket = isTls ? connectTls({ host, port, ...servername }) : connectTcp({ host, port })
+  socket.once(isTls ? "secureConnect" : "connect", () => resolve(undefined))
+  socket.once("error", ({ code, name }: NodeJS.ErrnoException) =>
+    resolve(/^(?:ENOTFOUND|EAI_)/.test(code ?? "") ? "the name is not known" : `no connection (${code ?? name})`),
+  )
+  return within(limitMs, promise, `no connection within ${limitMs} ms`).finally(() => socket.destroy())
 }
 
 type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }
@@ -236,21 +218,16 @@ export async function checkStore(
   const disk = isPostgres(place) ? [] : [await checkDisk(place)]
   try {
     const fault = isPostgres(place) ? undefined : findPathFault(place)
-    if (fault !== undefined) {
-      const { sentence, next } = commandFailure(new HoldfastError(problemOfPath(fault)))
-      return { checks: [fail("store", sentence, next), ...disk] }
-    }
+    if (fault !== undefined) throw new HoldfastError(problemOfPath(fault))
     // Where nothing can be written a store may not even open, and says less about it.
     const why = isPostgres(place) || !existsSync(place) ? undefined : await tryWriting(dirname(place))
     if (why !== undefined) {
       const next = "Free some space or give it the rights to write, or move the store with --data."
       return { checks: [fail("store", `${placeWords(place)} cannot be written: ${why}`, next), ...disk] }
     }
-    const store = await openPlace(place, env)
-    if (isFailure(store)) {
-      if (store.code !== "store-missing") return { checks: [fail("store", store.sentence, store.next), ...disk] }
+    const store = await openIfThere(place, env)
+    if (store === undefined)
       return { checks: [ok("store", `${placeWords(place)} is not there yet, and is made at the first start`), ...disk] }
-    }
     try {
       const [newest] = await store.sessions({ limit: 1 })
       const [damage, ...more] = await store.check()
@@ -268,8 +245,8 @@ export async function checkStore(
       await store.close()
     }
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    const { sentence, next } = commandFailure(error)
+    const { sentence, next, code } = commandFailure(error)
+    if (code === "fault") throw error
     return { checks: [fail("store", sentence, next), ...disk] }
   }
 }
@@ -385,7 +362,7 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
   holdfast doctor
   holdfast doctor --config deploy/holdfast.config.yaml --offline`,
   run: async (args, world) => {
-    const settings = await readSettings(args, world.env)
+    const settings = await readSettingsOrFaults(args, world.env)
     const checks =
       "faults" in settings
         ? [
@@ -401,11 +378,9 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
         ? "Nothing stands in the way"
         : `${count(failed, "thing")} stand${failed === 1 ? "s" : ""} in the way`
     const sentence = `${words}${warned === 0 ? "" : `; ${count(warned, "warning")}`}.`
-    const failure = {
-      ...unusable("doctor-failed", sentence, "Do what is said beside each, and look again."),
-      problem: { checks },
-    }
-    const answer = {
+    const next = "Do what is said beside each, and look again."
+    const failure = { exit: 1, code: "doctor-failed", sentence, next, problem: { checks } } as const
+    return {
       json: { ok: failed === 0, checks },
       text: (paper: Paper) => [
         ...checks.flatMap((check) => linesOf(check, paper)).map((line) => asTyped(line, world.env)),
@@ -413,7 +388,6 @@ The exit code is 1 if anything fails, and 0 where there are warnings alone.
       ],
       ...(failed === 0 ? {} : { failure }),
     }
-    return answer
   },
 }
 
@@ -425,17 +399,18 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
   ]
 }
 
-async function checkAll({ config, file }: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
+async function checkAll(settings: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
+  const { config, file } = settings
   const { listen, upstreams, isUsual, operator, telemetry } = config
-  const place = configuredPlace(config, world.env)
-  const stored =
+  const place = failureOf(() => configuredPlace(config, world.env))
+  const stored: StoreChecks =
     typeof place === "string"
       ? await checkStore(place, world.env)
       : { checks: [fail("store", place.sentence, place.next)] }
   const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
   const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
-  const url = `http://${callableHost(listen.host)}:${listen.port || usualPort}`
-  const mask = createMask(secretsOf(config, config.admin))
+  const url = localUrl({ host: listen.host, port: listen.port || usualPort })
+  const mask = createMask(secretsOf(settings, config.admin))
   const checks = [
     checkNode(process.versions.node),
     ok("config", file === undefined ? "none; the usual values hold" : `${file.name} is valid`),
@@ -448,14 +423,8 @@ async function checkAll({ config, file }: ServeSettings, world: World, isOffline
     await checkPort(listen.host, listen.port),
     ...(isOffline ? [] : await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, !isUsual)))),
     ...checkPackages({ postgres: typeof place === "string" && isPostgres(place), telemetry: telemetry !== undefined }),
-    checkClock(world.dateMs(), "newestMs" in stored ? stored.newestMs : undefined),
+    checkClock(world.dateMs(), stored.newestMs),
     ...(await checkClients(world.env, url)),
   ]
   return checks.map((check) => ({ ...check, says: mask(check.says) }))
-}
-
-/** The host to call for a listening address: loopback for one that means all addresses. */
-function callableHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
-  return host.includes(":") ? `[${host}]` : host
 }

@@ -6,7 +6,7 @@ import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
 import { dataOption, dataPlace, openPlace, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
-import { type Command, type CommandFailure, isFailure, type MainGroup, misuse } from "./command.ts"
+import { type Command, type MainGroup, misuse } from "./command.ts"
 import { unwritable, writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { usualKey } from "./sign-and-submit.ts"
@@ -22,7 +22,6 @@ said stands. Move its file between keys, keys/retired and keys/revoked to change
   holdfast keys list`,
   run: async (args, world) => {
     const directory = policyDirectory(args, world.env)
-    if (isFailure(directory)) return directory
     const ring = makeKeyRing((await readDirectory(directory)).keys)
     const keys = [...ring.values()].map(({ fingerprint, state, source }) => ({ fingerprint, state, file: source }))
     const rows = keys.map(({ fingerprint, state, file }) => [fingerprint, state, file])
@@ -51,29 +50,24 @@ the one that its owner sees.
     const [path] = args.positionals
     if (path === undefined) return misuse("It was not said which key.", "Name the file of a public key: operator.pub")
     const directory = policyDirectory(args, world.env)
-    if (isFailure(directory)) return directory
     const input = await readInput(path, world, "the file of a public key")
-    if (isFailure(input)) return input
     const { fingerprint } = readPublicKey(input.text, path)
     const target = join(directory, "keys", `${basename(path).replace(/\.(?:pub|pem)$/, "")}.pub`)
-    const failure = await copyKey(target, input.text)
-    if (failure !== undefined) return failure
+    await copyKey(target, input.text)
     const words = `Trusted: ${fingerprint}, as ${sentenceOf(target)}.`
     return { json: { fingerprint, file: target }, text: () => [words] }
   },
 }
 
 /** One that is there already is no failure; another of the same name is. */
-async function copyKey(target: string, text: string): Promise<CommandFailure | undefined> {
+async function copyKey(target: string, text: string): Promise<void> {
   try {
-    await mkdir(join(target, ".."), { recursive: true, mode: 0o755 })
+    await mkdir(dirname(target), { recursive: true, mode: 0o755 })
+    await writeNew(target, text, 0o644)
   } catch (error) {
-    return unwritable(target, codeOrThrow(error))
+    const there = await readFile(target, "utf8").catch(() => "")
+    if (there.trim() !== text.trim()) unwritable(target, codeOrThrow(error))
   }
-  const failure = await writeNew(target, text, 0o644)
-  if (failure === undefined) return undefined
-  const there = await readFile(target, "utf8").catch(() => "")
-  return there.trim() === text.trim() ? undefined : failure
 }
 
 /** Where the public half goes: beside the private one. */
@@ -93,9 +87,7 @@ where nobody else can read it, and out of the folders in which agents work.
   run: async (args, world) => {
     const path = args.positionals[0] ?? usualKey(world.env)
     if (args.positionals[0] === undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    const made = await writePair(path)
-    if (isFailure(made)) return made
-    const { fingerprint } = made
+    const fingerprint = await writePair(path)
     const publicPath = publicFile(path)
     return {
       json: { fingerprint, privateKey: path, publicKey: publicPath },
@@ -108,17 +100,19 @@ where nobody else can read it, and out of the folders in which agents work.
   },
 }
 
-async function writePair(path: string): Promise<{ readonly fingerprint: string } | CommandFailure> {
+async function writePair(path: string): Promise<string> {
   const { privateKey, publicKey, fingerprint } = createKeyPair()
   const publicPath = publicFile(path)
-  if (existsSync(publicPath)) return unwritable(publicPath, "EEXIST")
-  const failed = await writeNew(path, privateKey, 0o600)
-  if (failed !== undefined) return failed
-  const half = await writeNew(publicPath, publicKey, 0o644)
-  if (half === undefined) return { fingerprint }
-  // A private key that nobody can trust is of no use to anyone but a thief.
-  await rm(path, { force: true })
-  return half
+  if (existsSync(publicPath)) unwritable(publicPath, "EEXIST")
+  await writeNew(path, privateKey, 0o600)
+  try {
+    await writeNew(publicPath, publicKey, 0o644)
+  } catch (error) {
+    // A private key that nobody can trust is of no use to anyone but a thief.
+    await rm(path, { force: true })
+    throw error
+  }
+  return fingerprint
 }
 
 const keysStore: Command = {
@@ -141,11 +135,8 @@ the store fell into other hands, export the sessions and import them into a new 
     const file = args.valueOf("new-key-file")
     if (file === undefined) return misuse("It was not said which key.", "Name its file with --new-key-file.")
     const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
     const input = await readInput(file, world, "the file of the new key")
-    if (isFailure(input)) return input
     const store = await openPlace(place, world.env, { nextKey: readStoreKey(input.text) })
-    if (isFailure(store)) return store
     await store.close()
     return {
       json: { changed: true },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { linesOfStream } from "./sessions-import.ts"
+import { linesOfStream } from "./sessions-files.ts"
 
 async function read(chunks: readonly Uint8Array[]): Promise<readonly string[]> {
   const lines: string[] = []

@@ -1,30 +1,19 @@
 import { spawn } from "node:child_process"
 import { pathToFileURL } from "node:url"
 import { expect, test } from "vitest"
+import { perform } from "../../test/fixtures/cli/command-line.ts"
 import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import type { McpScope } from "../mcp/source.ts"
-import { commandFailure, isFailure, readArguments } from "./command.ts"
 import { createMcpCommand } from "./mcp-command.ts"
 import { commandHelp } from "./run.ts"
-import type { Sink } from "./terminal/output.ts"
-import type { World } from "./world.ts"
-
-const sink = (said: string[]): Sink => ({
-  write: async (text) => void said.push(text),
-  isTerminal: false,
-  hasColour: false,
-})
 
 type Opened = { readonly scope: McpScope; readonly data: string | undefined }
 
 /** The command in a world of its own. `whileServing` is asked as soon as it says where it listens. */
 async function mcp(argv: readonly string[], { stdin = "", env = {}, whileServing = async (_url: string) => {} } = {}) {
-  const [out, err, opened]: [string[], string[], Opened[]] = [[], [], []]
+  const opened: Opened[] = []
   let closed = 0
   const stop = new AbortController()
-  const bytes = async function* () {
-    yield new TextEncoder().encode(stdin)
-  }
   const command = createMcpCommand({
     openSource: async (scope, data) => {
       opened.push({ scope, data })
@@ -33,27 +22,12 @@ async function mcp(argv: readonly string[], { stdin = "", env = {}, whileServing
     version: async () => "9.9.9",
     stop: () => ({ signal: stop.signal, release: () => {} }),
   })
-  const stderr: Sink = {
-    ...sink(err),
-    write: async (text) => {
-      err.push(text)
-      const url = /http:\S+\/mcp/.exec(text)?.[0]
-      if (url !== undefined) void whileServing(url).finally(() => stop.abort())
-    },
+  const onStderr = (text: string): void => {
+    const url = /http:\S+\/mcp/.exec(text)?.[0]
+    if (url !== undefined) void whileServing(url).finally(() => stop.abort())
   }
-  const world: World = {
-    stdin: bytes(),
-    stdinIsTerminal: false,
-    stdout: sink(out),
-    stderr,
-    nowMs: () => 0,
-    dateMs: () => 0,
-    env,
-    debug: false,
-  }
-  const args = readArguments(argv, command.options, command.maxPositionals)
-  const outcome = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
-  return { outcome, stdout: out.join(""), stderr: err.join(""), opened, closed }
+  const performed = await perform(command, argv, { stdin, env, onStderr })
+  return { ...performed, opened, closed }
 }
 
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'

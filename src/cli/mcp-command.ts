@@ -4,19 +4,15 @@ import { serveStdio } from "../mcp/stdio.ts"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
-import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
-import { type Arguments, type CommandFailure, isFailure, type MainCommand, misuse, type Options } from "./command.ts"
+import { dataOption, dataPlace, missingCode, openPlace } from "./ask-store.ts"
+import { type Arguments, failCommand, failureIn, type MainCommand, misuse, type Options } from "./command.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import { readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
 /** All that the command needs beside its world. */
 export type McpDeps = {
   /** Open what a scope may see; `data` is the place of the store where one was named. */
-  readonly openSource: (
-    scope: McpScope,
-    data: string | undefined,
-    env: World["env"],
-  ) => Promise<OpenedSource | CommandFailure>
+  readonly openSource: (scope: McpScope, data: string | undefined, env: World["env"]) => Promise<OpenedSource>
   readonly version: () => Promise<string>
   readonly stop?: () => StopSignal
 }
@@ -63,13 +59,10 @@ export const createMcpCommand = (deps: McpDeps): MainCommand => ({
 
 export const mcpCommand: MainCommand = createMcpCommand({ openSource: openMcpSource, version: readVersion })
 
-async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0 | CommandFailure> {
+async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0> {
   const scope = scopeOf(args)
-  if (isFailure(scope)) return scope
   const http = httpOf(args, world.env)
-  if (http !== undefined && isFailure(http)) return http
   const opened = await deps.openSource(scope, args.valueOf("data"), world.env)
-  if (isFailure(opened)) return opened
   const { source, close, notice } = opened
   const { signal: stop, release } = (deps.stop ?? stopSignal)()
   try {
@@ -102,7 +95,7 @@ async function serveOnPort(source: McpSource, http: HttpOptions, stop: AbortSign
   }
 }
 
-function scopeOf(args: Arguments): McpScope | CommandFailure {
+function scopeOf(args: Arguments): McpScope {
   const [session, agent] = [args.valueOf("session"), args.valueOf("agent")]
   const next = "Write --session ID for one session, or --agent NAME for all that an agent remembers."
   if (session !== undefined && agent !== undefined) return misuse("--session and --agent exclude one another.", next)
@@ -118,7 +111,7 @@ function scopeOf(args: Arguments): McpScope | CommandFailure {
 const httpOnly = ["host", "token-env", "allow-host", "allow-origin"]
 
 /** How to serve over HTTP, or nothing where that was not asked for. */
-function httpOf(args: Arguments, env: World["env"]): HttpOptions | CommandFailure | undefined {
+function httpOf(args: Arguments, env: World["env"]): HttpOptions | undefined {
   const [port] = args.positionals
   const stray = port ?? httpOnly.filter(args.isOn).map((name) => `--${name}`)[0]
   if (!args.isOn("http"))
@@ -168,29 +161,29 @@ export async function openMcpSource(
   scope: McpScope,
   data: string | undefined,
   env: World["env"],
-): Promise<OpenedSource | CommandFailure> {
+): Promise<OpenedSource> {
   const place = dataPlace(data, env)
-  if (isFailure(place)) return place
-  let opening: Promise<Store | CommandFailure> | undefined
-  const open = async (): Promise<Store> => {
-    opening ??= openPlace(place, env)
-    const opened = await opening.catch((error: unknown) => {
+  let opening: Promise<Store> | undefined
+  const open = (): Promise<Store> => {
+    opening ??= openPlace(place, env).catch((error: unknown) => {
       opening = undefined
       throw error
     })
-    if (!isFailure(opened)) return opened
-    opening = undefined
-    const reason = "nothing has been written to it yet"
-    throw new HoldfastError({ code: "store-unavailable", store: "session", reason })
+    return opening
   }
-  const source = createMcpSource(scope, open)
-  const first = await openPlace(place, env)
-  if (!isFailure(first)) opening = Promise.resolve(first)
-  else if (first.code !== "store-missing") return first
+  const source = createMcpSource(scope, () =>
+    open().catch((error: unknown) => {
+      failureIn(error)
+      const reason = "nothing has been written to it yet"
+      throw new HoldfastError({ code: "store-unavailable", store: "session", reason })
+    }),
+  )
+  const missing = await open().then(() => undefined, failureIn)
+  if (missing !== undefined && missing.code !== missingCode) failCommand(missing)
   const close = async (): Promise<void> => {
     const opened = await opening?.catch(() => undefined)
-    if (opened !== undefined && !isFailure(opened)) await opened.close()
+    await opened?.close()
   }
-  const notice = isFailure(first) ? `${first.sentence} It is looked for with every question.` : undefined
-  return { source, close, ...(notice === undefined ? {} : { notice }) }
+  const notice = missing === undefined ? undefined : `${missing.sentence} It is looked for with every question.`
+  return { source, close, ...present({ notice }) }
 }

@@ -6,9 +6,7 @@ import { askStore, storeOptions } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
-  type CommandFailure,
-  type CommandResult,
-  isFailure,
+  type CommandAnswer,
   type MainGroup,
   misuse,
   type Options,
@@ -33,11 +31,10 @@ const maxNamed = 8
 function askMemory(
   args: Arguments,
   world: World,
-  ask: (memory: Memory, agent: string) => Promise<CommandResult>,
-): Promise<CommandResult> {
+  ask: (memory: Memory, agent: string) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> {
   return askStore(args, world, async ({ store }) => {
     const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
-    if (isFailure(agent)) return agent
     const tenant = args.valueOf("tenant") ?? (await onlyTenant(store, agent))
     if (typeof tenant !== "string") return tenant
     return ask(createMemory({ store: store.memory, tenant, agent, now: world.dateMs }), agent)
@@ -45,26 +42,24 @@ function askMemory(
 }
 
 /** The tenant whose agent of this name has sessions; none where there is no such agent. */
-async function onlyTenant(store: Store, agent: string): Promise<string | CommandFailure> {
+async function onlyTenant(store: Store, agent: string): Promise<string> {
   const sessions = await store.sessions({ agent, limit: maxSessionsRead })
   const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
   if (tenants.length < 2) return tenants[0] ?? ""
-  const named = tenants.slice(0, maxNamed).map((tenant) => (tenant === "" ? '""' : tenant))
-  const sentence = `Agent ${agent} has ${tenants.length} tenants: ${named.join(", ")}${tenants.length > maxNamed ? ", …" : ""}.`
-  return misuse(sentence, "Write --tenant ID.")
+  const named = tenants.map((tenant) => (tenant === "" ? '""' : tenant))
+  return misuse(`Agent ${agent} has ${tenants.length} tenants: ${listed(named)}.`, "Write --tenant ID.")
 }
 
-async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | CommandFailure> {
+async function onlyAgent(store: Store, tenant: string | undefined): Promise<string> {
   const sessions = await store.sessions({ limit: maxSessionsRead, ...present({ tenant }) })
   const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
-  const [only, another] = agents
-  if (only !== undefined && another === undefined) return only
   const next = "Write --agent NAME."
-  if (only === undefined)
-    return misuse("The store has no agent's session, so it is not known whose memory to ask.", next)
-  const named = agents.slice(0, maxNamed).join(", ")
-  return misuse(`The store has ${agents.length} agents: ${named}${agents.length > maxNamed ? ", …" : ""}.`, next)
+  if (agents.length > 1) misuse(`The store has ${agents.length} agents: ${listed(agents)}.`, next)
+  return agents[0] ?? misuse("The store has no agent's session, so it is not known whose memory to ask.", next)
 }
+
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, maxNamed).join(", ")}${names.length > maxNamed ? ", …" : ""}`
 
 const columns = ["DAY", "LINES"] as const
 

@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
-import { isFailure } from "./command.ts"
 import { openMcpSource } from "./mcp-command.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"))
@@ -37,7 +36,6 @@ test("a command line alone serves what is stored, and ends with its input", asyn
 test("a store that is not there yet is told once, is not made, and is found when it is there", async () => {
   const data = join(folder, "later", "s.db")
   const opened = await openMcpSource({ session: "north" }, data, {})
-  if (isFailure(opened)) throw new Error(opened.sentence)
   expect(opened.notice).toContain("There is no store yet")
   await expect(opened.source.pins()).rejects.toMatchObject({ problem: { code: "store-unavailable" } })
   await storeSessions(data)

@@ -2,23 +2,19 @@ import { readMoment } from "../guard/operator/rule-file.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
-import { type MainCommand, misuse } from "./command.ts"
+import { type MainCommand, misuse, readSpan } from "./command.ts"
 import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 import { moment, sentenceOf } from "./terminal/output.ts"
 
-const hourMs = 3_600_000
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
-
 /** The moment that is meant by `7d` from now on, or by a date. */
-function readSpan(option: string, text: string | undefined, nowMs: number): number | undefined {
+function readExpiry(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined
-  const [, digits = "", unit = ""] = /^(\d{1,5})([mhdw])$/.exec(text) ?? []
-  const ms = Number(digits) * (unitMs[unit] ?? 0)
-  const atMs = ms > 0 ? nowMs + ms : readMoment(text)
+  const ms = readSpan(text)
+  const atMs = ms === undefined ? readMoment(text) : nowMs + ms
   if (atMs !== undefined) return atMs
   const expected = "a time such as 30m, 12h, 7d or 8w, or a date such as 2027-01-31"
-  refuseOption(option, expected, JSON.stringify(text.slice(0, 40)))
+  refuseOption("--expires", expected, JSON.stringify(text.slice(0, 40)))
 }
 
 export const pinCommand: MainCommand = {
@@ -40,7 +36,7 @@ the client says in the header x-holdfast-agent; a rule for a session holds in it
   run: async (args, world) => {
     const [text = ""] = args.positionals
     if (text.trim() === "") return misuse("There is no rule to pin.", 'Write it in quotes: holdfast pin "Never …"')
-    const expiresAtMs = readSpan("--expires", args.valueOf("expires"), world.dateMs())
+    const expiresAtMs = readExpiry(args.valueOf("expires"), world.dateMs())
     const scope = present({ agent: args.valueOf("agent"), session: args.valueOf("session"), expiresAtMs })
     const until = expiresAtMs === undefined ? "" : `, until ${moment(expiresAtMs)} (UTC)`
     return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule = "" }, { place, enforced }) => [

@@ -7,12 +7,12 @@ import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
 import { askOperator, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
-import { type Command, type CommandFailure, isFailure, type MainGroup, misuse, readCount, unusable } from "./command.ts"
+import { type Command, type MainGroup, misuse, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
-import { clip, count, moment, type Paper, sentenceOf, table } from "./terminal/output.ts"
+import { clip, count, moment, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
 
 const policyRemove: Command = {
   summary: "Take away a policy that was added by command, signed",
@@ -39,7 +39,6 @@ const policySubmit: Command = {
   holdfast policy submit command.txt`,
   run: async (args, world) => {
     const input = await readInput(args.positionals[0], world, "a command that --print printed")
-    if (isFailure(input)) return input
     const submission: Submission = {
       make: () => input.text,
       words: ({ line, rule }) => [rule === undefined ? `Done, as c${line.number}.` : `Pinned as ${rule}.`],
@@ -62,7 +61,6 @@ const policyAdd: Command = {
     if (path === undefined)
       return misuse("It was not said which file has the policy.", "Write: holdfast policy add NAME FILE (- for stdin)")
     const input = await readInput(path, world, "policies in Cedar, or one use of a template as JSON")
-    if (isFailure(input)) return input
     const value = /^\s*[{[]/.test(input.text) ? tryParse(input.text) : input.text
     if (typeof value !== "string" && !isTemplateUse(value)) {
       const sentence = `${input.name} is neither Cedar nor one use of a known template.`
@@ -96,11 +94,9 @@ enforces of it, as it says itself. Nothing is written.
   run: (args, world) =>
     askOperator(args, world, async ({ store, directory, place }) => {
       const enforced = await askEnforced(place)
-      const inspected = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) }).catch(
-        unreadable(enforced),
+      const { standing, log } = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) }).catch(
+        (error: unknown) => tellUnreadable(error, enforced),
       )
-      if (isFailure(inspected)) return inspected
-      const { standing, log } = inspected
       const { version, rules } = standing
       const policies = policiesOf(standing)
       const expected = { rules: rules.map(({ id }) => id), policies: policies.map(({ id }) => id) }
@@ -123,18 +119,16 @@ enforces of it, as it says itself. Nothing is written.
 }
 
 /** Policies that cannot be read are told with what the gateways enforce meanwhile. */
-const unreadable =
-  (enforced: readonly Enforced[]) =>
-  (error: unknown): CommandFailure => {
-    if (!(error instanceof HoldfastError && error.problem.code === "policy-invalid")) throw error
-    const { sentence, next } = describe(error.problem)
-    const held = enforced.flatMap(({ gateway: { url }, rules, policies }) =>
-      rules === undefined || policies === undefined
-        ? []
-        : [`The gateway at ${url} enforces ${enforcedCounts(rules.size, policies.size)}, which it had read before.`],
-    )
-    return { ...unusable(error.problem.code, sentence, [next, ...held].join("\n")), problem: error.problem }
-  }
+function tellUnreadable(error: unknown, enforced: readonly Enforced[]): never {
+  if (!(error instanceof HoldfastError && error.problem.code === "policy-invalid")) throw error
+  const { sentence, next } = describe(error.problem)
+  const held = enforced.flatMap(({ gateway: { url }, rules, policies }) =>
+    rules === undefined || policies === undefined
+      ? []
+      : [`The gateway at ${url} enforces ${enforcedCounts(rules.size, policies.size)}, which it had read before.`],
+  )
+  unusable(error.problem.code, sentence, [next, ...held].join("\n"), error.problem)
+}
 
 type ToldPolicy = { readonly id: string; readonly source: string; readonly decision: string; readonly rule: string }
 
@@ -186,7 +180,6 @@ or .txt file is one, headings are none, and a list behind a line that ends in a 
   run: async (args, world) => {
     const [named] = args.positionals
     const directory = named === undefined ? policyDirectory(args, world.env) : resolve(named)
-    if (isFailure(directory)) return directory
     const { standing, keys } = await inspectOperator({ directory, now: world.dateMs })
     const { rules, guard } = standing
     const policies = guard?.policies.length ?? 0
@@ -261,7 +254,7 @@ others are counted in them. Times are in UTC.
   },
 }
 
-const columns = [{ title: "LINE", align: "right" }, "WHEN", "WHAT"] as const
+const columns = [right("LINE"), "WHEN", "WHAT"] as const
 
 const width = 200
 

@@ -9,20 +9,11 @@ import type { TemplateUse } from "../guard/policy/templates.ts"
 import type { Message } from "../message/message.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
-import {
-  type Arguments,
-  type Command,
-  type CommandAnswer,
-  type CommandFailure,
-  isFailure,
-  misuse,
-  readCount,
-  unusable,
-} from "./command.ts"
+import { askStore, findSession, openSession, sessionsNamed, storeOptions } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandAnswer, misuse, readCount, unusable } from "./command.ts"
 import { writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
-import { clip, count, number, type Paper, sentenceOf, table } from "./terminal/output.ts"
+import { clip, count, number, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** Days of sessions that are replayed unless asked otherwise. */
@@ -61,10 +52,8 @@ each session from its beginning.
       return misuse("It was not said which policies to try.", "Write: holdfast policy try FILE, or a policy directory.")
     const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? usualDays
     const guard = await readGuard(path, world)
-    if (isFailure(guard)) return guard
     return askStore(args, world, async ({ store }) => {
       const rows = await chosenSessions(store, args, world.dateMs() - days * 86_400_000)
-      if (isFailure(rows)) return rows
       const tried: TriedCall[] = []
       let calls = 0
       for (const row of rows) calls += await trySession(store, row, guard, (one) => tried.push(one))
@@ -82,32 +71,22 @@ each session from its beginning.
   },
 }
 
-async function readGuard(path: string, world: World): Promise<Guard | CommandFailure> {
+async function readGuard(path: string, world: World): Promise<Guard> {
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory() === true) {
     const { standing } = await inspectOperator({ directory: resolve(path), now: world.dateMs })
     return standing.guard ?? unusable("policy-invalid", `${path} has no policy.`, "Rules in words alone stop no call.")
   }
   const input = await readInput(path, world, "policies in Cedar, or uses of templates as JSON")
-  if (isFailure(input)) return input
   const isCedar = path.endsWith(".cedar") || !/^\s*[[{]/.test(input.text)
   return createGuard(readPolicyFile(isCedar ? `${basename(path, ".cedar")}.cedar` : basename(path), input.text))
 }
 
-async function chosenSessions(
-  store: Store,
-  args: Arguments,
-  sinceMs: number,
-): Promise<readonly SessionRow[] | CommandFailure> {
+async function chosenSessions(store: Store, args: Arguments, sinceMs: number): Promise<readonly SessionRow[]> {
   const named = args.valueOf("sessions")
   if (named === undefined) return (await store.sessions()).filter(({ updatedMs }) => updatedMs >= sinceMs)
-  const rows: SessionRow[] = []
-  for (const id of named.split(",").map((one) => one.trim())) {
-    const row = await findSession(store, id)
-    if (isFailure(row)) return row
-    rows.push(row)
-  }
-  return rows
+  const ids = named.split(",").map((one) => one.trim())
+  return await Promise.all(ids.map((id) => findSession(store, id)))
 }
 
 /** A call that would not simply have been let through. */
@@ -202,12 +181,7 @@ function report({ sessions, calls, tried }: Tried, paper: Paper): readonly strin
   ]
 }
 
-const policyColumns = [
-  "POLICY",
-  { title: "DENIED", align: "right" },
-  { title: "ASKED", align: "right" },
-  "RULE",
-] as const
+const policyColumns = ["POLICY", right("DENIED"), right("ASKED"), "RULE"] as const
 const callColumns = ["SESSION", "ENTRY", "TOOL", "WHY"] as const
 
 /** Sessions whose rules are read where none is named: the newest. */
@@ -235,8 +209,7 @@ into the policy directory, or sign its policies one by one with holdfast policy 
   holdfast policy suggest @last --out suggested.json`,
   run: (args, world) =>
     askStore(args, world, async ({ store }) => {
-      const rows = await rowsFor(store, args.positionals[0])
-      if (isFailure(rows)) return rows
+      const rows = await sessionsNamed(store, args.positionals[0], { limit: maxSessions })
       const found = await suggestionsOf(store, rows)
       const out = args.valueOf("out")
       const policies = found.flatMap((one) =>
@@ -247,12 +220,6 @@ into the policy directory, or sign its policies one by one with holdfast policy 
       if (failure !== undefined) return failure
       return answerOf(found, policies, out)
     }),
-}
-
-async function rowsFor(store: Store, named: string | undefined): Promise<readonly SessionRow[] | CommandFailure> {
-  if (named === undefined) return (await store.sessions()).slice(0, maxSessions)
-  const row = await findSession(store, named)
-  return isFailure(row) ? row : [row]
 }
 
 /** Each sentence once, with the sessions that have it. */

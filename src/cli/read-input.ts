@@ -12,7 +12,7 @@ import { firstLine } from "../transcript/lines.ts"
 import { codecs } from "../wire/codecs.ts"
 import { readJson, tryParse } from "../wire/json.ts"
 import { overlay, write } from "../wire/json-write.ts"
-import { type CommandFailure, misuse, unusable } from "./command.ts"
+import { misuse, unusable } from "./command.ts"
 import { fileNamesIn } from "./running-gateway.ts"
 import type { World } from "./world.ts"
 
@@ -26,7 +26,7 @@ export async function readInput(
   path: string | undefined,
   world: World,
   wanted = "a request body or a transcript as JSON",
-): Promise<Input | CommandFailure> {
+): Promise<Input> {
   if (path === undefined && world.stdinIsTerminal)
     return misuse("There is nothing to read.", "Name a file, or pipe a request body in. --help says more.")
   if (path === undefined || path === "-") return await readAll("standard input", world.stdin, wanted)
@@ -39,9 +39,10 @@ export async function readInput(
   }
 }
 
-/** Why a file could not be read, by the code of the system's error. */
-export const unreadable = (path: string, code: string): CommandFailure =>
+/** Fail because a file could not be read, by the code of the system's error. */
+export function unreadable(path: string, code: string): never {
   unusable("input-unreadable", ...wordsFor(path, code))
+}
 
 function wordsFor(path: string, code: string): [sentence: string, next: string] {
   if (code === "ENOENT") return [`There is no file ${path}.`, suggestFile(path)]
@@ -60,18 +61,14 @@ function suggestFile(path: string): string {
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`
 
-const tooLarge = (name: string, size: string): CommandFailure =>
+const tooLarge = (name: string, size: string): never =>
   unusable(
     "input-too-large",
     `${name} has ${size}; at most ${megabytes(maxInputBytes)} are read.`,
     "Give one session or one request at a time, with large media by URL or file id.",
   )
 
-async function readAll(
-  name: string,
-  chunks: AsyncIterable<Uint8Array>,
-  wanted: string,
-): Promise<Input | CommandFailure> {
+async function readAll(name: string, chunks: AsyncIterable<Uint8Array>, wanted: string): Promise<Input> {
   const read: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunks) {
@@ -82,7 +79,7 @@ async function readAll(
   return decode(name, Buffer.concat(read), wanted)
 }
 
-function decode(name: string, bytes: Uint8Array, wanted: string): Input | CommandFailure {
+function decode(name: string, bytes: Uint8Array, wanted: string): Input {
   const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (wide) return unusable("input-not-text", `${name} is text in UTF-16.`, "Save it as UTF-8.")
   const text = bytes.includes(0) ? undefined : textOf(bytes)
@@ -118,7 +115,7 @@ export type OpenedRequest = {
 type OpenOptions = { readonly format?: Format; readonly index: number }
 
 /** Read a request body of any format, or a transcript file of any kind. */
-export function openRequest(text: string, { format, index }: OpenOptions): OpenedRequest | CommandFailure {
+export function openRequest(text: string, { format, index }: OpenOptions): OpenedRequest {
   const file = importFile(text, format)
   if (file === undefined) {
     const whole = { index: 0, count: 1, unread: 0, lost: 0 }
@@ -131,7 +128,7 @@ export function openRequest(text: string, { format, index }: OpenOptions): Opene
   return { index, count: conversations.length, unread, ...bodyOf(conversation, kind, format) }
 }
 
-const noSuch = (count: number, index: number): CommandFailure =>
+const noSuch = (count: number, index: number): never =>
   count === 0
     ? unusable("input-empty", "The file holds no conversation.", "Give a file with at least one message.")
     : unusable(

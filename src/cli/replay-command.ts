@@ -1,19 +1,17 @@
-import { open, writeFile } from "node:fs/promises"
-import { codeOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import {
   type Arguments,
-  type CommandFailure,
-  isFailure,
+  type CommandAnswer,
+  failureIn,
   type MainCommand,
   misuse,
   readCount,
   unusable,
 } from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
-import { unwritable } from "./deliver.ts"
+import { save } from "./deliver.ts"
 import { replayPage } from "./replay/page.ts"
 import { type Arm, arms, callsOf, type Replay, replayConversation, usualModels } from "./replay/replay-conversation.ts"
 import {
@@ -32,12 +30,12 @@ import { agentFolders, type FoundFile, findFiles, readTranscript } from "./repla
 import {
   clip,
   count,
-  createPaper,
-  jsonLine,
   moment,
   number,
   type Paper,
   paragraph,
+  paragraphs,
+  right,
   sentenceOf,
   table,
   wrap,
@@ -74,7 +72,7 @@ prompt cache.
   run: replay,
 }
 
-async function replay(args: Arguments, world: World): Promise<0 | CommandFailure> {
+async function replay(args: Arguments, world: World): Promise<CommandAnswer> {
   const isMine = args.isOn("mine")
   if (isMine === args.positionals.length > 0)
     return isMine
@@ -86,7 +84,6 @@ async function replay(args: Arguments, world: World): Promise<0 | CommandFailure
   const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit })
   const choices = readChosen(args)
   const found = isMine ? await findMine(world) : await findFiles(args.positionals)
-  if (isFailure(found)) return found
   const files = found.slice(0, limit ?? (isMine ? usualLimit : maxLimit))
   if (files.length === 0)
     return unusable(
@@ -95,29 +92,16 @@ async function replay(args: Arguments, world: World): Promise<0 | CommandFailure
       "Files end in .json or .jsonl, packed or not: .jsonl.gz.",
     )
   const page = args.valueOf("html")
-  const unwritten = page === undefined ? undefined : await whyUnwritable(page)
-  if (unwritten !== undefined) return unwritten
+  // A page that cannot be written is told before minutes of replaying, not behind them.
+  if (page !== undefined) await save(page, "", { flag: "a" })
   const progress = createProgress(files, args.isOn("json"), world)
   const report = await replayFiles(files, choices, world, progress).finally(progress.end)
-  if (isFailure(report)) return report
-  return await tell({ ...report, notRead: found.length - files.length }, args, world)
+  return await answerOf({ ...report, notRead: found.length - files.length }, args, world)
 }
 
-/** A page that cannot be written is told before minutes of replaying, not behind them. */
-async function whyUnwritable(path: string): Promise<CommandFailure | undefined> {
-  try {
-    await (await open(path, "a")).close()
-    return undefined
-  } catch (error) {
-    return unwritable(path, codeOrThrow(error))
-  }
-}
-
-async function findMine({ env }: World): Promise<readonly FoundFile[] | CommandFailure> {
+async function findMine({ env }: World): Promise<readonly FoundFile[]> {
   const folders = agentFolders(env)
-  const found = (await Promise.all(folders.map((folder) => findFiles([folder])))).flatMap((one) =>
-    isFailure(one) ? [] : [...one],
-  )
+  const found = (await Promise.all(folders.map((folder) => findFiles([folder]).catch(noFiles)))).flat()
   if (found.length === 0)
     return unusable(
       "input-empty",
@@ -125,6 +109,12 @@ async function findMine({ env }: World): Promise<readonly FoundFile[] | CommandF
       `Looked in ${folders.join(", ")}. Name the folder or file instead of --mine.`,
     )
   return found.sort((one, other) => other.changedMs - one.changedMs)
+}
+
+/** An agent that was never used here has no folder. */
+function noFiles(error: unknown): readonly FoundFile[] {
+  failureIn(error)
+  return []
 }
 
 type Chosen = {
@@ -147,14 +137,15 @@ async function replayFiles(
   { windowTokens, index, model: chosenModel, strategy }: Chosen,
   world: World,
   progress: Progress,
-): Promise<ReplayReport | CommandFailure> {
+): Promise<ReplayReport> {
   const conversations: ReplayedConversation[] = []
   const skipped: { readonly file: string; readonly reason: string }[] = []
   for (const { path, isNamed } of files) {
-    const file = await readTranscript(path, world)
-    if (isFailure(file)) {
-      if (isNamed) return file
-      skipped.push({ file: path, reason: file.sentence })
+    const file = await readTranscript(path, world).catch((error: unknown) => {
+      if (isNamed) throw error
+      skipped.push({ file: path, reason: failureIn(error).sentence })
+    })
+    if (file === undefined) {
       progress.fileDone()
       continue
     }
@@ -250,24 +241,17 @@ function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr
   }
 }
 
-async function tell(report: ReplayReport, args: Arguments, world: World): Promise<0 | CommandFailure> {
+async function answerOf(report: ReplayReport, args: Arguments, world: World): Promise<CommandAnswer> {
   const html = args.valueOf("html")
   if (html !== undefined) {
-    const page = replayPage(report, { version: await readVersion(), date: moment(world.dateMs()).slice(0, 10) })
-    try {
-      await writeFile(html, page)
-    } catch (error) {
-      return unwritable(html, codeOrThrow(error))
-    }
+    const made = { version: await readVersion(), date: moment(world.dateMs()).slice(0, 10) }
+    await save(html, replayPage(report, made))
   }
-  if (args.isOn("json")) {
-    await world.stdout.write(jsonLine({ ...report, totals: replayTotals(report.conversations) }))
-    return 0
-  }
-  const paper = createPaper(world.stdout)
   const written = html === undefined ? [] : ["", `${sentenceOf(html)} has the same with plots and every compaction.`]
-  await world.stdout.write(`${[...accountOf(report, paper), ...written].join("\n")}\n`)
-  return 0
+  return {
+    json: { ...report, totals: replayTotals(report.conversations) },
+    text: (paper) => [...accountOf(report, paper), ...written],
+  }
 }
 
 function accountOf(report: ReplayReport, paper: Paper): readonly string[] {
@@ -289,7 +273,7 @@ function accountOf(report: ReplayReport, paper: Paper): readonly string[] {
   return [
     ...body,
     "",
-    ...legend.flatMap((words, n) => paragraph(n === 0 ? "Figures" : "", words, paper).map(paper.dim)),
+    ...paragraphs("Figures", legend, paper).map(paper.dim),
     ...rest.map((line) => paper.dim(clip(line, paper.width))),
   ]
 }
@@ -348,7 +332,7 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
   const place = `${file}${index === 0 ? "" : `, conversation ${index}`}: ${kind}, ${count(turns.length, "turn")}`
   const prices = modelKnown ? `prices of ${pricesFrom}` : "prices not known: costs are shares of the whole history's"
   const assumed = modelAssumed ? " (assumed: the file names none; --model chooses)" : ""
-  const columns = ["", ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })), ""]
+  const columns = ["", ...arms.map((arm) => right(armWords[arm])), ""]
   const rows = figureRows(replay).map(({ label, cells }) => [label, ...arms.map((arm) => cells[arm]), ""])
   const tighter = Math.max(4000, Math.round(totals.none.mostTokens / 2000) * 1000)
   return [
@@ -373,14 +357,7 @@ function conversationAccount(conversation: ReplayedConversation, paper: Paper): 
 }
 
 function compactionLines({ compactions }: Replay, paper: Paper): readonly string[] {
-  const columns = [
-    { title: "TURN", align: "right" as const },
-    { title: "BEFORE", align: "right" as const },
-    { title: "AFTER", align: "right" as const },
-    { title: "LEFT OUT", align: "right" as const },
-    { title: "SHORTENED", align: "right" as const },
-    "HOW",
-  ]
+  const columns = [right("TURN"), right("BEFORE"), right("AFTER"), right("LEFT OUT"), right("SHORTENED"), "HOW"]
   const rows = compactions
     .slice(0, maxListed)
     .map((one) => [
@@ -400,26 +377,22 @@ function compactionLines({ compactions }: Replay, paper: Paper): readonly string
   ]
 }
 
-const listRules = (rules: Replay["rules"], paper: Paper): readonly string[] => [
-  ...rules
-    .slice(0, maxListed)
-    .flatMap(({ text, channel }, n) =>
-      paragraph(n === 0 ? "Rules" : "", `${channel}: ${clip(text, paper.width * 2)}`, paper),
-    ),
-  ...(rules.length > maxListed ? paragraph("", `and ${number(rules.length - maxListed)} more`, paper) : []),
-]
+function listRules(rules: Replay["rules"], paper: Paper): readonly string[] {
+  const texts = rules.slice(0, maxListed).map(({ text, channel }) => `${channel}: ${clip(text, paper.width * 2)}`)
+  const rest = rules.length > maxListed ? [`and ${number(rules.length - maxListed)} more`] : []
+  return paragraphs("Rules", [...texts, ...rest], paper)
+}
 
 /** So many conversations are listed; --json and --html have all. */
 const maxRows = 60
 
 function manyAccount(conversations: readonly ReplayedConversation[], paper: Paper): readonly string[] {
-  const right = { align: "right" as const }
   const columns = [
-    { title: "TURNS", ...right },
-    { title: "COMPACTED", ...right },
-    ...arms.map((arm) => ({ title: armWords[arm].split(" ")[0]?.toUpperCase() ?? "", ...right })),
-    { title: "RULES", ...right },
-    { title: "VALUES", ...right },
+    right("TURNS"),
+    right("COMPACTED"),
+    ...arms.map((arm) => right(armWords[arm].split(" ")[0]?.toUpperCase() ?? "")),
+    right("RULES"),
+    right("VALUES"),
     { title: "CONVERSATION", fit: "cut" as const },
   ]
   const rows = conversations.slice(0, maxRows).map(({ replay, title }) => {
@@ -437,22 +410,20 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
     ]
   })
   const sums = replayTotals(conversations)
-  const costs = arms.map((arm) => `${armWords[arm]} ${money(sums.arms[arm]?.dollars ?? 0)}`).join(", ")
-  const kept = arms.map((arm) => `${armWords[arm]} ${number(sums.arms[arm]?.valuesKept ?? 0)}`).join(", ")
+  const costs = arms.map((arm) => `${armWords[arm]} ${money(sums.arms[arm].dollars)}`).join(", ")
+  const kept = arms.map((arm) => `${armWords[arm]} ${number(sums.arms[arm].valuesKept)}`).join(", ")
   return [
     ...table(columns, rows, paper),
     ...(conversations.length > maxRows
       ? [paper.dim(`and ${number(conversations.length - maxRows)} more; --json and --html have all`)]
       : []),
     "",
-    ...paragraph(
+    ...paragraphs(
       "All",
-      `${count(conversations.length, "conversation")}, ${count(sums.turns, "turn")}, ${count(sums.compactions, "compaction")}. Cost of the prompts (estimate): ${costs}. × went over the window.`,
-      paper,
-    ),
-    ...paragraph(
-      "",
-      `Rules in the last context: ${number(sums.arms.holdfast?.rulesKept ?? 0)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
+      [
+        `${count(conversations.length, "conversation")}, ${count(sums.turns, "turn")}, ${count(sums.compactions, "compaction")}. Cost of the prompts (estimate): ${costs}. × went over the window.`,
+        `Rules in the last context: ${number(sums.arms.holdfast.rulesKept)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
+      ],
       paper,
     ),
   ]

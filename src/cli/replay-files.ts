@@ -7,7 +7,7 @@ import { codeOrThrow, describe, HoldfastError, systemCode } from "../message/err
 import type { TranscriptFile } from "../transcript/conversation.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { tryParse } from "../wire/json.ts"
-import { type CommandFailure, isFailure, unusable } from "./command.ts"
+import { unusable } from "./command.ts"
 import { maxInputBytes, readInput, unreadable } from "./read-input.ts"
 import type { World } from "./world.ts"
 
@@ -43,7 +43,7 @@ const maxFiles = 20_000
 const maxDepth = 12
 
 /** The transcript files of these places, newest first; or which of the places cannot be read. */
-export async function findFiles(places: readonly string[]): Promise<readonly FoundFile[] | CommandFailure> {
+export async function findFiles(places: readonly string[]): Promise<readonly FoundFile[]> {
   const found = new Map<string, FoundFile>()
   for (const path of places) {
     try {
@@ -84,9 +84,8 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 /** Read a transcript, packed with gzip or not; or say why it is none. */
-export async function readTranscript(path: string, world: World): Promise<TranscriptFile | CommandFailure> {
+export async function readTranscript(path: string, world: World): Promise<TranscriptFile> {
   const text = path.endsWith(".gz") ? await unpacked(path) : await readInput(path, world, "a transcript as JSON")
-  if (typeof text === "object" && isFailure(text)) return text
   try {
     return importTranscript(typeof text === "string" ? text : text.text)
   } catch (error) {
@@ -110,7 +109,7 @@ function notTranscript(path: string, read: string | { readonly text: string }): 
 const transcriptKinds =
   "Give a session file of Claude Code, Codex or pi, a request body, a list of messages, or JSON lines of them."
 
-async function unpacked(path: string): Promise<string | CommandFailure> {
+async function unpacked(path: string): Promise<string> {
   try {
     return gunzipSync(await readFile(path), { maxOutputLength: maxInputBytes }).toString("utf8")
   } catch (error) {

@@ -1,11 +1,10 @@
-import { HoldfastError } from "../message/errors.ts"
 import { pinScopes } from "../rules/pin.ts"
 import { rulesNamed } from "../rules/read-withdrawals.ts"
 import type { ExplainedRule } from "../session/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
 import { askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandResult, isFailure, type MainGroup, misuse } from "./command.ts"
+import { type Arguments, type Command, type CommandAnswer, commandFailure, type MainGroup, misuse } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -22,7 +21,6 @@ makes of the rule; holdfast rules why says why there is none.
   run: (args, world) =>
     askStore(args, world, async ({ store }) => {
       const row = await findSession(store, args.positionals[0] ?? "@last")
-      if (isFailure(row)) return row
       const rules = await openSession(store, row).rules({ all: args.isOn("all") })
       const name = sentenceOf(shortNames(await store.sessions())(row.id))
       return {
@@ -134,8 +132,8 @@ holdfast unpin or by changing the file.
 const askRule = (
   args: Arguments,
   world: World,
-  ask: (session: Session, name: string) => Promise<CommandResult>,
-): Promise<CommandResult> =>
+  ask: (session: Session, name: string) => Promise<CommandAnswer>,
+): Promise<CommandAnswer> =>
   askStore(args, world, async ({ store }) => {
     const [first = "", second] = args.positionals
     const isSession = second === undefined && (first === "@last" || (await isSessionName(store, first)))
@@ -143,17 +141,18 @@ const askRule = (
     if (name.trim() === "")
       return misuse("It was not said which rule.", "Write its ID or its words, in quotes, behind the session.")
     const row = await findSession(store, given)
-    return isFailure(row) ? row : ask(openSession(store, row), name)
+    return ask(openSession(store, row), name)
   })
 
 async function isSessionName(store: Store, name: string): Promise<boolean> {
   if (name === "" || /\s/.test(name)) return false
-  try {
-    return !isFailure(await findSession(store, name))
-  } catch (error) {
-    if (error instanceof HoldfastError && error.problem.code === "session-unknown") return false
-    throw error
-  }
+  return await findSession(store, name).then(
+    () => true,
+    (error: unknown) => {
+      if (!/^(?:session-unknown|usage-invalid)$/.test(commandFailure(error).code)) throw error
+      return false
+    },
+  )
 }
 
 const rulesDemote: Command = {

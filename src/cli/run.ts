@@ -1,13 +1,14 @@
 import { suggest } from "../message/nearest.ts"
 import {
+  type Arguments,
   asTyped,
   type Command,
-  type CommandFailure,
   type CommandGroup,
   type CommandName,
   commandFailure,
   commandSummaries,
-  isFailure,
+  failCommand,
+  failureIn,
   isGroup,
   type Listed,
   type MainCommand,
@@ -27,15 +28,15 @@ export async function run(argv: readonly string[], world: World): Promise<number
   // Arguments of `wrap` may belong to the program that it starts.
   const json = argv[0] !== "wrap" && argv.includes("--json")
   try {
-    const outcome = await dispatch(argv, world)
-    return typeof outcome === "number" ? outcome : await tellFailure(outcome, json, world)
+    return await dispatch(argv, world)
   } catch (error) {
-    if (world.debug && error instanceof Error) await world.stderr.write(`${error.stack}\n`)
-    return await tellFailure(commandFailure(error), json, world)
+    const failure = commandFailure(error)
+    if (world.debug && error instanceof Error && error.cause !== failure) await world.stderr.write(`${error.stack}\n`)
+    return await tellFailure(failure, json, world)
   }
 }
 
-async function dispatch([first, ...rest]: readonly string[], world: World): Promise<number | CommandFailure> {
+async function dispatch([first, ...rest]: readonly string[], world: World): Promise<number> {
   const { stdout, stderr } = world
   if (first === undefined) {
     await writeHelp(stderr, programHelp(commands), world.env)
@@ -91,12 +92,7 @@ async function helpFor([name = "", inner = ""]: readonly string[]): Promise<stri
   return command === undefined ? groupHelp(name, asked) : commandHelp(command)
 }
 
-async function choose(
-  name: string,
-  group: CommandGroup,
-  argv: readonly string[],
-  world: World,
-): Promise<number | CommandFailure> {
+async function choose(name: string, group: CommandGroup, argv: readonly string[], world: World): Promise<number> {
   const [first, ...rest] = argv
   if (first !== undefined && isHelp(first)) {
     await writeHelp(world.stdout, groupHelp(name, group), world.env)
@@ -119,17 +115,28 @@ async function choose(
   )
 }
 
-async function perform(command: Command, given: readonly string[], world: World): Promise<number | CommandFailure> {
+async function perform(command: Command, given: readonly string[], world: World): Promise<number> {
   const argv = command.passesOn === true ? partedFromProgram(given, command.options) : given
   const end = argv.indexOf("--")
   if (argv.slice(0, end < 0 ? argv.length : end).some(isHelp)) {
     await writeHelp(world.stdout, commandHelp(command), world.env)
     return 0
   }
-  const args = readArguments(argv, command.options, command.maxPositionals)
-  if (!isFailure(args)) return await tellAnswer(await command.run(args, world), args.isOn("json"), world)
-  const within = args.option === undefined ? [] : await placesOf(args.option)
-  return within.length === 0 ? args : { ...args, next: `${args.next} There is ${eitherOf(within)}.` }
+  const args = await readKnown(argv, command)
+  return await tellAnswer(await command.run(args, world), args.isOn("json"), world)
+}
+
+/** The arguments of a command; the failure for an option of another command says of which. */
+async function readKnown(argv: readonly string[], { options, maxPositionals }: Command): Promise<Arguments> {
+  try {
+    return readArguments(argv, options, maxPositionals)
+  } catch (error) {
+    const failure = failureIn(error)
+    const within = failure.option === undefined ? [] : await placesOf(failure.option)
+    return failCommand(
+      within.length === 0 ? failure : { ...failure, next: `${failure.next} There is ${eitherOf(within)}.` },
+    )
+  }
 }
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"

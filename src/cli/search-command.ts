@@ -4,9 +4,8 @@ import { present } from "../message/present.ts"
 import { seqOf } from "../session/log/entry.ts"
 import { type LineRange, linesIn, type Recalled } from "../session/recall.ts"
 import { type FoundText, type LogSearch, searchLogs } from "../session/search-logs.ts"
-import type { SessionRow, Store } from "../store/store.ts"
-import { type AskedSession, askSession, askStore, findSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type CommandFailure, isFailure, type MainCommand, misuse, readCount } from "./command.ts"
+import { type AskedSession, askSession, askStore, sessionsNamed, shortNames, storeOptions } from "./ask-store.ts"
+import { type Arguments, type MainCommand, misuse, readCount } from "./command.ts"
 import { messageWords } from "./sessions-show.ts"
 import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
@@ -36,8 +35,7 @@ With --json: { "found": [{ session, entry, atMs, role, kind, tool, text }], "ses
     if (query.trim() === "") return misuse("It was not said what to search for.", "Write some words.")
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: mostFound }) ?? usualFound
     return askStore(args, world, async ({ store }) => {
-      const rows = await searchedRows(store, args.valueOf("session"))
-      if (isFailure(rows)) return rows
+      const rows = await sessionsNamed(store, args.valueOf("session"), { limit: maxSessions + 1 })
       const search = await searchLogs(store, rows.slice(0, maxSessions), query, { limit })
       const names = shortNames(await store.sessions())
       const cut = search.cut || rows.length > maxSessions
@@ -47,12 +45,6 @@ With --json: { "found": [{ session, entry, atMs, role, kind, tool, text }], "ses
       }
     })
   },
-}
-
-async function searchedRows(store: Store, named: string | undefined): Promise<readonly SessionRow[] | CommandFailure> {
-  if (named === undefined) return store.sessions({ limit: maxSessions + 1 })
-  const row = await findSession(store, named)
-  return isFailure(row) ? row : [row]
 }
 
 const toldFound = ({ pieces, ...about }: FoundText) => ({ ...about, text: pieces.map(({ text }) => text).join("") })

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeEach, expect, test } from "vitest"
+import { perform } from "../../test/fixtures/cli/command-line.ts"
 import { exampleRecord } from "../../test/fixtures/cli/example-record.ts"
 import { main } from "../../test/support/programs.ts"
 import { fc, runs } from "../../test/support/property.ts"
@@ -13,12 +14,9 @@ import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.t
 import { HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { commandFailure, isFailure, readArguments, tellAnswer, tellFailure } from "./command.ts"
 import type { DemoPlace, ShowDemo } from "./demo-command.ts"
 import { commandHelp } from "./run.ts"
 import { createServeCommand, serveCommand } from "./serve-command.ts"
-import type { Sink } from "./terminal/output.ts"
-import type { World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-serve-"))
 let [folder, n] = ["", 0]
@@ -27,12 +25,6 @@ beforeEach(async () => {
   await mkdir(folder)
 })
 afterAll(() => rm(root, { recursive: true }))
-
-const sink = (said: string[]): Sink => ({
-  write: async (text) => void said.push(text),
-  isTerminal: false,
-  hasColour: false,
-})
 
 type Given = {
   readonly env?: Record<string, string>
@@ -43,7 +35,7 @@ type Given = {
 
 /** The command in a world of its own, on a gateway that only notes what it is given and then is told to end. */
 async function serve(argv: readonly string[], { env = {}, whileServing = async () => {}, failure, demo }: Given = {}) {
-  const [out, err, told, doings]: [string[], string[], GatewayOptions[], string[]] = [[], [], [], []]
+  const [told, doings]: [GatewayOptions[], string[]] = [[], []]
   const telemetry: OpenTelemetryOptions[] = []
   const stop = new AbortController()
   const command = createServeCommand({
@@ -65,21 +57,8 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
     stop: () => ({ signal: stop.signal, release: () => {} }),
     showDemo: demo ?? (async () => {}),
   })
-  const world: World = {
-    stdin: (async function* () {})(),
-    stdinIsTerminal: false,
-    stdout: sink(out),
-    stderr: sink(err),
-    nowMs: () => 0,
-    dateMs: () => Date.UTC(2026, 10, 15, 9, 12, 3),
-    env,
-    debug: false,
-  }
-  const args = readArguments(argv, command.options, command.maxPositionals)
-  const result = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
-  const outcome = await tellAnswer(result, argv.includes("--json"), world)
-  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
-  return { exit, outcome, stdout: out.join(""), stderr: err.join(""), options: told[0], telemetry, doings }
+  const performed = await perform(command, argv, { env, dateMs: () => Date.UTC(2026, 10, 15, 9, 12, 3) })
+  return { ...performed, options: told[0], telemetry, doings }
 }
 
 const here = (): readonly string[] => ["--data", join(folder, "data")]
@@ -427,19 +406,7 @@ test("a port in use, on the real gateway", async () => {
       resolve(typeof address === "object" && address !== null ? address.port : 0)
     }),
   )
-  const args = readArguments(["--port", String(port), ...here()], serveCommand.options, 0)
-  if (isFailure(args)) throw new Error(args.sentence)
-  const world: World = {
-    stdin: (async function* () {})(),
-    stdinIsTerminal: false,
-    stdout: sink([]),
-    stderr: sink([]),
-    nowMs: () => 0,
-    dateMs: () => 0,
-    env: {},
-    debug: false,
-  }
-  const outcome = await serveCommand.run(args, world)
+  const { outcome } = await perform(serveCommand, ["--port", String(port), ...here()])
   server.close()
   expect(outcome).toMatchObject({ exit: 1, code: "port-unusable", problem: { port } })
 })

@@ -10,15 +10,7 @@ import type { SessionEvent } from "../session/events.ts"
 import { applyRetention, type RetentionLimits } from "../store/prune.ts"
 import type { Store } from "../store/store.ts"
 import { movingWords } from "./ask-store.ts"
-import {
-  type Arguments,
-  asTyped,
-  type CommandFailure,
-  isFailure,
-  type MainCommand,
-  type Options,
-  unusable,
-} from "./command.ts"
+import { type Arguments, asTyped, type MainCommand, type Options, unusable } from "./command.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { type LogFormat, type LogLevel, logLevels } from "./config/resolved-config.ts"
 import { type ShowDemo, showDemo } from "./demo-command.ts"
@@ -36,15 +28,7 @@ import {
   welcomeText,
 } from "./serve-log-entries.ts"
 import { openGround, type ServeResources } from "./serve-open.ts"
-import {
-  failedSettings,
-  gatewayOptions,
-  plainHeaders,
-  readSettings,
-  type ServeSettings,
-  secretsOf,
-  settingOptions,
-} from "./serve-settings.ts"
+import { gatewayOptions, readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
@@ -61,30 +45,27 @@ const graceMs = 100
  * request, so that the two may be started in any order. Undefined if it was asked to stop before that.
  */
 async function openWhenThere(
-  open: () => Promise<ServeResources | CommandFailure>,
+  open: () => Promise<ServeResources>,
   settings: ServeSettings,
   world: World,
   { version, format, stop }: { readonly version: string; readonly format: "text" | "json"; readonly stop: AbortSignal },
-): Promise<Opened | CommandFailure | undefined> {
+): Promise<Opened | undefined> {
   const { config } = settings
   const ground = await openOrAway(open, settings)
-  if (isFailure(ground)) return ground
   if (!("code" in ground)) return { ground, settings }
   const sink = format === "json" ? world.stdout : world.stderr
-  const mask = createMask(secretsOf(config, {}))
+  const mask = createMask(secretsOf(settings, {}))
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
   const { host, port } = config.listen
   const limits = { ...config.limits, graceMs }
   const waiting = { host, port, limits, version, problem: ground, onFault: log.fault }
   const server = await startOn(listenWithoutStore, waiting)
-  if (isFailure(server)) return server
   log.fault(new HoldfastError(ground))
   const found = { ...settings, config: { ...config, listen: { ...config.listen, port: server.port } } }
   try {
     while (!stop.aborted) {
       await sleep(againMs, undefined, { signal: stop }).catch(() => undefined)
       const again = stop.aborted ? ground : await openOrAway(open, settings)
-      if (isFailure(again)) return again
       if (!("code" in again)) return { ground: again, settings: found }
     }
     return undefined
@@ -95,9 +76,9 @@ async function openWhenThere(
 
 /** The opened resources, or the Problem of a store that may become available. */
 async function openOrAway(
-  open: () => Promise<ServeResources | CommandFailure>,
+  open: () => Promise<ServeResources>,
   { config }: ServeSettings,
-): Promise<ServeResources | CommandFailure | Problem> {
+): Promise<ServeResources | Problem> {
   try {
     return await open()
   } catch (error) {
@@ -244,21 +225,20 @@ export const serveCommand: MainCommand = createServeCommand({
   version: readVersion,
 })
 
-async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 | CommandFailure> {
+async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0> {
   if (args.isOn("print-schema")) {
     const { configJsonSchema } = await import("./config/config-schema.ts")
     await world.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
     return 0
   }
   const settings = await readSettings(args, world.env)
-  if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
   const isDemo = args.isOn("demo")
   const stop = (deps.stop ?? stopSignal)()
   try {
     const version = await deps.version()
     const format = args.isOn("json") ? "json" : settings.config.log.format
     let port: number | undefined = settings.config.listen.port || undefined
-    const open = (): Promise<ServeResources | CommandFailure> =>
+    const open = (): Promise<ServeResources> =>
       openGround(settings, {
         now: world.dateMs,
         env: world.env,
@@ -267,7 +247,6 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
       })
     const opened = await openWhenThere(open, settings, world, { version, format, stop: stop.signal })
     if (opened === undefined) return 0
-    if (isFailure(opened)) return opened
     const { ground } = opened
     try {
       const onListening = (at: number): void => {
@@ -297,24 +276,20 @@ async function serveOn(
   world: World,
   deps: ServeDeps,
   { settings, stop, isDemo, onListening, version, format }: Serving,
-): Promise<0 | CommandFailure> {
+): Promise<0> {
   const { config, file } = settings
   const sink = format === "json" ? world.stdout : world.stderr
-  const mask = createMask(secretsOf(config, ground.admin))
+  const mask = createMask(secretsOf(settings, ground.admin))
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
   const base = gatewayOptions(config, ground)
   const { upstreams } = base
-  const telemetry = await startTelemetry(settings, deps.openTelemetry, {
-    version,
-    upstreams,
-    onFault: log.fault,
-    now: world.dateMs,
-  })
+  const told = { serviceVersion: version, upstreams, onFault: log.fault, now: world.dateMs }
+  const telemetry = config.telemetry && (await deps.openTelemetry({ ...config.telemetry, ...told }))
   const onRecord: GatewayOptions["onRecord"] = (record) => {
     log.record(record)
     telemetry?.observe(record, present({ traceparent: record.traceparent }))
   }
-  const silence = listenTo(ground, log)
+  const silences = [ground.holdfast.subscribe(log.sessionEvent), ground.operator.subscribe(log.operatorEvent)]
   const stopPruning = pruneInBackground(ground.store, config.retention, world.dateMs, log)
   try {
     const gateway = await startOn(deps.startGateway, {
@@ -325,7 +300,6 @@ async function serveOn(
       onRecord,
       onFault: log.fault,
     })
-    if (isFailure(gateway)) return gateway
     onListening(gateway.port)
     const noted = { url: gateway.url, pid: process.pid, startedMs: world.dateMs(), version }
     const forget = noteGateway(ground.place, { ...noted, ...present({ tokenFile: ground.admin.file }) })
@@ -355,7 +329,7 @@ async function serveOn(
       await gateway.close()
     }
   } finally {
-    silence()
+    for (const silence of silences) silence()
     await stopPruning()
     await telemetry?.close()
   }
@@ -390,48 +364,18 @@ function pruneInBackground(
 
 const lastWords = "holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n"
 
-function listenTo({ holdfast, operator }: ServeResources, log: LogSink): () => void {
-  const ends = [holdfast.subscribe(log.sessionEvent), operator.subscribe(log.operatorEvent)]
-  return () => {
-    for (const end of ends) end()
-  }
-}
-
-/** Send measurements where the configuration says, if it does. */
-async function startTelemetry(
-  { config: { telemetry } }: ServeSettings,
-  open: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>,
-  { version, ...others }: Pick<OpenTelemetryOptions, "upstreams" | "onFault" | "now"> & { readonly version: string },
-): Promise<Telemetry | undefined> {
-  if (telemetry === undefined) return undefined
-  const { endpoint, headers, service } = telemetry
-  return await open({
-    ...others,
-    endpoint,
-    headers: plainHeaders(headers),
-    serviceName: service,
-    serviceVersion: version,
-  })
-}
-
 /** Start a server. A port that cannot be opened is the most common failure, and gets its own message. */
 async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(
   begin: (options: Options) => Promise<Started>,
   gateway: Options,
-): Promise<Started | CommandFailure> {
+): Promise<Started> {
   try {
     return await begin(gateway)
   } catch (error) {
     const problem = error instanceof HoldfastError ? error.problem : undefined
     if (problem?.code !== "option-invalid" || problem.option !== "port") throw error
     const sentence = `The gateway cannot listen at ${gateway.host}: its port is ${problem.found}.`
-    return {
-      ...unusable(
-        "port-unusable",
-        sentence,
-        "Choose another with --port N (0 for any free one; npm start -- --port N), or with HOLDFAST_PORT=N.",
-      ),
-      problem: { port: gateway.port, host: gateway.host },
-    }
+    const next = "Choose another with --port N (0 for any free one; npm start -- --port N), or with HOLDFAST_PORT=N."
+    return unusable("port-unusable", sentence, next, { port: gateway.port, host: gateway.host })
   }
 }

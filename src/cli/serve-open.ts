@@ -17,10 +17,10 @@ import { isPostgres } from "../store/open-store.ts"
 import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
 import { openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-store.ts"
-import { type CommandFailure, isFailure, unusable } from "./command.ts"
-import type { OpenedConfig } from "./config/open-secrets.ts"
+import { unusable } from "./command.ts"
 import { configNames } from "./config/read-config.ts"
-import { type AdminAccess, configuredPlace, type ServeSettings, sessionOptions } from "./serve-settings.ts"
+import type { ResolvedConfig } from "./config/resolved-config.ts"
+import { type AdminAccess, configuredPlace, type ServeSettings } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
 
@@ -51,21 +51,17 @@ const servingBusyMs = 500
 export async function openGround(
   settings: ServeSettings,
   { now, env, port, withoutPolicyFolder = false }: GroundOptions,
-): Promise<ServeResources | CommandFailure> {
+): Promise<ServeResources> {
   const { config } = settings
   await checkStacks(config)
   const place = configuredPlace(config, env)
-  if (isFailure(place)) return place
   const store = await openPlace(place, env, { make: true, busyMs: servingBusyMs })
-  if (isFailure(store)) return store
   let claim: FileClaim | undefined
   let operator: Operator | undefined
   try {
     claim = isPostgres(place) ? undefined : await claimFile(place)
     const admin = await adminOf(config, place)
-    if (isFailure(admin)) return await after(store.close().then(claim?.release), admin)
     const channel = await operatorAt(config, place, env)
-    if (isFailure(channel)) return await after(store.close().then(claim?.release), channel)
     const opened = await openOperator({
       store,
       now,
@@ -77,7 +73,7 @@ export async function openGround(
     const places = { settings, place, policyFolder: channel.directory, admin, env, port }
     const guard = createSelfProtection(ownProcess(places))
     const holdfast = createHoldfast({
-      ...sessionOptions(config),
+      ...config.session,
       store,
       now,
       operator,
@@ -116,13 +112,8 @@ function observing(operator: Operator): Operator {
   }
 }
 
-async function after<Value>(closing: Promise<void>, value: Value): Promise<Value> {
-  await closing
-  return value
-}
-
 /** A configured token, else one that is kept beside the store's file; a database has no such place. */
-async function adminOf({ admin }: OpenedConfig, place: string): Promise<AdminAccess | CommandFailure> {
+async function adminOf({ admin }: ResolvedConfig, place: string): Promise<AdminAccess> {
   if (admin.token !== undefined) return { token: admin.token }
   return isPostgres(place) ? {} : await keepAdminToken(place)
 }
@@ -134,11 +125,7 @@ type ChannelPlace = {
 }
 
 /** A configured directory must exist; the default one may be created later. */
-async function operatorAt(
-  { operator }: OpenedConfig,
-  place: string,
-  env: World["env"],
-): Promise<ChannelPlace | CommandFailure> {
+async function operatorAt({ operator }: ResolvedConfig, place: string, env: World["env"]): Promise<ChannelPlace> {
   const keys: string[] = []
   for (const path of operator.keys) {
     const key = await readKey(path)
@@ -176,7 +163,7 @@ const maxBytes = 1000
 async function keepAdminToken(
   storeFile: string,
   newToken: () => string = () => randomBytes(32).toString("base64url"),
-): Promise<AdminToken | CommandFailure> {
+): Promise<AdminToken> {
   const file = join(dirname(storeFile), "admin-token")
   try {
     return (await readAdminToken(file)) ?? (await makeToken(file, newToken()))
@@ -191,7 +178,7 @@ async function keepAdminToken(
 }
 
 /** The token in a file; nothing where there is none. */
-export async function readAdminToken(path: string): Promise<AdminToken | CommandFailure | undefined> {
+export async function readAdminToken(path: string): Promise<AdminToken | undefined> {
   const file = await open(path, "r").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return undefined
     throw error
@@ -200,7 +187,7 @@ export async function readAdminToken(path: string): Promise<AdminToken | Command
   try {
     const { mode, size } = await file.stat()
     const token = size > maxBytes ? "" : (await file.readFile("utf8")).trim()
-    const refuse = (why: string, next: string): CommandFailure =>
+    const refuse = (why: string, next: string): never =>
       unusable("admin-token-unusable", `The admin token in ${path} is not used: ${why}.`, next)
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       return refuse("others than its owner may read it", `chmod 600 ${path}, or delete it: a new one is made.`)
@@ -213,7 +200,7 @@ export async function readAdminToken(path: string): Promise<AdminToken | Command
 }
 
 /** If two processes start at once, both use the token that was created first. */
-async function makeToken(path: string, token: string): Promise<AdminToken | CommandFailure> {
+async function makeToken(path: string, token: string): Promise<AdminToken> {
   await mkdir(dirname(path), { recursive: true })
   const file = await open(path, "wx", 0o600).catch((error: unknown) => {
     if (systemCode(error) === "EEXIST") return undefined
@@ -232,7 +219,7 @@ async function makeToken(path: string, token: string): Promise<AdminToken | Comm
 
 /** The places of a gateway that agents must not touch. */
 type OwnPlaces = {
-  readonly settings: Pick<ServeSettings, "config" | "file" | "secretRefs">
+  readonly settings: Pick<ServeSettings, "config" | "file" | "secrets">
   /** The store's file or address. */
   readonly place: string
   readonly policyFolder: string
@@ -249,7 +236,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
   const secretNames = [
     "HOLDFAST_ADMIN_TOKEN",
     storeKeyNames.key,
-    ...settings.secretRefs.flatMap(({ ref, of }) => ("env" in ref && of !== "upstream" ? [ref.env] : [])),
+    ...settings.secrets.flatMap(({ ref, use }) => ("env" in ref && /^(?:gateway|store)$/.test(use) ? [ref.env] : [])),
   ]
   return {
     folder: process.cwd(),
@@ -274,7 +261,7 @@ function ownProcess(places: OwnPlaces): OwnProcess {
 }
 
 /** Host names and addresses that lead to this machine. */
-function ownHosts({ listen }: OpenedConfig): readonly string[] {
+function ownHosts({ listen }: ResolvedConfig): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return [
     listen.host,
@@ -285,7 +272,7 @@ function ownHosts({ listen }: OpenedConfig): readonly string[] {
 }
 
 function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): readonly OwnFile[] {
-  const { file, secretRefs } = settings
+  const { file, secrets } = settings
   const files: OwnFile[] = [{ path: policyFolder, what: "its policy folder", isFolder: true }]
   if (!isPostgres(place)) {
     const folder = dirname(place)
@@ -302,8 +289,9 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   const configs =
     file === undefined ? configNames.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
   for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
-  for (const { ref } of secretRefs)
-    if ("file" in ref) files.push({ path: resolve(ref.file), what: "one of its secrets" })
+  // Tokens of clients are theirs to know, and no secret of the gateway's.
+  for (const { ref, use } of secrets)
+    if ("file" in ref && use !== "client") files.push({ path: resolve(ref.file), what: "one of its secrets" })
   const keyFile = env[storeKeyNames.file]
   if (keyFile !== undefined && keyFile !== "") files.push({ path: resolve(keyFile), what: "the key of its store" })
   for (const path of settings.config.operator.keys) files.push({ path: resolve(path), what: "a key that it trusts" })

@@ -4,14 +4,7 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { codeOrThrow } from "../message/errors.ts"
 import { storeOptions, usualFolders } from "./ask-store.ts"
-import {
-  type Command,
-  type CommandAnswer,
-  type CommandFailure,
-  isFailure,
-  type MainGroup,
-  unusable,
-} from "./command.ts"
+import { type Command, type CommandAnswer, type MainGroup, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -81,7 +74,7 @@ function launchd(home: string): Manager {
 }
 
 /** The one of this system; on others there is none. */
-export function managerOf(platform: string, env: World["env"]): Manager | CommandFailure {
+export function managerOf(platform: string, env: World["env"]): Manager {
   const home = env.HOME === undefined || env.HOME === "" ? homedir() : env.HOME
   if (platform === "linux") return systemd(home, env)
   if (platform === "darwin") return launchd(home)
@@ -100,11 +93,11 @@ function runLine([program = "", ...args]: readonly string[], env: World["env"]):
 }
 
 /** Run lines until one fails, which is told with what it said. */
-function runLines(lines: readonly (readonly string[])[], env: World["env"]): CommandFailure | undefined {
+function runLines(lines: readonly (readonly string[])[], env: World["env"]): void {
   for (const line of lines) {
     const { code, said } = runLine(line, env)
     if (code !== 0)
-      return unusable(
+      unusable(
         "service-failed",
         `${line.join(" ")} failed: ${sentenceOf(said).slice(0, 300)}.`,
         /connect to bus|No medium found|not been booted/.test(said)
@@ -112,7 +105,6 @@ function runLines(lines: readonly (readonly string[])[], env: World["env"]): Com
           : "Run it by hand to see more.",
       )
   }
-  return undefined
 }
 
 /** The program as it was started: links followed, so that it outlives the folder that a link stood in. */
@@ -132,7 +124,6 @@ const install: Command = {
   holdfast service install`,
   run: async (args, world) => {
     const manager = managerOf(process.platform, world.env)
-    if (isFailure(manager)) return manager
     const former = join(world.env.HOME ?? homedir(), ".holdfast")
     const folder = resolve(args.valueOf("data") ?? (isThere(former) ? former : usualFolders(world.env).data))
     const text = manager.text([...ownArguments(), "serve", "--data", folder], folder)
@@ -143,8 +134,7 @@ const install: Command = {
     } catch (error) {
       return unwritable(manager.file, codeOrThrow(error))
     }
-    const failure = runLines(manager.start, world.env)
-    if (failure !== undefined) return failure
+    runLines(manager.start, world.env)
     const words = `Installed and started: ${manager.file}. holdfast status --data ${folder} shows it.`
     return answer({ installed: manager.file, data: folder }, words)
   },
@@ -157,11 +147,13 @@ const remove: Command = {
   notes: `  holdfast service remove`,
   run: async (_args, world) => {
     const manager = managerOf(process.platform, world.env)
-    if (isFailure(manager)) return manager
     if (!isThere(manager.file)) return answer({ removed: false }, "No service is installed.")
-    const failure = runLines(manager.stop, world.env)
-    rmSync(manager.file, { force: true })
-    return failure ?? answer({ removed: manager.file }, `Removed: ${manager.file}. Its data is where it was.`)
+    try {
+      runLines(manager.stop, world.env)
+    } finally {
+      rmSync(manager.file, { force: true })
+    }
+    return answer({ removed: manager.file }, `Removed: ${manager.file}. Its data is where it was.`)
   },
 }
 
@@ -172,7 +164,6 @@ const status: Command = {
   notes: `  holdfast service status`,
   run: async (_args, world) => {
     const manager = managerOf(process.platform, world.env)
-    if (isFailure(manager)) return manager
     const installed = isThere(manager.file)
     const running = installed && runLine(manager.ask, world.env).code === 0
     const words = installed

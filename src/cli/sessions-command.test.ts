@@ -37,11 +37,6 @@ const idsIn = async (data: string): Promise<readonly string[]> => {
 const acting = /(?!\n)[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
 describe("help", () => {
-  test.each([...commands.keys()])("the list of commands says of %s what the command says of itself", async (name) => {
-    const listed = commands.get(name)
-    expect((await listed?.load())?.summary).toBe(listed?.summary)
-  })
-
   test("a group lists its commands, and each has a page, in lines that fit a terminal", async () => {
     for (const group of ["sessions", "memory"]) {
       const { exit, stdout } = await holdfast([group, "--help"])

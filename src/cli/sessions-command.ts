@@ -1,42 +1,16 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
-import { type FileHandle, open } from "node:fs/promises"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkSessionId } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { pruneSessions } from "../store/prune.ts"
-import { exportSession } from "../store/session-file.ts"
 import type { SessionId, Store } from "../store/store.ts"
-import {
-  askSession,
-  askStore,
-  damagedPlace,
-  dataOption,
-  dataPlace,
-  findSession,
-  openPlace,
-  placeWords,
-  sessionNamed,
-  storeOptions,
-} from "./ask-store.ts"
-import {
-  type Arguments,
-  type Command,
-  type CommandFailure,
-  isFailure,
-  type MainCommand,
-  type MainGroup,
-  misuse,
-  readCount,
-  unusable,
-} from "./command.ts"
-import { unwritable } from "./deliver.ts"
-import { sessionsImport } from "./sessions-import.ts"
+import { askSession, askStore, findSession, placeWords, sessionNamed, storeOptions } from "./ask-store.ts"
+import { type Command, type MainCommand, type MainGroup, misuse, readCount, readSpan, unusable } from "./command.ts"
+import { sessionsExport, sessionsImport, sessionsVerify } from "./sessions-files.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
-import { sessionsVerify } from "./sessions-verify.ts"
-import { count, escapeActing, jsonLine, moment, number, sentenceOf, startProgress, table } from "./terminal/output.ts"
-import type { World } from "./world.ts"
+import { count, moment, number, right, sentenceOf, table } from "./terminal/output.ts"
 
 const sessionsFork: Command = {
   summary: "Make a session of its own that has everything up to here, or up to an entry",
@@ -122,11 +96,9 @@ wanted again. The room on the disk is given back by holdfast sessions vacuum.
   holdfast sessions delete 4f1c --yes`,
   run: async (args, world) => {
     const named = sessionNamed(args)
-    if (isFailure(named)) return named
     return askStore(args, world, async ({ store }) => {
       // What is left of a session without a log goes by its whole name alone.
       const found = (await store.holdings(named)).memory.length > 0 ? undefined : await findSession(store, named)
-      if (found !== undefined && isFailure(found)) return found
       const id = found?.id ?? named
       const had = await holdingsOf(store, id)
       const { entries, memory, summaries } = had
@@ -241,7 +213,10 @@ const sessionsPrune: Command = {
   run: async (args, world) => {
     const age = args.valueOf("older-than")
     if (age === undefined) return misuse("It was not said which sessions to delete.", "Write --older-than 30d.")
-    const updatedBeforeMs = world.dateMs() - readAge(age)
+    const ageMs = age.endsWith("m") ? undefined : readSpan(age)
+    if (ageMs === undefined)
+      refuseOption("--older-than", "an age such as 12h, 30d or 8w", JSON.stringify(age.slice(0, 40)))
+    const updatedBeforeMs = world.dateMs() - ageMs
     return askStore(args, world, async ({ store }) => {
       if (args.isOn("yes")) {
         const { removed } = await pruneSessions(store, { updatedBeforeMs, now: world.dateMs })
@@ -266,88 +241,7 @@ const sessionsPrune: Command = {
   },
 }
 
-const columnsSessionsPrune = ["LAST WRITTEN", { title: "ENTRIES", align: "right" }, "SESSION"] as const
-
-const hourMs = 3_600_000
-const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
-
-/** "30d" in milliseconds. */
-function readAge(text: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
-  const ms = Number(digits) * (unitMs[unit] ?? 0)
-  if (ms > 0) return ms
-  const expected = "an age such as 12h, 30d or 8w"
-  refuseOption("--older-than", expected, JSON.stringify(text.slice(0, 40)))
-}
-
-const sessionsExport: Command = {
-  summary: "Write a session whole as JSON lines, to keep or to import elsewhere",
-  usage: "sessions export ID [--out FILE] [--json]",
-  options: {
-    out: { value: "FILE", help: "write it there, for the owner alone; to stdout unless given" },
-    json: { help: "with --out, one JSON object that says what was written; without, the lines are JSON anyway" },
-    ...dataOption,
-  },
-  maxPositionals: 1,
-  notes: `It has everything in it: log, summaries and memory of the session, and the secret that its recall handles are made
-with. It is as private as the session was. A file that broke off is told by its missing last line.
-
-  holdfast sessions export 4f1c --out 4f1c.jsonl
-  holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
-  run: async (args, world) => {
-    const named = sessionNamed(args)
-    if (isFailure(named)) return named
-    const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
-    const store = await openPlace(place, world.env)
-    if (isFailure(store)) return store
-    try {
-      const found = await findSession(store, named)
-      return isFailure(found) ? found : await deliverLines(exportSession(store, found.id), args, world)
-    } catch (error) {
-      return damagedPlace(error, place)
-    } finally {
-      await store.close()
-    }
-  },
-}
-
-async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0 | CommandFailure> {
-  const out = args.valueOf("out")
-  if (out === undefined) {
-    for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
-    return 0
-  }
-  const json = args.isOn("json")
-  const stopProgress = startProgress(json, world.stderr)
-  const written = await writeLines(out, lines).finally(stopProgress)
-  if (typeof written !== "number") return written
-  if (json) {
-    await world.stdout.write(jsonLine({ out, lines: written }))
-    return 0
-  }
-  await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
-  return 0
-}
-
-/** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
-async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number | CommandFailure> {
-  let file: FileHandle | undefined
-  let written = 0
-  try {
-    for await (const line of lines) {
-      file ??= await open(path, "w", 0o600)
-      await file.writeFile(`${escapeActing(line)}\n`)
-      written += 1
-    }
-    return written
-  } catch (error) {
-    if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error
-    return unwritable(path, String(error.code))
-  } finally {
-    await file?.close()
-  }
-}
+const columnsSessionsPrune = ["LAST WRITTEN", right("ENTRIES"), "SESSION"] as const
 
 export const sessionsCommand: MainGroup = {
   notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another

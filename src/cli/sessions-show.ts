@@ -17,6 +17,8 @@ import {
   number,
   type Paper,
   paragraph,
+  paragraphs,
+  right,
   sentenceOf,
   table,
   wrap,
@@ -46,16 +48,19 @@ function accountEntry(entry: HistoryEntry, explanation: Explanation, paper: Pape
     ...(isCut ? [paper.dim("It is longer; --json has all of it.")] : []),
     "",
     ...paragraph("Shown now", `${stateWords[state]}.`, paper),
-    ...changes.flatMap(({ checkpoint, atMs, undone, what, reason }, n) => {
-      const done = `${what === "shortened" ? "shortened" : "left out"} by ${checkpoint}, ${moment(atMs)}`
-      const text = `${done}: ${reasonWords(reason)}${undone ? "; undone since" : ""}`
-      return paragraph(n === 0 ? "Changed" : "", text, paper)
-    }),
-    ...lines
-      .slice(0, maxListed)
-      .flatMap((line, n) => paragraph(n === 0 ? "Digest" : "", clip(line, paper.width * 2), paper)),
-    ...events.flatMap((event, n) => paragraph(n === 0 ? "Trace" : "", event, paper)),
+    ...paragraphs("Changed", changes.map(changeWords), paper),
+    ...paragraphs(
+      "Digest",
+      lines.slice(0, maxListed).map((line) => clip(line, paper.width * 2)),
+      paper,
+    ),
+    ...paragraphs("Trace", events, paper),
   ]
+}
+
+function changeWords({ checkpoint, atMs, undone, what, reason }: Explanation["changes"][number]): string {
+  const done = `${what === "shortened" ? "shortened" : "left out"} by ${checkpoint}, ${moment(atMs)}`
+  return `${done}: ${reasonWords(reason)}${undone ? "; undone since" : ""}`
 }
 
 const isShortening = (reason: string): reason is keyof typeof shortenWords => Object.hasOwn(shortenWords, reason)
@@ -120,10 +125,12 @@ function listed<Item>(
   paper: Paper,
 ): readonly string[] {
   const rest = items.length > maxListedSessions ? [`and ${number(items.length - maxListedSessions)} more`] : []
-  const lines = [...items.slice(0, maxListedSessions).map(lineOf), ...rest]
-  return lines.length === 0
-    ? paragraph(label, "none", paper)
-    : lines.flatMap((line, n) => paragraph(n === 0 ? label : "", clip(line, (paper.width - indent) * 3), paper))
+  const lines = items.length === 0 ? ["none"] : [...items.slice(0, maxListedSessions).map(lineOf), ...rest]
+  return paragraphs(
+    label,
+    lines.map((line) => clip(line, (paper.width - indent) * 3)),
+    paper,
+  )
 }
 
 const branchLine = ({ tip, messages, current }: Branch): string =>
@@ -282,8 +289,8 @@ export function sessionTable(sessions: readonly ListedSession[], paper: Paper): 
   const hasAgents = new Set(sessions.map(({ agent }) => agent)).size > 1
   const columns = [
     "LAST WRITTEN",
-    { title: "CONTEXT", align: "right" as const },
-    { title: "COMPACTED", align: "right" as const },
+    right("CONTEXT"),
+    right("COMPACTED"),
     ...(hasAgents ? ["AGENT"] : []),
     { title: "FIRST WORDS", fit: "cut" as const },
     "SESSION",

@@ -8,15 +8,7 @@ import { type Accepted, openOperator } from "../guard/operator/operator.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type AskedOperator, askOperator, operatorOptions, usualFolders } from "./ask-store.ts"
-import {
-  type Arguments,
-  type CommandFailure,
-  type CommandResult,
-  isFailure,
-  misuse,
-  type Options,
-  unusable,
-} from "./command.ts"
+import { type Arguments, type CommandAnswer, misuse, type Options, unusable } from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.ts"
 import { sentenceOf } from "./terminal/output.ts"
@@ -40,13 +32,12 @@ export async function signAndSubmit(
   world: World,
   command: OperatorCommand,
   words: Submission["words"],
-): Promise<CommandResult> {
+): Promise<CommandAnswer> {
   const key = await readKeyFile(args, world.env)
-  if (isFailure(key)) return key
   const print = args.isOn("print")
   if (!print && args.valueOf("audience") !== undefined)
     return misuse("--audience goes with --print.", "Leave it out: the store knows for whom it is.")
-  const ask = (asked: AskedOperator): Promise<CommandResult> =>
+  const ask = (asked: AskedOperator): Promise<CommandAnswer> =>
     print
       ? printSigned(asked, key, command, args, world)
       : submitTo(asked, world, {
@@ -76,7 +67,7 @@ async function printSigned(
   command: OperatorCommand,
   args: Arguments,
   world: World,
-): Promise<CommandResult> {
+): Promise<CommandAnswer> {
   const named = args.valueOf("audience")
   const found = named === undefined ? await inspectOperator(present({ store, directory })) : undefined
   const audience = named ?? found?.log.audience ?? ""
@@ -103,7 +94,7 @@ export async function submitTo(
   { store, directory, place }: AskedOperator,
   world: World,
   { key, make, words }: Submission,
-): Promise<CommandResult> {
+): Promise<CommandAnswer> {
   if (store === undefined) throw new Error("holdfast bug: a store that should have been made is not there")
   const operator = await openOperator({ store, now: world.dateMs, watch: false, ...present({ directory }) })
   try {
@@ -121,7 +112,7 @@ export async function submitTo(
     const problem = error instanceof HoldfastError ? error.problem : undefined
     if (problem?.code !== "command-refused" || problem.reason !== "key-unknown" || key === undefined) throw error
     const next = `Where the store is, trust its public half: holdfast keys trust ${key.path.replace(/\.key$/, "")}.pub`
-    return { ...unusable(problem.code, describe(problem).sentence, next), problem }
+    return unusable(problem.code, describe(problem).sentence, next, problem)
   } finally {
     await operator.close()
   }
@@ -134,7 +125,7 @@ export const usualKey = (env: World["env"]): string => join(usualFolders(env).co
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
 /** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. A file that others may read is refused. */
-async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile | CommandFailure> {
+async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile> {
   const usual = usualKey(env)
   const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? (existsSync(usual) ? usual : "")
   if (path === "")

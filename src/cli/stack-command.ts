@@ -22,14 +22,13 @@ import {
   type Arguments,
   type Command,
   type CommandAnswer,
-  type CommandFailure,
   commandFailure,
   type MainGroup,
   unusable,
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
-import { failedSettings, readResolved, settingOptions } from "./serve-settings.ts"
-import { count, number, type Paper, printable, sentenceOf, table } from "./terminal/output.ts"
+import { readResolved, settingOptions } from "./serve-settings.ts"
+import { count, number, type Paper, printable, right, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 /** How much of a fingerprint is shown to people: enough to tell versions apart. */
@@ -52,30 +51,29 @@ type ReadStack = {
   readonly windowTokens: number
 }
 
-const noStack = unusable(
-  "stack-missing",
-  "The configuration has no stack for such a call.",
-  "Write stack: or documents: into the configuration; holdfast serve --print-schema prints all that it may say.",
-)
+const noStack = (): never =>
+  unusable(
+    "stack-missing",
+    "The configuration has no stack for such a call.",
+    "Write stack: or documents: into the configuration; holdfast serve --print-schema prints all that it may say.",
+  )
 
 /** The stack that a call as described would get, from the sources as they are now. */
 async function readChosen(
   args: Arguments,
   world: World,
   said: { readonly agent?: string; readonly tenant?: string } = {},
-): Promise<ReadStack | CommandFailure> {
-  const settings = await readResolved(args, world.env)
-  if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
+): Promise<ReadStack> {
+  const config = await readResolved(args, world.env)
   const [model, client] = [args.valueOf("model"), args.valueOf("client")]
   const { agent = said.agent, tenant = said.tenant } = present({
     agent: args.valueOf("agent"),
     tenant: args.valueOf("tenant"),
   })
-  const { stacks } = settings.resolved
+  const { stacks } = config
   const nothingSaid = [model, client, agent, tenant].every((name) => name === undefined)
   const options = nothingSaid ? stacks[0]?.stack : chooseStack(stacks, { model, client, agent, tenant })
-  if (options === undefined) return noStack
-  return await readStack(options, model, settings.resolved)
+  return options === undefined ? noStack() : await readStack(options, model, config)
 }
 
 async function readStack(
@@ -87,8 +85,6 @@ async function readStack(
   const windowTokens = config.windowTokens ?? meter.model.windowTokens
   return { options, stack: await createStackReader().read(options), meter, windowTokens }
 }
-
-const isRead = (found: ReadStack | CommandFailure): found is ReadStack => "stack" in found
 
 const sectionJson = ({ name, hash, label, text, minTokens, shrink, document }: Section, meter: Meter) => ({
   name,
@@ -110,14 +106,7 @@ const stackJson = (stack: Stack, meter: Meter) => ({
   })),
 })
 
-const columns = [
-  "LAYER",
-  "VERSION",
-  { title: "TOKENS", align: "right" },
-  { title: "AT LEAST", align: "right" },
-  "GIVES WAY",
-  "SECTION",
-] as const
+const columns = ["LAYER", "VERSION", right("TOKENS"), right("AT LEAST"), "GIVES WAY", "SECTION"] as const
 
 const givesWay: Readonly<Record<Section["shrink"]["type"], string>> = {
   fixed: "never",
@@ -159,7 +148,6 @@ const stackShow: Command = {
   holdfast stack show --json > before.json`,
   run: async (args, world) => {
     const found = await readChosen(args, world)
-    if (!isRead(found)) return found
     const { options, meter, windowTokens } = found
     const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
     const texts = renderStack(stack).map(textOfPart)
@@ -220,8 +208,7 @@ const stackDiff: Command = {
       const before = savedStack(await readFile(named, "utf8"))
       if (before === undefined)
         return unusable("file-invalid", `${named} is no stack.`, "Save one with holdfast stack show --json.")
-      const found = await readChosen(args, world)
-      return isRead(found) ? diffAnswer(before, found.stack) : found
+      return diffAnswer(before, (await readChosen(args, world)).stack)
     }
     return askSession(args, world, async ({ session, row }) => {
       const before = await session.stack()
@@ -232,7 +219,7 @@ const stackDiff: Command = {
           "It gets one with its next request.",
         )
       const found = await readChosen(args, world, { agent: row.agent, tenant: row.tenant })
-      return isRead(found) ? diffAnswer(before.source, found.stack) : found
+      return diffAnswer(before.source, found.stack)
     })
   },
 }
@@ -300,11 +287,9 @@ const stackCheck: Command = {
 
   holdfast stack check`,
   run: async (args, world) => {
-    const settings = await readResolved(args, world.env)
-    if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
-    const { resolved } = settings
-    if (resolved.stacks.length === 0) return noStack
-    const checked = await Promise.all(resolved.stacks.map((rule) => checkRule(rule, resolved)))
+    const config = await readResolved(args, world.env)
+    if (config.stacks.length === 0) return noStack()
+    const checked = await Promise.all(config.stacks.map((rule) => checkRule(rule, config)))
     const failed = checked.find(({ problem }) => problem !== undefined)?.problem
     return {
       json: {

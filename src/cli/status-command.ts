@@ -4,14 +4,24 @@ import { present } from "../message/present.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
-import { dataPlace, openPlace, openSession, placeWords, storeOptions } from "./ask-store.ts"
-import { type Arguments, asTyped, type CommandFailure, isFailure, type MainCommand, unusable } from "./command.ts"
+import { dataPlace, openIfThere, openSession, placeWords, storeOptions } from "./ask-store.ts"
+import { type Arguments, asTyped, type MainCommand, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
-import { configuredPlace, failedSettings, readSettings, settingOptions } from "./serve-settings.ts"
+import { configuredPlace, readSettings, settingOptions } from "./serve-settings.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
-import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf } from "./terminal/output.ts"
+import {
+  clip,
+  count,
+  jsonLine,
+  moment,
+  number,
+  type Paper,
+  paragraph,
+  paragraphs,
+  sentenceOf,
+} from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
 /** Sessions that the screen lists, and that today's figures are read from at most. */
@@ -49,14 +59,13 @@ did not send because of compactions, at the model table's price of cache reads, 
   holdfast status`,
   run: async (args, world) => {
     const place = dataPlace(args.valueOf("data"), world.env)
-    if (isFailure(place)) return place
     const gateways: GatewayState[] = []
     for (const gateway of findGateways(place)) gateways.push(await stateOf(gateway))
-    const store = await openPlace(place, world.env)
-    if (isFailure(store) && store.code !== "store-missing") return store
-    const status = isFailure(store)
-      ? { place, gateways, sessions: 0, today: 0, latest: [] }
-      : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
+    const store = await openIfThere(place, world.env)
+    const status =
+      store === undefined
+        ? { place, gateways, sessions: 0, today: 0, latest: [] }
+        : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
     const json = { ...status, place: placeWords(place), running: gateways.length > 0 }
     return { json, text: (paper) => screenOf(status, paper, world.env) }
   },
@@ -104,11 +113,8 @@ function screenOf(
   paper: Paper,
   env: World["env"],
 ): readonly string[] {
-  const none = "none runs on this store. holdfast wrap claude, or holdfast serve, starts one."
-  const running =
-    gateways.length === 0
-      ? paragraph("Gateway", asTyped(none, env), paper)
-      : gateways.flatMap((state, n) => paragraph(n === 0 ? "Gateway" : "", gatewayWords(state), paper))
+  const none = asTyped("none runs on this store. holdfast wrap claude, or holdfast serve, starts one.", env)
+  const running = paragraphs("Gateway", gateways.length === 0 ? [none] : gateways.map(gatewayWords), paper)
   const standing = gateways.find((state) => state.standing !== undefined)?.standing
   const rules = standing === undefined ? [] : [enforcedCounts(listLength(standing.rules), listLength(standing.judging))]
   const held = tally === undefined ? [] : [`${count(tally.rules, "rule")} in the sessions of today`]
@@ -166,9 +172,8 @@ export const tailCommand: MainCommand = {
   run: tail,
 }
 
-async function tail(args: Arguments, world: World): Promise<number | CommandFailure> {
+async function tail(args: Arguments, world: World): Promise<number> {
   const place = dataPlace(args.valueOf("data"), world.env)
-  if (isFailure(place)) return place
   const [gateway] = findGateways(place)
   if (gateway === undefined)
     return unusable(
@@ -285,12 +290,9 @@ variables as to holdfast serve.
   holdfast open --print --port 9000`,
   run: async (args, world) => {
     const settings = await readSettings(args, world.env)
-    if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
     const { admin, listen } = settings.config
     const place = configuredPlace(settings.config, world.env)
-    if (isFailure(place)) return place
     const token = admin.token ?? (await readAdminToken(join(place, "..", "admin-token")))
-    if (typeof token === "object" && isFailure(token)) return token
     if (token === undefined)
       return unusable(
         "admin-token-missing",
@@ -299,9 +301,8 @@ variables as to holdfast serve.
       )
     const isAddressGiven = args.isOn("port") || args.isOn("host")
     const [running] = isAddressGiven ? [] : findGateways(place)
-    const base = running?.url ?? addressOf(listen)
+    const base = running?.url ?? localUrl(listen)
     const code = await askForCode(base, typeof token === "string" ? token : token.token)
-    if (isFailure(code)) return code
     const link = `${base}/inspector#code=${code}`
     if (args.isOn("json")) await world.stdout.write(jsonLine({ link }))
     else await world.stdout.write(`${link}\n`)
@@ -310,30 +311,27 @@ variables as to holdfast serve.
   },
 }
 
-/** Where a browser on this machine reaches a gateway that listens there. */
-function addressOf({ host, port }: { readonly host: string; readonly port: number }): string {
+/** Where a program on this machine reaches a gateway that listens there: at loopback, if it listens at all addresses. */
+export function localUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   const name = host === "0.0.0.0" || host === "::" || host === "" ? "127.0.0.1" : host
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`
 }
 
-async function askForCode(base: string, token: string): Promise<string | CommandFailure> {
-  const failed = (why: string, next: string): CommandFailure =>
+async function askForCode(base: string, token: string): Promise<string> {
+  const failed = (why: string, next: string): never =>
     unusable("gateway-unreachable", `The gateway at ${base} ${why}.`, next)
   const elsewhere = "Start it with holdfast serve, or say where it listens: --port N, --host H."
-  try {
-    const answer = await fetch(`${base}/admin/sign-in-codes`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(answerMs),
-    })
-    const told = tryParse(await answer.text())
-    if (answer.ok && isObject(told) && typeof told.code === "string") return told.code
-    if (answer.status === 401)
-      return failed("has another admin token", "It was started with another store: name the same --data.")
-    return failed(`answered with ${answer.status}`, elsewhere)
-  } catch {
-    return failed("does not answer", elsewhere)
-  }
+  const [status, text] = await fetch(`${base}/admin/sign-in-codes`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(answerMs),
+  })
+    .then(async (answer) => [answer.status, await answer.text()] as const)
+    .catch(() => failed("does not answer", elsewhere))
+  const told = tryParse(text)
+  if (status === 200 && isObject(told) && typeof told.code === "string") return told.code
+  if (status === 401) failed("has another admin token", "It was started with another store: name the same --data.")
+  return failed(`answered with ${status}`, elsewhere)
 }
 
 /** The link is printed as well, so that nothing is lost where no browser opens. */

@@ -58,21 +58,15 @@ const codex: ClientSetup = {
 const opencode: ClientSetup = {
   addressNames: [],
   launch: (url, { OPENCODE_CONFIG_CONTENT: given = "" }) => {
-    const own = tryParse(given)
-    const provider = isObject(own) && isObject(own.provider) ? own.provider : {}
-    const at = (name: string, baseURL: string): object => {
-      const before = isObject(provider[name]) ? provider[name] : {}
-      const options = isObject(before.options) ? before.options : {}
-      return { [name]: { ...before, options: { ...options, baseURL } } }
-    }
-    const providers = {
-      ...provider,
-      ...at("anthropic", `${url}/v1`),
-      ...at("openai", `${url}/v1`),
-      ...at("google", `${url}/v1beta`),
-    }
-    const config = { ...(isObject(own) ? own : {}), provider: providers }
-    return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) }, args: [] }
+    const own = fieldsOf(tryParse(given))
+    const provider = withProviders(
+      own.provider,
+      { anthropic: "/v1", openai: "/v1", google: "/v1beta" },
+      (before, path) => ({
+        options: { ...fieldsOf(before.options), baseURL: url + path },
+      }),
+    )
+    return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...own, provider }) }, args: [] }
   },
 }
 
@@ -85,29 +79,32 @@ const pi: ClientSetup = {
     const made = mkdtempSync(join(tmpdir(), "holdfast-pi-"))
     for (const name of existsSync(folder) ? readdirSync(folder) : [])
       if (name !== piModels) symlinkSync(join(folder, name), join(made, name))
-    const models = tryParse(textOf(join(folder, piModels)) ?? "{}")
-    writeFileSync(join(made, piModels), JSON.stringify(modelsAt(url, isObject(models) ? models : {})), { mode: 0o600 })
+    const models = fieldsOf(tryParse(textOf(join(folder, piModels)) ?? "{}"))
+    const paths = { anthropic: "", openai: "/v1", google: "/v1beta" }
+    const providers = withProviders(models.providers, paths, (_, path) => ({ baseUrl: url + path }))
+    writeFileSync(join(made, piModels), JSON.stringify({ ...models, providers }), { mode: 0o600 })
     return { env: { PI_CODING_AGENT_DIR: made }, args: [], clear: () => returnFiles(made, folder) }
   },
 }
 
 const piModels = "models.json"
 
-function modelsAt(url: string, models: Readonly<Record<string, unknown>>): object {
-  const providers = isObject(models.providers) ? models.providers : {}
-  const at = (name: string, baseUrl: string): object => {
-    const before = providers[name]
-    return { [name]: { ...(isObject(before) ? before : {}), baseUrl } }
-  }
-  return {
-    ...models,
-    providers: {
-      ...providers,
-      ...at("anthropic", url),
-      ...at("openai", `${url}/v1`),
-      ...at("google", `${url}/v1beta`),
-    },
-  }
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+
+/** The user's own providers, each of these vendors with its address changed. */
+function withProviders(
+  given: unknown,
+  paths: Readonly<Record<string, string>>,
+  changeOf: (before: Fields, path: string) => Fields,
+): Fields {
+  const own = fieldsOf(given)
+  const changed = Object.entries(paths).map(([name, path]) => {
+    const before = fieldsOf(own[name])
+    return [name, { ...before, ...changeOf(before, path) }]
+  })
+  return { ...own, ...Object.fromEntries(changed) }
 }
 
 /** What the process wrote anew beside the links, a login for one, goes where it belongs. */

@@ -8,27 +8,11 @@ import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
 import { openPlace, openSession, placeWords } from "./ask-store.ts"
-import {
-  type Arguments,
-  asTyped,
-  type CommandFailure,
-  isFailure,
-  type MainCommand,
-  misuse,
-  type Options,
-  unusable,
-} from "./command.ts"
+import { type Arguments, asTyped, type MainCommand, misuse, type Options, unusable } from "./command.ts"
 import { tallyLogs, tallyWords } from "./log-tally.ts"
 import { askAdmin, clientsOf, findGateways, joinGateway, noteGateway, type RunningGateway } from "./running-gateway.ts"
 import { openGround } from "./serve-open.ts"
-import {
-  configuredPlace,
-  failedSettings,
-  gatewayOptions,
-  readSettings,
-  type ServeSettings,
-  settingOptions,
-} from "./serve-settings.ts"
+import { configuredPlace, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
 import { count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientNames, type Launch, setupOf, upstreamOf } from "./wrap-clients.ts"
@@ -84,7 +68,7 @@ type Way = {
   readonly close: () => Promise<void>
 }
 
-async function wrap(args: Arguments, world: World): Promise<number | CommandFailure> {
+async function wrap(args: Arguments, world: World): Promise<number> {
   const [program, ...rest] = args.positionals
   if (program === undefined)
     return misuse(
@@ -100,17 +84,15 @@ async function wrap(args: Arguments, world: World): Promise<number | CommandFail
       "Say which one is meant with --upstream URL.",
     )
   const way = await openWay(withUpstream(args, upstream), world, program, upstream !== undefined)
-  if (isFailure(way)) return way
   const sinceMs = world.dateMs()
   let launch: Launch | undefined
   try {
     launch = setup.launch(way.url, world.env)
     const isQuiet = args.isOn("quiet")
     if (!isQuiet) await world.stderr.write(`holdfast: ${sentenceOf(program)} goes through ${way.words}.\n`)
-    const code = await runProgram(program, [...launch.args, ...rest], { ...world.env, ...launch.env })
-    if (isFailure(code)) return code
+    const exitCode = await runProgram(program, [...launch.args, ...rest], { ...world.env, ...launch.env })
     if (!isQuiet) await tellDone(way, sinceMs, args, world)
-    return code.exitCode
+    return exitCode
   } finally {
     launch?.clear?.()
     await way.close()
@@ -148,16 +130,9 @@ async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World
   await world.stderr.write(`holdfast: ${tallyWords(tally, words)}.${look}\n`)
 }
 
-async function openWay(
-  args: Arguments,
-  world: World,
-  program: string,
-  isElsewhere: boolean,
-): Promise<Way | CommandFailure> {
+async function openWay(args: Arguments, world: World, program: string, isElsewhere: boolean): Promise<Way> {
   const settings = await readSettings(args, world.env)
-  if ("faults" in settings) return await failedSettings(settings.faults, false, world)
   const place = configuredPlace(settings.config, world.env)
-  if (isFailure(place)) return place
   const asks = ["port", "host", "window", "policy", "config"].some((name) => args.isOn(name))
   const running = isElsewhere || asks ? [] : findGateways(place)
   for (const gateway of running) {
@@ -174,12 +149,11 @@ async function joinWay(
   place: string,
   { dateMs, env }: World,
   leave: () => void,
-): Promise<Way | CommandFailure> {
-  const store = await openPlace(place, env)
-  if (isFailure(store)) {
+): Promise<Way> {
+  const store = await openPlace(place, env).catch((error: unknown) => {
     leave()
-    return store
-  }
+    throw error
+  })
   const sinceMs = dateMs()
   return {
     url: gateway.url,
@@ -212,16 +186,10 @@ async function joinWay(
 /** Limit on faults reported at the end, when the client has left the terminal. */
 const maxFaults = 5
 
-async function startWay(
-  settings: ServeSettings,
-  args: Arguments,
-  world: World,
-  program: string,
-): Promise<Way | CommandFailure> {
+async function startWay(settings: ServeSettings, args: Arguments, world: World, program: string): Promise<Way> {
   let port: number | undefined
   const { dateMs: now, env } = world
   const ground = await openGround(settings, { now, env, port: () => port, withoutPolicyFolder: false })
-  if (isFailure(ground)) return ground
   const calls: WrappedCall[] = []
   const faults: string[] = []
   const onFault = (error: unknown): void => {
@@ -282,23 +250,13 @@ const passedSignals = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT", "SI
 const keyboardSignals = ["SIGINT", "SIGQUIT"] as const
 
 /** Run a program in this terminal to its end, and say how it ended, as a shell would. */
-async function runProgram(
-  program: string,
-  args: readonly string[],
-  env: World["env"],
-): Promise<{ readonly exitCode: number } | CommandFailure> {
+async function runProgram(program: string, args: readonly string[], env: World["env"]): Promise<number> {
   const child = spawn(program, args, { stdio: "inherit", env, shell: false })
   const release = passSignals(child)
-  const { promise, resolve } = Promise.withResolvers<{ readonly exitCode: number } | CommandFailure>()
-  child.on("error", (error) => resolve(notStarted(program, error)))
-  child.on("close", (code, signal) =>
-    resolve({ exitCode: code ?? 128 + (signal === null ? 1 : (constants.signals[signal] ?? 1)) }),
-  )
-  try {
-    return await promise
-  } finally {
-    release()
-  }
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  child.on("error", reject)
+  child.on("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 1 : (constants.signals[signal] ?? 1))))
+  return await promise.catch((error: Error) => notStarted(program, error)).finally(release)
 }
 
 function passSignals(child: ChildProcess): () => void {
@@ -314,10 +272,10 @@ function passSignals(child: ChildProcess): () => void {
   }
 }
 
-function notStarted(program: string, error: Error): CommandFailure {
+function notStarted(program: string, error: Error): never {
   const code = "code" in error ? String(error.code) : error.message
   const isMissing = code === "ENOENT"
-  return unusable(
+  unusable(
     "program-unusable",
     isMissing ? `There is no program ${program}.` : `The program ${program} could not be started (${code}).`,
     isMissing ? "Install it, or check the name and PATH." : "Check that it may be run.",

@@ -7,10 +7,10 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Command, isGroup } from "../../src/cli/command.ts"
-import { commands, run } from "../../src/cli/run.ts"
-import type { Sink } from "../../src/cli/terminal/output.ts"
+import { commands } from "../../src/cli/run.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
+import { holdfast as runLine } from "../fixtures/cli/command-line.ts"
 import { storeSessions } from "../fixtures/mcp/stored-sessions.ts"
 import { main } from "../support/programs.ts"
 
@@ -56,25 +56,11 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const sink = (): Sink & { readonly said: () => string } => {
-  const texts: string[] = []
-  return {
-    write: async (text) => void texts.push(text),
-    isTerminal: false,
-    hasColour: false,
-    said: () => texts.join(""),
-  }
-}
-
-async function holdfast(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const [stdout, stderr] = [sink(), sink()]
-  const none = async function* (): AsyncGenerator<Uint8Array> {}
-  const exit = await run(argv, {
-    ...{ stdin: none(), stdinIsTerminal: false, stdout, stderr, nowMs: () => performance.now(), dateMs: Date.now },
-    ...{ env: { HOME: folder, HOLDFAST_DATA: data, PATH: `${folder}:${process.env.PATH}`, ...env }, debug: false },
+const holdfast = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runLine(argv, {
+    env: { HOME: folder, HOLDFAST_DATA: data, PATH: `${folder}:${process.env.PATH}`, ...env },
+    dateMs: Date.now,
   })
-  return { exit, stdout: stdout.said(), stderr: stderr.said() }
-}
 
 /** Every command by its words, those of groups included. */
 async function leaves(): Promise<ReadonlyMap<string, Command>> {

@@ -1,10 +1,8 @@
 import { createServer } from "node:net"
 import { expect, test } from "vitest"
-import { isFailure, readArguments } from "../../src/cli/command.ts"
 import { createServeCommand } from "../../src/cli/serve-command.ts"
-import type { Sink } from "../../src/cli/terminal/output.ts"
-import type { World } from "../../src/cli/world.ts"
 import { startGateway } from "../../src/gateway/gateway.ts"
+import { perform } from "../fixtures/cli/command-line.ts"
 import { describePostgres } from "../support/postgres-suite.ts"
 import { startLine } from "./start-line.ts"
 import { isWireError, wires } from "./wires.ts"
@@ -17,12 +15,6 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
-const sink = (said: string[]): Sink => ({
-  write: async (text) => void said.push(text),
-  isTerminal: false,
-  hasColour: false,
-})
-
 await describePostgres("a gateway that starts while PostgreSQL is away", (server) => {
   test("is alive and not ready, refuses requests for now, and is ready once PostgreSQL is there", async () => {
     const databaseUrl = await server.createDatabase()
@@ -32,7 +24,6 @@ await describePostgres("a gateway that starts while PostgreSQL is away", (server
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const stop = new AbortController()
-    const said: string[] = []
     const command = createServeCommand({
       startGateway,
       openTelemetry: async () => undefined,
@@ -41,19 +32,7 @@ await describePostgres("a gateway that starts while PostgreSQL is away", (server
       stop: () => ({ signal: stop.signal, release: () => {} }),
     })
     const argv = ["--data", away.href, "--port", String(port), "--upstream", "http://127.0.0.1:9"]
-    const args = readArguments(argv, command.options, command.maxPositionals)
-    if (isFailure(args)) throw new Error(args.sentence)
-    const world: World = {
-      stdin: (async function* () {})(),
-      stdinIsTerminal: false,
-      stdout: sink([]),
-      stderr: sink(said),
-      nowMs: () => performance.now(),
-      dateMs: Date.now,
-      env: {},
-      debug: false,
-    }
-    const ended = command.run(args, world)
+    const ended = perform(command, argv, { dateMs: Date.now })
     const statusOf = (path: string): Promise<number> =>
       fetch(`${url}${path}`).then(
         ({ status }) => status,
@@ -69,8 +48,7 @@ await describePostgres("a gateway that starts while PostgreSQL is away", (server
     const line = await startLine(databaseUrl, storePort)
     await expect.poll(() => statusOf("/readyz"), { timeout: 20_000 }).toBe(200)
     stop.abort()
-    expect(await ended).toBe(0)
+    expect(await ended).toMatchObject({ exit: 0, stderr: expect.stringContaining("store-unavailable") })
     line.close()
-    expect(said.join("")).toContain("store-unavailable")
   }, 60_000)
 })

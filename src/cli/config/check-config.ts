@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from "yaml"
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
 import type { z } from "zod"
 import { lazy } from "../../language/lazy.ts"
 import { nearest } from "../../message/nearest.ts"
@@ -65,24 +65,10 @@ function isJson(text: string): boolean {
 /** The offset of a value, or of its name if it has one: that is the line a person looks for. */
 function offsetOf(document: ReturnType<typeof parseDocument>, path: Path): number | undefined {
   const above = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
-  const items = membersOf(above)
   const last = path.at(-1)
-  const item = typeof last === "number" ? items[last] : items.find((member) => nameOf(member) === last)
-  return startOf(typeof item === "object" && item !== null && "key" in item ? item.key : item)
-}
-
-const membersOf = (node: unknown): readonly unknown[] =>
-  typeof node === "object" && node !== null && "items" in node && Array.isArray(node.items) ? node.items : []
-
-function nameOf(member: unknown): unknown {
-  const key = typeof member === "object" && member !== null && "key" in member ? member.key : undefined
-  return typeof key === "object" && key !== null && "value" in key ? key.value : key
-}
-
-function startOf(node: unknown): number | undefined {
-  if (typeof node !== "object" || node === null || !("range" in node) || !Array.isArray(node.range)) return undefined
-  const [start] = node.range
-  return typeof start === "number" ? start : undefined
+  const isNamed = ({ key }: { readonly key: unknown }): boolean => (isScalar(key) ? key.value : key) === last
+  const found = isMap(above) ? above.items.find(isNamed)?.key : isSeq(above) ? above.items[Number(last)] : undefined
+  return isNode(found) ? found.range?.[0] : undefined
 }
 
 const space = /[ \t\r\n]*/y

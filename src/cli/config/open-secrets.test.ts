@@ -5,19 +5,21 @@ import { afterAll, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { checkConfig, parseConfig } from "./check-config.ts"
 import { readFlags } from "./flags.ts"
-import { openSecrets } from "./open-secrets.ts"
+import { createSecrets } from "./open-secrets.ts"
 import { resolveConfig } from "./resolve-config.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "holdfast-secrets-"))
 afterAll(() => rm(folder, { recursive: true }))
 
-async function open(config: object, env = {}) {
+function open(config: object, env = {}) {
   const place = { source: "c.yaml", lineOf: () => 7 }
   const checked = checkConfig(config, place)
   if ("faults" in checked) throw new Error(checked.faults[0]?.sentence)
-  const result = resolveConfig({ file: { name: "c.yaml", folder, config: checked.config, place }, flags: {}, env })
+  const secrets = createSecrets(env, place)
+  const file = { name: "c.yaml", folder, config: checked.config, place }
+  const result = resolveConfig({ file, flags: {}, env, openSecret: secrets.open })
   if ("faults" in result) throw new Error(result.faults[0]?.sentence)
-  return await openSecrets(result.resolved, env, place)
+  return { ...result, faults: secrets.faults, opened: secrets.opened }
 }
 
 test("secrets come from variables and files, wherever they are named", async () => {
@@ -30,25 +32,36 @@ test("secrets come from variables and files, wherever they are named", async () 
     summarizer: { format: "gemini", baseUrl: "https://a.example", model: "m", key: { env: "H" } },
     telemetry: { otlp: { endpoint: "https://a.example", headers: { authorization: { env: "H" } } } },
   }
-  const result = await open(config, { T: "a-token-of-this-test", H: "hdr", D: "postgres://db/x" })
+  const result = open(config, { T: "a-token-of-this-test", H: "hdr", D: "postgres://db/x" })
   expect(result).toMatchObject({
-    opened: {
+    resolved: {
       listen: { token: "a-token-of-this-test" },
-      upstreams: [{ key: "from-a-file", headers: { "x-key": { secret: "hdr" }, "x-b": { text: "c" } } }],
-      data: { place: "postgres://db/x" },
+      upstreams: [{ apiKey: "from-a-file", headers: { "x-key": "hdr", "x-b": "c" } }],
+      data: "postgres://db/x",
       admin: { token: "a-token-of-this-test" },
-      summarizer: { key: "hdr" },
-      telemetry: { headers: { authorization: { secret: "hdr" } } },
+      session: { summarizer: { apiKey: "hdr" } },
+      telemetry: { headers: { authorization: "hdr" } },
     },
+    faults: [],
   })
+  expect(new Set(result.opened.map(({ value, use }) => `${use} ${value}`))).toEqual(
+    new Set([
+      "client a-token-of-this-test",
+      "gateway a-token-of-this-test",
+      "upstream from-a-file",
+      "upstream hdr",
+      "header hdr",
+      "store postgres://db/x",
+    ]),
+  )
 })
 
 test("everything that is missing is told at once, by what names it", async () => {
   await writeFile(join(folder, "empty"), "\n")
   await writeFile(join(folder, "lines"), "one\ntwo\n")
   const upstreams = ["none", "empty", "lines"].map((file) => ({ baseUrl: "https://a.example", key: { file } }))
-  const result = await open({ listen: { token: { env: "NOT_SET" } }, upstreams })
-  const told = "faults" in result ? result.faults.map(({ sentence }) => sentence.replaceAll(folder, "…")) : []
+  const { faults } = open({ listen: { token: { env: "NOT_SET" } }, upstreams })
+  const told = faults.map(({ sentence }) => sentence.replaceAll(folder, "…"))
   expect(told).toEqual([
     "c.yaml, line 7: upstreams[0].key names the file …/none, which is not there.",
     "c.yaml, line 7: upstreams[1].key names the file …/empty, which is empty.",
@@ -138,13 +151,13 @@ test("nor is what a flag or a variable holds by mistake", () => {
 test.each([
   [{ listen: { token: { env: "T" } } }, "listen.token"],
   [{ admin: { token: { env: "T" } } }, "admin.token"],
-])("a token that can be guessed is refused, and not repeated: %j", async (config, member) => {
-  await fc.assert(
-    fc.asyncProperty(fc.stringMatching(/^[!-~]{1,40}$/), async (token) => {
-      const result = await open(config, { T: token })
-      if (token.length >= 16) return expect(result).toHaveProperty("opened")
-      if (!("faults" in result)) throw new Error(`${token} was taken`)
-      const [fault] = result.faults
+])("a token that can be guessed is refused, and not repeated: %j", (config, member) => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[!-~]{1,40}$/), (token) => {
+      const { faults, opened } = open(config, { T: token })
+      if (token.length >= 16) return expect(opened).toMatchObject([{ value: token }])
+      expect(opened).toEqual([])
+      const [fault] = faults
       expect(fault?.sentence).toContain(
         `${member} names the environment variable T, whose token has ${token.length} characters`,
       )

@@ -13,21 +13,24 @@ const fileOf = (config: Config): ConfigFile => ({
   place: { source: "c.yaml", lineOf: () => undefined },
 })
 
+/** In place of a secret its reference. */
+const openSecret = (ref: object): string => JSON.stringify(ref)
+
 function resolve(config?: Config, flags = {}, env = {}): ResolvedConfig {
-  const result = resolveConfig({ flags, env, ...(config === undefined ? {} : { file: fileOf(config) }) })
+  const result = resolveConfig({ flags, env, openSecret, ...(config === undefined ? {} : { file: fileOf(config) }) })
   if ("faults" in result) throw new Error(result.faults.map(({ sentence }) => sentence).join(" "))
   return result.resolved
 }
 
 test("where nothing is said, the vendors' APIs are behind a port of this machine, by the clients' own keys", () => {
-  const { listen, upstreams, isUsual, recall, tenants, log, summarizer, data } = resolve()
+  const { listen, upstreams, isUsual, recall, tenants, log, session, data } = resolve()
   expect(listen).toEqual({ host: "127.0.0.1", port: 4141, allowedHosts: [], allowedOrigins: [], keepAliveMs: 15_000 })
-  expect(upstreams.map(({ baseUrl, families, key }) => [baseUrl, families, key])).toEqual([
+  expect(upstreams.map(({ baseUrl, families, apiKey }) => [baseUrl, families, apiKey])).toEqual([
     ["https://api.anthropic.com", ["anthropic"], undefined],
     ["https://api.openai.com", ["openai"], undefined],
     ["https://generativelanguage.googleapis.com", ["gemini"], undefined],
   ])
-  expect({ isUsual, recall, tenants, summarizer, data }).toEqual({
+  expect({ isUsual, recall, tenants, summarizer: session.summarizer, data }).toEqual({
     isUsual: true,
     recall: false,
     tenants: "by-key",
@@ -48,7 +51,7 @@ test("one upstream for everything takes the place of the file's", () => {
   expect(upstreams).toMatchObject([
     { name: "upstream", baseUrl: "http://127.0.0.1:9", families: ["anthropic", "openai", "gemini"] },
   ])
-  expect({ isUsual, key: upstreams[0]?.key }).toEqual({ isUsual: false, key: undefined })
+  expect({ isUsual, key: upstreams[0]?.apiKey }).toEqual({ isUsual: false, key: undefined })
 })
 
 test("paths of a file start where the file is; those of a flag stay as they are", () => {
@@ -61,28 +64,31 @@ test("paths of a file start where the file is; those of a flag stay as they are"
     ],
   }
   const { data, listen, operator, upstreams } = resolve(config)
-  expect(data).toEqual({ place: "/etc/holdfast/store" })
-  expect(listen.token).toEqual({ file: "/etc/holdfast/token" })
+  expect(data).toBe("/etc/holdfast/store")
+  expect(listen.token).toBe('{"file":"/etc/holdfast/token"}')
   expect(operator).toEqual({ directory: "/etc/holdfast/rules", keys: ["/etc/holdfast/a.pub"] })
   expect(upstreams[0]).toMatchObject({
     name: "a.example#1",
-    key: { file: "/run/key" },
-    headers: { "x-key": { secret: { file: "/etc/holdfast/h" } }, "x-b": { text: "c" } },
+    apiKey: '{"file":"/run/key"}',
+    headers: { "x-key": '{"file":"/etc/holdfast/h"}', "x-b": "c" },
   })
-  expect(resolve(config, { data: "here" }).data).toEqual({ place: "here" })
+  expect(resolve(config, { data: "here" }).data).toBe("here")
 })
 
 test.each([["0.0.0.0"], ["::"], ["10.0.0.7"], ["box.example"]])(
   "%s is refused without a token, and taken with one",
   (host) => {
-    expect(resolveConfig({ flags: { host }, env: {} })).toMatchObject({
+    expect(resolveConfig({ flags: { host }, env: {}, openSecret })).toMatchObject({
       faults: [
         {
           sentence: `The host "${host}" can be reached by others than this machine, and no token was given that they have to know.`,
         },
       ],
     })
-    expect(resolve(undefined, { host, "token-env": "T" }).listen).toMatchObject({ host, token: { env: "T" } })
+    expect(resolve(undefined, { host, "token-env": "T" }).listen).toMatchObject({
+      host,
+      token: '{"env":"T","from":"--token-env"}',
+    })
   },
 )
 
@@ -104,11 +110,11 @@ const wrong: [flags: Partial<Record<FlagName, string>>, env: Record<string, stri
   ],
 ]
 test.each(wrong)("what cannot be meant is told by where it was said: %j %j", (flags, env, sentence) => {
-  expect(resolveConfig({ flags, env })).toMatchObject({ faults: [{ sentence }] })
+  expect(resolveConfig({ flags, env, openSecret })).toMatchObject({ faults: [{ sentence }] })
 })
 
 test("a low water mark above the high one is told", () => {
-  const result = resolveConfig({ file: fileOf({ policy: { lowWater: 0.9 } }), flags: {}, env: {} })
+  const result = resolveConfig({ file: fileOf({ policy: { lowWater: 0.9 } }), flags: {}, env: {}, openSecret })
   expect(result).toMatchObject({ faults: [{ path: "policy.lowWater" }] })
 })
 
@@ -162,7 +168,7 @@ const settings: readonly Setting[] = [
     texts: ["/a", "/b/c.db", "postgres://db/x"],
     inFile: (text) => ({ data: text }),
     found: ({ data }) => data,
-    means: (text) => ({ place: text }),
+    means: same,
   },
   {
     flag: "recall",

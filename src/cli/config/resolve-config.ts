@@ -4,16 +4,20 @@ import type { SectionDefinition } from "../../compact/stack/stack.ts"
 import { isLoopback } from "../../gateway/http/admission.ts"
 import { usualGatewayLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
+import type { Upstream } from "../../gateway/settings/upstream.ts"
 import { usualAskTimeoutMs } from "../../guard/judge-call.ts"
 import { families } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import type { SummarizerOption } from "../../session/one-shot/summarizer.ts"
+import type { HoldfastOptions } from "../../session/options.ts"
 import { isPostgres } from "../../store/open-store.ts"
 import type { SecretRef } from "./config-field.ts"
 import type { Config } from "./config-schema.ts"
-import { type ConfigFault, type ConfigPlace, faultAt, wrongValue } from "./fault.ts"
+import { type ConfigFault, type ConfigPlace, faultAt, type Path, wrongValue } from "./fault.ts"
 import { type Env, type Flags, type GivenSettings, readFlags } from "./flags.ts"
+import type { Secrets, SecretUse } from "./open-secrets.ts"
 import type { ConfigFile } from "./read-config.ts"
-import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
+import type { ResolvedConfig } from "./resolved-config.ts"
 
 export const usualPort = 4141
 const usualHost = "127.0.0.1"
@@ -29,79 +33,88 @@ const usualUpstreams: readonly UpstreamConfig[] = [
 
 type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
 
-/** Where settings come from. */
-type Sources = { readonly file?: ConfigFile; readonly flags: Flags; readonly env: Env }
+/** Where settings come from, and how the secrets that they name are opened. */
+type Sources = {
+  readonly file?: ConfigFile
+  readonly flags: Flags
+  readonly env: Env
+  readonly openSecret: Secrets["open"]
+}
+
+/** How a path and a secret of the file are read. */
+type Reader = {
+  /** The path of a file is relative to the configuration. */
+  readonly below: (path: string) => string
+  readonly secret: (value: Config["data"], path: Path, use: SecretUse) => string | undefined
+}
 
 type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
 
-/** All sources taken together: a flag before a variable, that before the file, and that before the default. Nothing is read here. */
-export function resolveConfig({ file, flags, env }: Sources): Resolved {
+/** All sources taken together: a flag before a variable, that before the file, and that before the default. */
+export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolved {
   const { given, faults } = readFlags(flags, env)
   const config = file?.config ?? {}
   const place = file?.place ?? { source: "the configuration", lineOf: () => undefined }
   const below = (path: string): string => (file === undefined ? path : resolve(file.folder, path))
+  const reader: Reader = {
+    below,
+    secret: (ref, path, use) => {
+      if (!isSecretRef(ref)) return undefined
+      return openSecret("file" in ref ? { file: below(ref.file) } : ref, path, use)
+    },
+  }
+  const recall = given.recall ?? config.recall ?? false
+  const windowTokens = given.windowTokens ?? config.windowTokens
   const resolved: ResolvedConfig = {
-    ...contextOf(config, given),
-    listen: listenOf(config, given, below),
-    upstreams: upstreamsOf(config, given, below),
+    upstreams: upstreamsOf(config, given, reader),
+    listen: listenOf(config, given, reader),
+    recall,
+    session: { ...sessionOf(config, reader, given), recall, ...present({ windowTokens }) },
     isUsual: given.upstream === undefined && config.upstreams === undefined,
     tenants: config.tenants ?? "by-key",
     whenStoreIsAway: given.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
     limits: { ...usualGatewayLimits, ...present(config.limits ?? {}) },
     admin: {
       origins: config.admin?.origins ?? [],
-      ...present({ token: secretBelow(config.admin?.token, below) }),
+      ...present({ token: reader.secret(config.admin?.token, ["admin", "token"], "gateway") }),
     },
     operator: operatorOf(config, given, below),
     askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
     guardMode: config.guard?.mode ?? "enforce",
     unjudged: config.guard?.unjudged ?? "refuse",
-    ...present({ fromRules: config.guard?.fromRules, findRules: config.rules?.find }),
+    ...present({ windowTokens, fromRules: config.guard?.fromRules }),
     retention: retentionOf(config),
     log: {
       level: given.logLevel ?? config.log?.level ?? "info",
       format: given.logFormat ?? config.log?.format ?? "text",
     },
-    ...present({ data: dataOf(config, given, below), telemetry: telemetryOf(config, below) }),
-    summarizer: summarizerOf(config, given, below),
+    ...present({ data: dataOf(config, given, reader), telemetry: telemetryOf(config, reader) }),
     stacks: stacksOf(config, file?.folder),
   }
   const all = [...faults, ...objectionsTo(resolved, config, place)]
   return all.length > 0 ? { faults: all } : { resolved }
 }
 
-type Below = (path: string) => string
+/** Headers as text, with the secrets in them. */
+const headersOf = (
+  headers: UpstreamConfig["headers"],
+  path: Path,
+  { secret }: Reader,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [
+      name.toLowerCase(),
+      typeof value === "string" ? value : (secret(value, [...path, "headers", name.toLowerCase()], "header") ?? ""),
+    ]),
+  )
 
-/** The path of a file is relative to the configuration; the name of a variable stays as it is. */
-function secretBelow(ref: Config["data"], below: Below): SecretRef | undefined {
-  if (!isSecretRef(ref)) return undefined
-  return "file" in ref ? { file: below(ref.file) } : { env: ref.env }
-}
-
-function headersBelow(headers: UpstreamConfig["headers"], below: Below): HeaderValues<SecretRef> {
-  const all: Record<string, HeaderValues<SecretRef>[string]> = {}
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    const secret = secretBelow(value, below)
-    if (secret !== undefined) all[name.toLowerCase()] = { secret }
-    else if (typeof value === "string") all[name.toLowerCase()] = { text: value }
-  }
-  return all
-}
-
-/** How sessions are compacted. */
-function contextOf(
-  config: Config,
-  given: GivenSettings,
-): Pick<ResolvedConfig, "windowTokens" | "reserveTokens" | "policy" | "strategy" | "recall" | "redact" | "memory"> {
+function sessionOf(config: Config, reader: Reader, given: GivenSettings): HoldfastOptions {
   const { flush, retrieve, sessionRowsPerDay, agentRowsPerDay } = config.memory ?? {}
+  const find = config.rules?.find
   return {
-    ...present({
-      windowTokens: given.windowTokens ?? config.windowTokens,
-      reserveTokens: config.reserveTokens,
-      strategy: config.strategy,
-    }),
+    ...present({ reserveTokens: config.reserveTokens, strategy: config.strategy, rules: find && { find } }),
     policy: present(config.policy ?? {}),
-    recall: given.recall ?? config.recall ?? false,
+    summarizer: summarizerOf(config, given, reader),
     redact: (config.redact ?? []).map((rule) => {
       if (rule === "defaults") return rule
       const { pattern, by } = typeof rule === "string" ? { pattern: rule, by: undefined } : rule
@@ -125,9 +138,9 @@ function retentionOf({ retention: { maxAgeDays, maxBytes } = {} }: Config): Reso
   return present({ maxAgeMs: maxAgeDays === undefined ? undefined : maxAgeDays * dayMs, maxBytes })
 }
 
-function listenOf({ listen = {} }: Config, given: GivenSettings, below: Below): ResolvedConfig["listen"] {
-  const token =
-    given.tokenEnv === undefined ? secretBelow(listen.token, below) : { env: given.tokenEnv, from: "--token-env" }
+function listenOf({ listen = {} }: Config, given: GivenSettings, { secret }: Reader): ResolvedConfig["listen"] {
+  const ref = given.tokenEnv === undefined ? listen.token : { env: given.tokenEnv, from: "--token-env" }
+  const token = secret(ref, ["listen", "token"], "client")
   return {
     host: given.host ?? listen.host ?? usualHost,
     port: given.port ?? listen.port ?? usualPort,
@@ -138,7 +151,7 @@ function listenOf({ listen = {} }: Config, given: GivenSettings, below: Below): 
   }
 }
 
-function upstreamsOf(config: Config, given: GivenSettings, below: Below): readonly ResolvedUpstream<SecretRef>[] {
+function upstreamsOf(config: Config, given: GivenSettings, reader: Reader): readonly Upstream[] {
   const upstreams: readonly UpstreamConfig[] =
     given.upstream === undefined
       ? (config.upstreams ?? usualUpstreams)
@@ -147,21 +160,25 @@ function upstreamsOf(config: Config, given: GivenSettings, below: Below): readon
     name: upstream.name ?? `${new URL(upstream.baseUrl).host}#${n + 1}`,
     families: upstream.families ?? families,
     baseUrl: upstream.baseUrl,
-    headers: headersBelow(upstream.headers, below),
+    headers: headersOf(upstream.headers, ["upstreams", n], reader),
     ...usualTimes,
     ...present({ ...upstream.timeouts, retries: upstream.retries }),
-    ...present({ models: upstream.models, windowTokens: upstream.windowTokens, key: secretBelow(upstream.key, below) }),
+    ...present({ models: upstream.models, windowTokens: upstream.windowTokens }),
+    ...present({ apiKey: reader.secret(upstream.key, ["upstreams", n, "key"], "upstream") }),
   }))
 }
 
-function dataOf({ data }: Config, given: GivenSettings, below: Below): ResolvedConfig["data"] {
-  if (given.data !== undefined) return { place: given.data }
-  const secret = secretBelow(data, below)
-  if (secret !== undefined) return { secret }
-  return typeof data === "string" ? { place: isPostgres(data) ? data : below(data) } : undefined
+function dataOf({ data }: Config, given: GivenSettings, { below, secret }: Reader): string | undefined {
+  if (given.data !== undefined) return given.data
+  if (typeof data !== "string") return secret(data, ["data"], "store")
+  return isPostgres(data) ? data : below(data)
 }
 
-function operatorOf({ operator = {} }: Config, given: GivenSettings, below: Below): ResolvedConfig["operator"] {
+function operatorOf(
+  { operator = {} }: Config,
+  given: GivenSettings,
+  below: Reader["below"],
+): ResolvedConfig["operator"] {
   const directory = given.policy ?? (operator.directory === undefined ? undefined : below(operator.directory))
   return {
     keys: (operator.keys ?? []).map(below),
@@ -169,7 +186,7 @@ function operatorOf({ operator = {} }: Config, given: GivenSettings, below: Belo
   }
 }
 
-function summarizerOf(config: Config, given: GivenSettings, below: Below): ResolvedConfig["summarizer"] {
+function summarizerOf(config: Config, given: GivenSettings, reader: Reader): SummarizerOption {
   const summarizer = given.summarizer ?? config.summarizer ?? "extractive"
   if (summarizer === "session") return { use: summarizer }
   if (typeof summarizer === "string") return summarizer
@@ -178,9 +195,9 @@ function summarizerOf(config: Config, given: GivenSettings, below: Below): Resol
     return { use, ...present({ model: own, budgetTokens }) }
   }
   const { format, baseUrl, model, maxOutputTokens, inputTokens } = summarizer
-  const key = secretBelow(summarizer.key, below)
-  const headers = headersBelow(summarizer.headers, below)
-  return { format, baseUrl, model, headers, ...present({ key, maxOutputTokens, inputTokens }) }
+  const apiKey = reader.secret(summarizer.key, ["summarizer", "key"], "upstream")
+  const headers = headersOf(summarizer.headers, ["summarizer"], reader)
+  return { format, baseUrl, model, headers, ...present({ apiKey, maxOutputTokens, inputTokens }) }
 }
 
 /** The stacks in the order of the file, each behind the documents named for all; those are a stack of their own where no other fits. */
@@ -217,14 +234,14 @@ function sectionOf({ text, file, files, shrink, shorter, ...section }: SectionCo
 const shrinkOf = (type: SectionConfig["shrink"]): SectionDefinition["shrink"] =>
   type === undefined ? undefined : { type }
 
-function telemetryOf({ telemetry }: Config, below: Below): ResolvedConfig["telemetry"] {
+function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["telemetry"] {
   if (telemetry === undefined) return undefined
-  const { endpoint, headers, service = "holdfast" } = telemetry.otlp
-  return { endpoint, headers: headersBelow(headers, below), service }
+  const { endpoint, headers, service: serviceName = "holdfast" } = telemetry.otlp
+  return { endpoint, headers: headersOf(headers, ["telemetry", "otlp"], reader), serviceName }
 }
 
 /** Faults that show only when all settings are taken together. */
-function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
+function objectionsTo({ listen }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   if (!isLoopback(listen.host) && listen.token === undefined)
     faults.push(
@@ -235,9 +252,9 @@ function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place:
         "Put a token in an environment variable and name it with --token-env NAME or listen.token, or listen on 127.0.0.1.",
       ),
     )
-  const { lowWater, compactAt } = policy
+  const { lowWater, compactAt } = config.policy ?? {}
   if (lowWater !== undefined && lowWater >= (compactAt ?? defaultPolicy.compactAt))
-    faults.push(wrongValue(place, ["policy", "lowWater"], config.policy?.lowWater, "less than policy.compactAt"))
+    faults.push(wrongValue(place, ["policy", "lowWater"], lowWater, "less than policy.compactAt"))
   return faults
 }
 

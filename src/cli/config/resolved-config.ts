@@ -1,16 +1,12 @@
-import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { StrategyName } from "../../compact/stages/strategies.ts"
-import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
+import type { GatewayOptions } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
-import type { Upstream } from "../../gateway/settings/upstream.ts"
+import type { OpenTelemetryOptions } from "../../gateway/telemetry/open-telemetry.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
-import type { Format } from "../../message/message.ts"
 import { namesIn } from "../../message/present.ts"
-import type { Redaction } from "../../session/log/redact.ts"
-import type { FindFrom, MemoryOptions } from "../../session/options.ts"
+import type { HoldfastOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
-import type { SecretRef } from "./config-field.ts"
 
 /** Strategies that can be chosen by their name. */
 export const strategyNames = namesIn(
@@ -28,82 +24,36 @@ export const logFormats = ["text", "json"] as const
 export type LogLevel = (typeof logLevels)[number]
 export type LogFormat = (typeof logFormats)[number]
 
-/** The value of a header: plain text, or a secret. */
-type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
-export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
-
-export type ResolvedUpstream<Secret> = Omit<Upstream, "apiKey" | "headers"> & {
-  /** The client's own is passed on unless given. */
-  readonly key?: Secret
-  readonly headers: HeaderValues<Secret>
-}
-
-type ResolvedSummarizer<Secret> = {
-  readonly format: Format
-  readonly baseUrl: string
-  readonly model: string
-  readonly key?: Secret
-  readonly headers: HeaderValues<Secret>
-  readonly maxOutputTokens?: number
-  readonly inputTokens?: number
-}
-
-/** Where measurements and spans go. */
-type ResolvedOtlp<Secret> = {
-  readonly endpoint: string
-  readonly headers: HeaderValues<Secret>
-  readonly service: string
-}
-
-/** The session's own model writes its summaries. */
-type ResolvedSessionSummarizer = { readonly use: "session"; readonly model?: string; readonly budgetTokens?: number }
-
-/** The settings of a gateway, merged from flags, variables, file and defaults, before anything is opened. */
-export type ResolvedConfig<Secret = SecretRef> = {
-  readonly listen: {
-    readonly host: string
-    readonly port: number
-    readonly token?: Secret
-    readonly allowedHosts: readonly string[]
-    readonly allowedOrigins: readonly string[]
-    readonly keepAliveMs: number
-  }
-  readonly upstreams: readonly ResolvedUpstream<Secret>[]
+/** The settings of a gateway, merged from flags, variables, file and defaults, with the secrets that they name. */
+export type ResolvedConfig = Pick<
+  GatewayOptions,
+  "upstreams" | "windowTokens" | "recall" | "tenants" | "limits" | "admin" | "askTimeoutMs"
+> & {
+  readonly whenStoreIsAway: WhenStoreIsAway
+  /** What to do with requests that may bring tool calls which the guard cannot judge. */
+  readonly unjudged: "refuse" | "pass"
+  readonly listen: Pick<GatewayOptions, "host" | "port" | "token" | "allowedHosts" | "allowedOrigins" | "keepAliveMs">
+  /** How sessions are compacted and what of them is stored. */
+  readonly session: HoldfastOptions
   /** Are these the default upstreams, because none were configured? */
   readonly isUsual: boolean
   /** The place of the store; the usual one unless given. */
-  readonly data?: { readonly place: string } | { readonly secret: Secret }
-  readonly windowTokens?: number
-  readonly reserveTokens?: number
-  readonly policy: Partial<CompactionPolicy>
-  readonly summarizer: "extractive" | "none" | ResolvedSessionSummarizer | ResolvedSummarizer<Secret>
-  readonly strategy?: (typeof strategyNames)[number]
-  readonly recall: boolean
-  readonly tenants: "by-key" | "one"
-  readonly whenStoreIsAway: WhenStoreIsAway
-  readonly limits: GatewayLimits
-  readonly admin: { readonly token?: Secret; readonly origins: readonly string[] }
+  readonly data?: string
   readonly operator: {
     readonly directory?: string
     /** Files of public keys. */
     readonly keys: readonly string[]
     readonly audience?: string
   }
-  readonly askTimeoutMs: number
   /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
   readonly guardMode: "enforce" | "observe"
-  /** What to do with requests that may bring tool calls which the guard cannot judge. */
-  readonly unjudged: "refuse" | "pass"
   /** The mode of policies that are made from a session's rules. */
   readonly fromRules?: FromRules
-  /** Whose messages are searched for rules. */
-  readonly findRules?: FindFrom
-  readonly redact: readonly (Redaction | "defaults")[]
   /** How long sessions are kept, and how many bytes of them. */
   readonly retention: RetentionLimits
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
-  readonly telemetry?: ResolvedOtlp<Secret>
-  readonly memory: MemoryOptions
+  /** Where measurements and spans go. */
+  readonly telemetry?: Pick<OpenTelemetryOptions, "endpoint" | "headers" | "serviceName">
   /** Prompt stacks: the first that fits a call is put into it. */
   readonly stacks: readonly StackRule[]
 }

@@ -2,6 +2,7 @@ import { upstreamProblem } from "../../gateway/tool-rounds/stream-rounds.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { tokens, type Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { readLimited } from "../../model/call-model.ts"
 import { collect } from "../../wire/collect.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { readSse, type SseEvent } from "../../wire/sse.ts"
@@ -34,24 +35,13 @@ export async function askGateway(body: object, { url, session, headers, signal }
     body: JSON.stringify(body),
     signal,
   })
-  const bytes = await readAll(response)
-  if (!response.ok) throw new HoldfastError(upstreamProblem(response.status, new TextDecoder().decode(bytes)))
-  const named = response.headers.get("x-holdfast-session") ?? undefined
+  const text = (await readLimited(response, maxAnswerBytes)) ?? ""
+  if (!response.ok) throw new HoldfastError(upstreamProblem(response.status, text))
+  const events = readSse(Buffer.from(text)).filter(({ type }) => type === "event")
   return {
-    ...readStreamedAnswer(readSse(bytes).filter(({ type }) => type === "event")),
-    ...present({ session: named }),
+    ...readStreamedAnswer(events),
+    ...present({ session: response.headers.get("x-holdfast-session") ?? undefined }),
   }
-}
-
-async function readAll(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > maxAnswerBytes) break
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 type Fields = Readonly<Record<string, unknown>>

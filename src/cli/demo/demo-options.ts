@@ -1,5 +1,5 @@
 import type { Holdfast } from "../../session/holdfast.ts"
-import type { ScreenOptions } from "./screen.ts"
+import type { ScreenOptions } from "./show.ts"
 
 /** All that a run of the demo needs. */
 export type DemoOptions = ScreenOptions & {
@@ -22,13 +22,8 @@ export type DemoOptions = ScreenOptions & {
 /** The scripted model's name; nothing that goes by it is a real model. */
 export const demoModel = "holdfast-demo"
 
-/** The pattern by which an upstream lists the scripted model. */
-export const demoModels = "holdfast-demo*"
-
 /** Its window: small, so that a session of some twenty calls outgrows it twice. */
 export const demoWindowTokens = 14_000
-
-export const isDemoModel = (model: unknown): model is string => typeof model === "string" && model.startsWith(demoModel)
 
 /** What was seen in a run of the demo. Nothing in it is taken from the script: it is read from answers, requests and the log. */
 export type DemoOutcome = {
@@ -63,23 +58,14 @@ export type DemoOutcome = {
 
 /** The promises of the demo, each with whether it was kept. */
 export function promisesOf(
-  seen: Pick<
-    DemoOutcome,
-    "compactions" | "ruleHeld" | "denied" | "leaked" | "recalled" | "largestTokens" | "windowTokens" | "historyTokens"
-  >,
+  seen: Omit<DemoOutcome, "asPromised">,
 ): readonly { readonly promise: string; readonly kept: boolean }[] {
+  const { compactions, largestTokens, windowTokens, historyTokens } = seen
+  const fits = compactions > 0 && historyTokens > windowTokens && largestTokens <= windowTokens
   return [
-    { promise: "the session outgrew the window, and no request did", kept: fits(seen) },
+    { promise: "the session outgrew the window, and no request did", kept: fits },
     { promise: "the rule stood in every request, word for word", kept: seen.ruleHeld },
     { promise: "the forbidden call was withheld, and nothing got out", kept: seen.denied > 0 && seen.leaked === 0 },
     { promise: "the exact value from before was still there", kept: seen.compactions > 0 && seen.recalled },
   ]
 }
-
-const fits = ({
-  compactions,
-  largestTokens,
-  windowTokens,
-  historyTokens,
-}: Pick<DemoOutcome, "compactions" | "largestTokens" | "windowTokens" | "historyTokens">): boolean =>
-  compactions > 0 && historyTokens > windowTokens && largestTokens <= windowTokens

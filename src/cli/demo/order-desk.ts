@@ -1,4 +1,5 @@
-import type { ScriptedCall } from "./model-wire.ts"
+/** A tool call as the script makes it. */
+export type ScriptedCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
 
 /** The tools of the demo's agent. Their names begin as no other's do, so that a policy on them binds nobody else. */
 export const deskTools = {

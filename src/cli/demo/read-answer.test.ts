@@ -1,14 +1,19 @@
 import { expect, test } from "vitest"
 import { HoldfastError } from "../../message/errors.ts"
+import { tokens } from "../../message/message.ts"
 import { readSse } from "../../wire/sse.ts"
 import { readStreamedAnswer } from "./ask-gateway.ts"
-import { streamedAnswer } from "./model-wire.ts"
+import { streamedAnswer } from "./demo-model.ts"
 
-const usage = { readTokens: 5, writtenTokens: 3, uncachedTokens: 2, outputTokens: 4 }
+const usage = {
+  inputTokens: tokens(10),
+  cacheReadTokens: tokens(5),
+  cacheWriteTokens: tokens(3),
+  outputTokens: tokens(4),
+}
 const calls = [{ tool: "look", input: { at: "naïve ✓ 😀", deep: { list: [1, null] } } }]
-const bytes = Buffer.concat(
-  streamedAnswer({ step: "s1", text: "Half a moment, 😀 please.", calls }, usage, "holdfast-demo", 1),
-)
+const events = streamedAnswer({ step: "s1", text: "Half a moment, 😀 please.", calls }, usage, "msg_1")
+const bytes = Buffer.concat(events.map(({ raw }) => raw))
 
 test("an answer is put together from its stream as it was said", () => {
   expect(readStreamedAnswer(readSse(bytes))).toEqual({
@@ -18,7 +23,7 @@ test("an answer is put together from its stream as it was said", () => {
     ],
     text: "Half a moment, 😀 please.",
     calls: [{ id: "toolu_demo_s1_0", tool: "look", input: calls[0]?.input }],
-    usage: { inputTokens: 10, cacheReadTokens: 5, cacheWriteTokens: 3, outputTokens: 4 },
+    usage,
   })
 })
 

@@ -3,8 +3,9 @@ import { startGateway } from "../../gateway/gateway.ts"
 import { usualGatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { openStore } from "../../store/open-store.ts"
+import { startDemoModel } from "./demo-model.ts"
 import { demoModel, demoWindowTokens } from "./demo-options.ts"
-import { demoGuard, demoUpstream, startDemoModel } from "./play-demo.ts"
+import { demoGuard, demoUpstream } from "./play-demo.ts"
 import { runDemo } from "./run-demo.ts"
 
 /** A run through the gateway itself, looked at by whoever opens the same store. */

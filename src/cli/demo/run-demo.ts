@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto"
 import { present } from "../../message/present.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
-import type { SessionPin } from "../../session/pins.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { count, number } from "../terminal/output.ts"
 import { askGateway, type DemoExchange } from "./ask-gateway.ts"
+import { blocksInCacheOrder } from "./demo-model.ts"
 import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
-import { blocksInCacheOrder } from "./model-wire.ts"
 import {
   batchIn,
   batchNumber,
@@ -16,20 +15,23 @@ import {
   type OrderDesk,
   plantedText,
 } from "./order-desk.ts"
-import { createScreen, type Screen, wrapText } from "./screen.ts"
+
 import {
   callLine,
   columnHeads,
   compactionBox,
+  createScreen,
   deniedBox,
   findRule,
   percent,
   readWithheld,
   remark,
+  type Screen,
   spoken,
   type ToldCompaction,
   tellCompaction,
   type Withheld,
+  wrapText,
 } from "./show.ts"
 import { demoRule, recalledOrder, story } from "./story.ts"
 
@@ -90,31 +92,22 @@ async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Pr
   const mails = desk.mails()
   const recalling = mails.findLast(({ to, body }) => isInside(to) && body.includes(recalledOrder))
   const recalledValue = batchIn(recalling?.body)
-  const { turns, calls, compactions, ruleSeen, sentTokens, largestTokens, historyTokens, outputTokens } = seen
-  const figures = {
-    compactions,
+  const { isPinShown: _, valueCall: __, cacheReadTokens, ...figures } = seen
+  const { calls, ruleSeen, sentTokens } = figures
+  const outcome = {
+    session: name,
+    ...figures,
+    rule: demoRule,
     ruleHeld: calls > 0 && ruleSeen === calls,
     denied: await watch.denied(),
     leaked: mails.filter(({ to }) => !isInside(to)).length,
     recalled: recalledValue === batchNumber,
-    largestTokens,
     windowTokens,
-    historyTokens,
-  }
-  return {
-    session: name,
-    turns,
-    calls,
-    rule: demoRule,
-    ruleSeen,
-    sentTokens,
-    outputTokens,
-    cacheReadShare: sentTokens === 0 ? 0 : seen.cacheReadTokens / sentTokens,
+    cacheReadShare: sentTokens === 0 ? 0 : cacheReadTokens / sentTokens,
     entries: (await watch.size()).entries,
-    ...figures,
-    ...present({ recalledValue, tooLongCall: seen.tooLongCall }),
-    asPromised: promisesOf(figures).every(({ kept }) => kept),
+    ...present({ recalledValue }),
   }
+  return { ...outcome, asPromised: promisesOf(outcome).every(({ kept }) => kept) }
 }
 
 /** In which stands whether a promise was kept. */
@@ -123,17 +116,8 @@ const margin = 10
 /** What happened, in the figures of this run; and how to go on with a real agent. */
 function ending(outcome: DemoOutcome, url: string | undefined, screen: Screen): readonly string[] {
   const { bold, good, bad, width } = screen
-  const {
-    turns,
-    calls,
-    compactions,
-    historyTokens,
-    largestTokens,
-    windowTokens,
-    sentTokens,
-    cacheReadShare,
-    tooLongCall,
-  } = outcome
+  const { turns, calls, compactions, historyTokens, largestTokens, windowTokens } = outcome
+  const { sentTokens, cacheReadShare, tooLongCall } = outcome
   const refused =
     tooLongCall === undefined
       ? ""
@@ -218,10 +202,9 @@ async function showCompactions(run: DemoRun): Promise<void> {
 
 /** Said once, as soon as the rule is among those that stand. */
 async function showPin({ watch, seen, screen }: DemoRun): Promise<void> {
-  const pin = seen.isPinShown ? undefined : await watch.pinned(demoRule)
-  if (pin === undefined) return
+  if (seen.isPinShown || !(await watch.isPinned(demoRule))) return
   seen.isPinShown = true
-  await screen.print(remark(`Pinned, found in your words: "${pin.text}"`, screen))
+  await screen.print(remark(`Pinned, found in your words: "${demoRule}"`, screen))
   await screen.pause(speechMs)
 }
 
@@ -255,24 +238,16 @@ type DemoRun = {
   readonly seen: Seen
 }
 
-/** Running totals; nothing in them comes from the script. */
-type Seen = {
-  turns: number
-  calls: number
-  compactions: number
-  /** Requests that the rule stood in. */
-  ruleSeen: number
-  isPinShown: boolean
+const nothingSeen = {
+  ...{ turns: 0, calls: 0, compactions: 0, ruleSeen: 0 },
+  ...{ sentTokens: 0, largestTokens: 0, historyTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
+  isPinShown: false,
   /** The call whose result had the value in it that is asked for at the end. */
-  valueCall: number
-  sentTokens: number
-  largestTokens: number
-  historyTokens: number
-  cacheReadTokens: number
-  outputTokens: number
-  /** The first call that the model would have refused as the agent sent it. */
-  tooLongCall?: number
+  valueCall: 0,
 }
+
+/** Running totals of what the outcome tells; nothing in them comes from the script. */
+type Seen = typeof nothingSeen & { tooLongCall?: number }
 
 function openRun(options: DemoOptions): DemoRun {
   const name = `demo-${(options.newId ?? randomUUID)()}`
@@ -284,19 +259,7 @@ function openRun(options: DemoOptions): DemoRun {
     watch: watchSession(options.holdfast, name),
     desk: createOrderDesk(),
     history: [],
-    seen: {
-      turns: 0,
-      calls: 0,
-      compactions: 0,
-      ruleSeen: 0,
-      isPinShown: false,
-      valueCall: 0,
-      sentTokens: 0,
-      largestTokens: 0,
-      historyTokens: 0,
-      cacheReadTokens: 0,
-      outputTokens: 0,
-    },
+    seen: { ...nothingSeen },
   }
 }
 
@@ -312,44 +275,36 @@ function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: DemoExcha
   if (findRule(options.sent(), demoRule) !== undefined) seen.ruleSeen++
 }
 
-type SessionWatch = {
-  /** The session goes by this name, as the gateway says. */
-  readonly follow: (id: string) => void
-  /** Compactions since the last look, oldest first. */
-  readonly compactions: () => Promise<readonly ToldCompaction[]>
-  /** A rule in force, verbatim; nothing if it is not pinned. */
-  readonly pinned: (rule: string) => Promise<SessionPin | undefined>
-  /** Calls that the log says were refused, and kept from the agent. */
-  readonly denied: () => Promise<number>
-  /** Entries in the log, and messages on the branch that the session is on. */
-  readonly size: () => Promise<{ readonly entries: number; readonly messages: number }>
-}
+type SessionWatch = ReturnType<typeof watchSession>
 
 /** Look at a session from outside, while an agent uses it through the gateway. */
-function watchSession(holdfast: Holdfast, name: string): SessionWatch {
+function watchSession(holdfast: Holdfast, name: string) {
   const seen = new Set<string>()
-  let current = name
+  let session = holdfast.session(name)
   return {
-    follow: (id) => {
-      current = id
+    /** The session goes by this name, as the gateway says. */
+    follow: (id: string): void => {
+      session = holdfast.session(id)
     },
-    compactions: async () => {
-      const session = holdfast.session(current)
+    /** Compactions since the last look, oldest first. */
+    compactions: async (): Promise<readonly ToldCompaction[]> => {
       const { checkpoints } = await session.overview()
       const fresh = checkpoints.filter(({ id }) => !seen.has(id)).reverse()
       for (const { id } of fresh) seen.add(id)
       const told = await Promise.all(fresh.map(({ id }) => tellCompaction(session, id)))
       return told.filter((one) => one !== undefined)
     },
-    pinned: async (rule) => (await holdfast.session(current).pins()).find(({ text }) => text === rule),
+    /** Is a rule in force, verbatim? */
+    isPinned: async (rule: string) => (await session.pins()).some(({ text }) => text === rule),
+    /** Calls that the log says were refused, and kept from the agent. */
     denied: async () => {
-      const entries = await holdfast.session(current).history()
-      const judged = entries.flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
+      const judged = (await session.history()).flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
       return judged.filter(({ decision, enforced, approved }) => decision !== "allow" && enforced && approved !== true)
         .length
     },
+    /** Entries in the log, and messages on the branch that the session is on. */
     size: async () => {
-      const { entries, branches } = await holdfast.session(current).overview()
+      const { entries, branches } = await session.overview()
       return { entries, messages: branches[0]?.messages ?? 0 }
     },
   }
@@ -368,7 +323,7 @@ const system =
   "You are the assistant of the order desk of Tern Coffee, a made-up roastery. Use the tools to find out what was asked, say what you found in a sentence or two, and keep the exact names and numbers."
 
 /** The agent's request: its whole history every time, with breakpoints behind the system part and the last block, as agents set them. */
-export function agentBody(model: string, history: readonly AgentMessage[]): object {
+function agentBody(model: string, history: readonly AgentMessage[]): object {
   const messages = history.map(({ role, content }, n) => ({
     role,
     content:

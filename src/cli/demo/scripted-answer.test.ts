@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { callIdOf } from "./model-wire.ts"
+import { callIdOf, scriptedAnswer } from "./demo-model.ts"
 import { batchNumber, deskTools } from "./order-desk.ts"
-import { scriptedAnswer } from "./play-demo.ts"
 import { story } from "./story.ts"
 
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { box } from "./screen.ts"
-import { compactionBox, contextBar, findRule, type RulePlace, readWithheld, type ToldCompaction } from "./show.ts"
+import { box, compactionBox, contextBar, findRule, type RulePlace, readWithheld, type ToldCompaction } from "./show.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
 

@@ -1,5 +1,4 @@
-import type { ModelAnswer, ScriptedCall } from "./model-wire.ts"
-import { deskTools } from "./order-desk.ts"
+import { deskTools, type ScriptedCall } from "./order-desk.ts"
 
 /** What the scripted model can see: the request as text. */
 export type VisibleRequest = { readonly text: string }
@@ -7,7 +6,7 @@ export type VisibleRequest = { readonly text: string }
 /** One answer of the scripted model. */
 export type Step = { readonly id: string; readonly answer: (reading: VisibleRequest) => Said }
 
-type Said = Pick<ModelAnswer, "text"> & { readonly calls?: readonly ScriptedCall[] }
+type Said = { readonly text?: string; readonly calls?: readonly ScriptedCall[] }
 
 /** The user's words, and what the model does about them, answer by answer. */
 type StoryTurn = { readonly says: string; readonly steps: readonly Step[] }

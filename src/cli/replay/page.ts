@@ -1,5 +1,5 @@
-import { number } from "../terminal/output.ts"
-import { type Arm, arms, type Replay, type ReplayCompaction } from "./replay-conversation.ts"
+import { count, number } from "../terminal/output.ts"
+import { type Arm, arms, byArm, type Replay, type ReplayCompaction } from "./replay-conversation.ts"
 import {
   armWords,
   figureRows,
@@ -17,8 +17,6 @@ import {
 /** A text of unknown origin inside HTML, as text or as the value of an attribute. */
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(/[\u202a-\u202e\u2066-\u2069]/g, "\uFFFD")
-
-const many = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
 
 const style = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dfe7; --page: #fbfcfd; --card: #fff;
@@ -114,15 +112,15 @@ function verdict({ compactions, totals, rules, modelKnown, turns }: Replay): str
   const kept =
     rules.length === 0
       ? ""
-      : ` ${holdfast.kept.rules} of ${many(rules.length, "rule")} stand in it verbatim at the end; truncated, ${truncate.kept.rules}.`
+      : ` ${holdfast.kept.rules} of ${count(rules.length, "rule")} stand in it verbatim at the end; truncated, ${truncate.kept.rules}.`
   if (compactions.length === 0)
-    return `It fits the window in all ${many(turns.length, "turn")}: nothing had to be compacted.${kept}`
+    return `It fits the window in all ${count(turns.length, "turn")}: nothing had to be compacted.${kept}`
   const cost = modelKnown
     ? ` The prompts cost ${money(holdfast.dollars)}, ${money(truncate.dollars)} truncated`
     : ` The prompts cost ${shareWords(holdfast.dollars / Math.max(truncate.dollars, 1e-9))} of what they do truncated`
   const whole =
     none.firstRefused === undefined ? "" : `; the whole history does not fit from turn ${number(none.firstRefused)} on`
-  return `${many(compactions.length, "compaction")} kept it in the window.${cost}${whole}.${kept}`
+  return `${count(compactions.length, "compaction")} kept it in the window.${cost}${whole}.${kept}`
 }
 
 /** So many of the messages that were left out are named. */
@@ -130,7 +128,7 @@ const maxNamed = 200
 
 function compactionDetails(compaction: ReplayCompaction): string {
   const { turn, beforeTokens, afterTokens, remedy, dropped, shortened, digest } = compaction
-  const head = `Turn ${turn}: ${number(beforeTokens)} → ${number(afterTokens)} tokens (${remedy}), ${many(dropped.length, "message")} left out, ${many(shortenedIn(compaction), "result")} shortened`
+  const head = `Turn ${turn}: ${number(beforeTokens)} → ${number(afterTokens)} tokens (${remedy}), ${count(dropped.length, "message")} left out, ${count(shortenedIn(compaction), "result")} shortened`
   const reasons = Object.entries(shortened).map(([reason, times]) => `${reason} ${times}`)
   const named = dropped
     .slice(0, maxNamed)
@@ -150,13 +148,8 @@ function plots({ replay }: ReplayedConversation): string {
   const { turns, windowTokens, compactions, totals, modelKnown } = replay
   if (turns.length === 0) return ""
   const marks = compactions.map(({ turn }) => (turn - 1) / Math.max(1, turns.length - 1))
-  const lines = (value: (arm: Arm) => readonly number[]): Readonly<Record<Arm, readonly number[]>> => ({
-    none: value("none"),
-    truncate: value("truncate"),
-    holdfast: value("holdfast"),
-  })
-  const context = lines((arm) => sampled(turns, (turn) => turn.arms[arm].contextTokens, maxPoints))
-  const spent = lines((arm) => {
+  const context = byArm((arm) => sampled(turns, (turn) => turn.arms[arm].contextTokens, maxPoints))
+  const spent = byArm((arm) => {
     const sums = spentSoFar(turns, arm)
     return sampled(turns, (_turn, n) => sums[n] ?? 0, maxPoints)
   })

@@ -27,6 +27,13 @@ type ReplayOptions = {
 export const arms = ["none", "truncate", "holdfast"] as const
 export type Arm = (typeof arms)[number]
 
+/** Something for each arm. */
+export const byArm = <Value>(of: (arm: Arm) => Value): Record<Arm, Value> => ({
+  none: of("none"),
+  truncate: of("truncate"),
+  holdfast: of("holdfast"),
+})
+
 /** One model call in one arm. Costs are estimates: by the model table's prices and a simulated prompt cache. */
 type ArmTurn = CacheUse & {
   readonly contextTokens: number
@@ -158,20 +165,19 @@ export async function replayConversation(
     ...present({ strategy: options.strategy }),
   })
   const meter = createMeter({ model })
-  const createCache = (): PromptCache => createPromptCache({ leastTokens: model.caching.leastTokens })
   const run: Run = {
     ...{ conversation, model, windowTokens, meter, contents: new WeakMap() },
     session: holdfast.session("replay"),
-    caches: { none: createCache(), truncate: createCache(), holdfast: createCache() },
+    caches: byArm(() => createPromptCache({ leastTokens: model.caching.leastTokens })),
     truncation: createTruncation(messages),
     ...{ turns: [], compactions: [], places: new Map() },
-    needed: { count: 0, kept: { none: 0, truncate: 0, holdfast: 0 }, seen: new Set(), cut: 0 },
+    needed: { count: 0, kept: byArm(() => 0), seen: new Set(), cut: 0 },
     tally: createTally(meter),
   }
   try {
-    const contexts = { none: messages, truncate: messages, holdfast: messages }
+    let contexts: Contexts = byArm(() => messages)
     for (const call of callsOf(messages)) {
-      Object.assign(contexts, await takeTurn(run, call))
+      contexts = await takeTurn(run, call)
       await options.onTurn?.()
     }
     return await summary(run, contexts)
@@ -212,11 +218,7 @@ async function takeTurn(run: Run, call: Call): Promise<Contexts> {
   run.turns.push({
     turn,
     messages: at,
-    arms: {
-      none: armTurn(run, "none", prompts.none),
-      truncate: armTurn(run, "truncate", prompts.truncate),
-      holdfast: armTurn(run, "holdfast", prompts.holdfast, prepared === undefined),
-    },
+    arms: byArm((arm) => armTurn(run, arm, prompts[arm], arm === "holdfast" && prepared === undefined)),
   })
   if (prepared !== undefined) noteCompaction(run, prepared, turn, at)
   noteValues(run, call, contexts)
@@ -287,7 +289,7 @@ const roomOf = ({ windowTokens }: Run, prepared: Prepared | undefined): Room => 
 const stackOf = ({ system, tools }: { readonly system: readonly Part[]; readonly tools: readonly Tool[] }): string =>
   system.map((part) => JSON.stringify(part)).join() + tools.map(({ wire }) => wire).join()
 
-function armTurn(run: Run, arm: Arm, prompt: Prompt, isRefused = false): ArmTurn {
+function armTurn(run: Run, arm: Arm, prompt: Prompt, isRefused: boolean): ArmTurn {
   const { contextTokens } = prompt
   const use = run.caches[arm].read(cacheFormat(run.model), run.model.id, piecesOf(run, prompt))
   const refused = isRefused || contextTokens > run.windowTokens
@@ -374,7 +376,7 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
   const notTyped = new Set(conversation.notes.map(({ message }) => message))
   const sentences = userSentences(conversation.messages, ({ id }) => !notTyped.has(id))
   const stack = conversation.system.map(textOfPart).join("\n")
-  const replayTotals = (arm: Arm): ArmTotals => {
+  const totalsOf = (arm: Arm): ArmTotals => {
     const text = collapseSpace([stack, ...contexts[arm].map(saidIn)].join("\n"))
     const standing = rules.filter(({ text: rule }) => text.includes(collapseSpace(rule))).length
     const kept: Kept = {
@@ -390,7 +392,7 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
     pricesFrom: model.source,
     ...{ windowTokens, turns, compactions, rules, neededValues: needed.count, answerTokens },
     answerDollars: (answerTokens * model.prices.output) / 1_000_000,
-    totals: { none: replayTotals("none"), truncate: replayTotals("truncate"), holdfast: replayTotals("holdfast") },
+    totals: byArm(totalsOf),
     ...present({ refusal }),
   }
 }

@@ -1,5 +1,5 @@
 import { number } from "../terminal/output.ts"
-import { type Arm, arms, type Replay, type ReplayCompaction, type ReplayTurn } from "./replay-conversation.ts"
+import { type Arm, byArm, type Replay, type ReplayCompaction, type ReplayTurn } from "./replay-conversation.ts"
 
 export type ReplayedConversation = {
   readonly file: string
@@ -33,8 +33,6 @@ export const armWords: Readonly<Record<Arm, string>> = {
   holdfast: "Holdfast",
 }
 
-/** A number with its thousands apart: 12,345. */
-
 /** Dollars to the cent; small amounts with four decimals, large ones with none. */
 export const money = (dollars: number): string =>
   dollars === 0
@@ -52,10 +50,7 @@ export function shortTokens(tokens: number): string {
 /** One figure of a replay, for each way to send the history. */
 type FigureRow = { readonly label: string; readonly cells: Readonly<Record<Arm, string>> }
 
-const rowOf = (label: string, cell: (arm: Arm) => string): FigureRow => ({
-  label,
-  cells: { none: cell("none"), truncate: cell("truncate"), holdfast: cell("holdfast") },
-})
+const rowOf = (label: string, cell: (arm: Arm) => string): FigureRow => ({ label, cells: byArm(cell) })
 
 /** The figures of one conversation, side by side. Prices that nobody knows are told as proportions of the whole history's. */
 export function figureRows(replay: Replay): readonly FigureRow[] {
@@ -128,16 +123,11 @@ export function replayTotals(conversations: readonly ReplayedConversation[]) {
     compactions: sum(({ compactions }) => compactions.length),
     rules: sum(({ rules }) => rules.length),
     neededValues: sum(({ neededValues }) => neededValues),
-    arms: Object.fromEntries(
-      arms.map((arm) => [
-        arm,
-        {
-          dollars: dollars(arm),
-          refusedTurns: sum(({ totals }) => totals[arm].refusedTurns),
-          rulesKept: sum(({ totals }) => totals[arm].kept.rules),
-          valuesKept: sum(({ totals }) => totals[arm].kept.values),
-        },
-      ]),
-    ),
+    arms: byArm((arm) => ({
+      dollars: dollars(arm),
+      refusedTurns: sum(({ totals }) => totals[arm].refusedTurns),
+      rulesKept: sum(({ totals }) => totals[arm].kept.rules),
+      valuesKept: sum(({ totals }) => totals[arm].kept.values),
+    })),
   }
 }

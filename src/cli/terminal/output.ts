@@ -128,6 +128,10 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
 }
 
+/** Several paragraphs under one name. */
+export const paragraphs = (label: string, texts: readonly string[], paper: Paper): readonly string[] =>
+  texts.flatMap((text, n) => paragraph(n === 0 ? label : "", text, paper))
+
 /** A column: its title, or its title with settings. */
 type Column = string | SetColumn
 
@@ -137,6 +141,9 @@ type SetColumn = {
   /** If the table is too wide, this column shrinks: its text is cut, or wrapped. */
   readonly fit?: "cut" | "wrap"
 }
+
+/** A column of figures. */
+export const right = (title: string): SetColumn => ({ title, align: "right" })
 
 /** Between two columns. */
 const gap = "  "

@@ -3,11 +3,10 @@ import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import type { StatusAnswer, ToldProblem } from "./answers.ts"
+import type { StatusAnswer, ToldProblem, WindowMarks } from "./answers.ts"
 import { exchangeName } from "./exchange-routes.ts"
 import { tellProblem } from "./refusal.ts"
 import type { Replicas } from "./replicas.ts"
-import type { WindowMarks } from "./session-summary.ts"
 
 /** What this process and its replicas saw of a session and no log says. */
 export type SessionActivity = {
@@ -38,45 +37,45 @@ const maxSessions = 10_000
 /** A replica that was killed does not say that its calls ended. */
 const longestMs = 10 * 60_000
 
-const idle: SessionActivity = { inFlight: 0 }
+function windowIn(receipt: unknown): WindowMarks | undefined {
+  const { windowTokens, compactAtTokens, compactUnreadAtTokens } = isObject(receipt) ? receipt : {}
+  if (typeof windowTokens !== "number" || typeof compactAtTokens !== "number") return undefined
+  const unread = typeof compactUnreadAtTokens === "number" ? { compactUnreadAtTokens } : {}
+  return { windowTokens, compactAtTokens, ...unread }
+}
 
 /** Keeps in mind who calls, what is on its way, and which sessions wait for the store. */
 export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sources): Activity {
-  const clients = new Map<string, string>()
-  const projects = new Map<string, string>()
-  const windows = new Map<string, WindowMarks>()
+  const heard = new Map<string, Pick<SessionActivity, "client" | "project" | "window">>()
   const begun = new Map<string, string>()
   const elsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
   const unsaved = new Map<string, Problem>()
-  const hearCaller = (session: string, client: unknown, project: unknown): void => {
-    if (typeof client === "string") setNewest(clients, session, client, maxSessions)
-    if (typeof project === "string" && !projects.has(session)) setNewest(projects, session, project, maxSessions)
-  }
-  const hearWindow = (session: string, receipt: unknown): void => {
-    const { windowTokens, compactAtTokens, compactUnreadAtTokens } = isObject(receipt) ? receipt : {}
-    if (typeof windowTokens !== "number" || typeof compactAtTokens !== "number") return
-    const unread = typeof compactUnreadAtTokens === "number" ? { compactUnreadAtTokens } : {}
-    setNewest(windows, session, { windowTokens, compactAtTokens, ...unread }, maxSessions)
+  const hear = (session: string, { client, project, receipt }: Readonly<Record<string, unknown>>): void => {
+    const before = heard.get(session)
+    const told = present({
+      client: typeof client === "string" ? client : undefined,
+      project: before?.project ?? (typeof project === "string" ? project : undefined),
+      window: windowIn(receipt),
+    })
+    setNewest(heard, session, { ...before, ...told }, maxSessions)
   }
   replicas.subscribe(({ atMs, name, session, value }) => {
-    const { id, type, client, project, receipt } = value
-    if (typeof id === "string" && name === exchangeName) elsewhere.delete(id)
-    if (session === undefined || typeof id !== "string") return
+    const { id, type } = value
+    if (typeof id !== "string" || (type !== "exchange-begun" && name !== exchangeName)) return
+    if (name === exchangeName) elsewhere.delete(id)
+    if (session === undefined) return
     if (type === "exchange-begun") setNewest(elsewhere, id, { session, atMs }, maxSessions)
-    if (type === "exchange-begun" || name === exchangeName) hearCaller(session, client, project)
-    if (receipt !== undefined) hearWindow(session, receipt)
+    hear(session, value)
   })
   const stops = [
-    recentExchanges.subscribeBegun(({ id, session, client, project }) => {
-      if (session === undefined) return
-      setNewest(begun, id, session, maxSessions)
-      hearCaller(session, client, project)
+    recentExchanges.subscribeBegun((call) => {
+      if (call.session === undefined) return
+      setNewest(begun, call.id, call.session, maxSessions)
+      hear(call.session, call)
     }),
-    recentExchanges.subscribe(({ id, session, client, project, receipt }) => {
-      begun.delete(id)
-      if (session === undefined) return
-      hearCaller(session, client, project)
-      if (receipt !== undefined) hearWindow(session, receipt)
+    recentExchanges.subscribe((record) => {
+      begun.delete(record.id)
+      if (record.session !== undefined) hear(record.session, record)
     }),
     holdfast.subscribe((event) => {
       if (event.type === "durability-restored") unsaved.delete(event.session)
@@ -88,13 +87,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
       const problem = unsaved.get(session)
       const others = [...elsewhere.values()].filter((one) => one.session === session && now() - one.atMs < longestMs)
       const inFlight = [...begun.values()].filter((one) => one === session).length + others.length
-      const seen = present({
-        client: clients.get(session),
-        project: projects.get(session),
-        window: windows.get(session),
-        unsaved: problem && tellProblem(problem),
-      })
-      return { ...idle, inFlight, ...seen }
+      return { inFlight, ...heard.get(session), ...present({ unsaved: problem && tellProblem(problem) }) }
     },
     durability: () => {
       const problem = [...unsaved.values()].at(-1)

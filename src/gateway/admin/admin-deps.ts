@@ -45,13 +45,20 @@ type GatewayStatus = {
   readonly startedMs?: number
 }
 
-type Answer = (c: Context) => Response | Promise<Response>
+/** What a route answers: an object goes out as JSON, a response as it is. */
+type Answer = (c: Context) => object | Promise<object>
 
 /** Serve one method at a path, and refuse the others. HEAD must not be served as GET: it would leave an unread stream behind. */
 export function addRoute(app: Hono, method: "GET" | "POST", path: string, answer: Answer): void {
-  app.on(method, path, (c) => (c.req.method === method ? answer(c) : refuseMethod(method)))
+  app.on(method, path, async (c) => {
+    const answered = c.req.method === method ? await answer(c) : refuseMethod(method)
+    return answered instanceof Response ? answered : c.json(answered)
+  })
   app.all(path, () => refuseMethod(method))
 }
+
+/** A name in the path. */
+export const pathName = (c: Context, name: string): string => c.req.param(name) ?? ""
 
 type NumberBounds = { readonly least: number; readonly most: number }
 
@@ -81,6 +88,13 @@ export function readNumber(c: Context, name: string, usual: number, { least, mos
   if (!(value >= least && value <= most)) throw wrong(name, `a whole number from ${least} to ${most}`, text)
   return value
 }
+
+/** Default and maximum size of a page. */
+type PageSizes = { readonly usual: number; readonly most: number }
+
+/** How many of a list are asked for. */
+export const readLimit = (c: Context, { usual, most }: PageSizes): number =>
+  readNumber(c, "limit", usual, { least: 1, most })
 
 export function readFlag(c: Context, name: string): boolean {
   const text = readTextParameter(c, name)

@@ -54,7 +54,7 @@ export function createAdmin(deps: AdminDeps): Admin {
   )
   app.use(createDoor(deps, signIns, (request, who) => signedIn.set(request, who)))
   // In the list of routes, `{id}` is percent-encoded.
-  addRoute(app, "GET", "/admin", (c) => c.json({ name: "holdfast", version: deps.version, links }))
+  addRoute(app, "GET", "/admin", () => ({ name: "holdfast", version: deps.version, links }))
   const find = createFind(deps)
   const profiles = createProfiles(deps.store)
   const inspection = { ...deps, find, activity, profiles }
@@ -63,7 +63,7 @@ export function createAdmin(deps: AdminDeps): Admin {
     return found && { source: found.source, line: found.line }
   }
   const desk = openApprovalDesk({ ...deps, profiles, replicas, placeOf })
-  addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { activity, streams, desk, madeMs })))
+  addRoute(app, "GET", "/admin/status", () => tellStatus(deps, { activity, streams, desk, madeMs }))
   addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
   addInspectionRoutes(app, inspection)
   addChangeRoutes(app, { signIns, find, signedInOf: (c) => signedIn.get(c.req.raw) })
@@ -188,8 +188,7 @@ function publishEvents(
   feed: Feed,
 ): () => void {
   const publish = (name: string, session: string | undefined, value: object): Readonly<Record<string, unknown>> => {
-    const { value: bounded, cut } = boundObject(value, eventBounds)
-    const told = cut ? { ...bounded, cut } : bounded
+    const told = boundObject(value, eventBounds)
     feed.publish(name, session, told)
     return told
   }

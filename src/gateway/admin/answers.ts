@@ -28,33 +28,43 @@ export type ListedName = {
   readonly subagent?: string
 }
 
-export type SessionListing = ListedName & {
-  /** The first words that a person said in it. */
-  readonly title: string
-  /** The last name of the folder that its client works in, where the client says it. */
-  readonly project?: string
-  readonly turns: number
-  readonly inFlight: number
-  readonly client?: string
-  readonly model?: string
-  readonly contextTokens?: number
-  /** Of these, what the provider read from its cache. */
-  readonly cachedTokens?: number
-  readonly windowTokens?: number
+/** The window of a session's model and its compaction threshold, in the provider's tokens. */
+export type WindowMarks = {
+  readonly windowTokens: number
   readonly compactAtTokens?: number
-  /** The sizes of its requests over its life, at most 32. */
-  readonly points: readonly number[]
-  readonly compactionCount: number
-  /** The newest of them. */
-  readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
-  /** Rules that were said in it and not taken back. */
-  readonly rules: number
-  readonly denied: number
-  /** Money by the model table: an estimate, with where the prices are from. Saved is against the same turns without a compaction. */
-  readonly cost?: { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
-  /** The store does not have all of it, and what it said. */
-  readonly unsaved?: ToldProblem
+  /** The same for a request that ends in results the model has not read. */
+  readonly compactUnreadAtTokens?: number
 }
+
+/** A piece of an excerpt; `isUsed` marks the words that were used or searched for. */
+type TextPiece = { readonly text: string; readonly isUsed: boolean }
+
+export type SessionListing = ListedName &
+  Partial<WindowMarks> & {
+    /** The first words that a person said in it. */
+    readonly title: string
+    /** The last name of the folder that its client works in, where the client says it. */
+    readonly project?: string
+    readonly turns: number
+    readonly inFlight: number
+    readonly client?: string
+    readonly model?: string
+    readonly contextTokens?: number
+    /** Of these, what the provider read from its cache. */
+    readonly cachedTokens?: number
+    /** The sizes of its requests over its life, at most 32. */
+    readonly points: readonly number[]
+    readonly compactionCount: number
+    /** The newest of them. */
+    readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
+    /** Rules that were said in it and not taken back. */
+    readonly rules: number
+    readonly denied: number
+    /** Money by the model table: an estimate, with where the prices are from. Saved is against the same turns without a compaction. */
+    readonly cost?: { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
+    /** The store does not have all of it, and what it said. */
+    readonly unsaved?: ToldProblem
+  }
 
 /** Sums of one span of time over sessions. */
 export type PeriodTotals = {
@@ -139,7 +149,7 @@ export type CompactionFigures = {
 }
 
 /** The requests of a session over its life, column by column, and what happened between them. */
-export type TurnSeries = {
+export type TurnSeries = Partial<WindowMarks> & {
   readonly total: number
   readonly turn: readonly number[]
   readonly atMs: readonly number[]
@@ -151,10 +161,6 @@ export type TurnSeries = {
   /** Those that were not simply allowed. */
   readonly decisions: readonly JudgedDecision[]
   readonly judged: number
-  readonly windowTokens?: number
-  readonly compactAtTokens?: number
-  /** The same for a request that ends in results the model has not read. */
-  readonly compactUnreadAtTokens?: number
 }
 
 /** An entry of the log in one line. */
@@ -182,7 +188,7 @@ export type EventsAnswer = {
 }
 
 /** What a model sees of a session now, in the provider's tokens. They add up to the last request and what came since. */
-export type ViewNow = {
+export type ViewNow = Partial<WindowMarks> & {
   readonly checkpoint?: string
   readonly contextTokens: number
   /** System prompt, tools and framing: all that is no message. */
@@ -192,8 +198,6 @@ export type ViewNow = {
   readonly shortenedTokens: number
   readonly verbatimTokens: number
   readonly messages: { readonly shortened: number; readonly verbatim: number }
-  readonly windowTokens?: number
-  readonly compactAtTokens?: number
 }
 
 /** A rule that a session keeps. */
@@ -279,7 +283,7 @@ export type LineSource = {
   readonly entry: string
   readonly turn: number
   readonly line: MessageLine
-  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
+  readonly pieces: readonly TextPiece[]
 }
 
 /** What stays verbatim in a replay with other settings. */
@@ -369,7 +373,7 @@ export type MemoryFound = {
   readonly trusted: boolean
   readonly sources: readonly string[]
   /** The text, words that were searched for told apart. */
-  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
+  readonly pieces: readonly TextPiece[]
 }
 
 /** A message that was found by words, by its best excerpt. */
@@ -380,7 +384,7 @@ export type FoundEntry = {
   readonly role: string
   readonly kind: "text" | "call" | "result"
   readonly tool?: string
-  readonly pieces: readonly { readonly text: string; readonly isUsed: boolean }[]
+  readonly pieces: readonly TextPiece[]
 }
 
 export type SearchAnswer = {

@@ -1,7 +1,7 @@
 import { startOfText } from "../../language/cut-text.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { entryId, thaw } from "../../session/log/entry.ts"
+import { entryId } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { ApprovalAnswer, ApprovalsAnswer, SettledApproval } from "./answers.ts"
 import type { Approvals } from "./approvals.ts"
@@ -126,12 +126,9 @@ type Said = { readonly entry: string; readonly message: Message }
 /** The messages of the session's current branch, newest first. */
 async function newestMessages(profiles: Profiles, session: string): Promise<readonly Said[]> {
   const { outline } = await profiles.read(session)
-  const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched).reverse()
-  const entries = await profiles.entries(session, path)
-  return path.flatMap((seq) => {
-    const body = entries.get(seq)?.body
-    return body?.type === "message-appended" ? [{ entry: entryId(seq), message: thaw(body.message, entryId(seq)) }] : []
-  })
+  const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched)
+  const messages = [...(await profiles.messages(session, path))]
+  return messages.map(([seq, message]) => ({ entry: entryId(seq), message })).reverse()
 }
 
 function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): ApprovalAnswer["evidence"] {

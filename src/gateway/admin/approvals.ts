@@ -19,14 +19,10 @@ export type CallToApprove = {
 }
 
 /** A tool call that waits for a person. */
-type PendingApproval = {
+type PendingApproval = Omit<CallToApprove, "call" | "verdict"> & {
   /** Unguessable id by which it is approved or refused. */
   readonly id: string
   readonly atMs: number
-  readonly session: string
-  readonly tenant: string
-  readonly trace: string
-  readonly callId?: string
   readonly tool: string
   /** The call's input as JSON. */
   readonly input: string
@@ -125,13 +121,13 @@ export function createApprovals({
   }
 }
 
-function pendingOf({ session, tenant, trace, callId, call, verdict }: CallToApprove, id: string, atMs: number) {
+function pendingOf({ call, verdict, ...where }: CallToApprove, id: string, atMs: number): PendingApproval {
   const { value, cut } = boundValue(call.input, inputBounds)
   const input = JSON.stringify(value) ?? ""
   const tool = startOfText(call.tool, maxName)
   const reasons = verdict.reasons.slice(0, reasonBounds.items).map(toldReason)
   const whole = !cut && tool === call.tool && reasons.length === verdict.reasons.length
-  return { id, atMs, session, tenant, trace, tool, input, cut: !whole, reasons, ...present({ callId }) }
+  return { ...where, id, atMs, tool, input, cut: !whole, reasons }
 }
 
 function toldReason({ policy, rule, instead, decision, facts }: VerdictReason): VerdictReason {

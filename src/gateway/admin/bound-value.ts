@@ -23,10 +23,11 @@ export function boundValue(value: unknown, bounds: Bounds): Bounded {
   return { value: copyOf(value, reader, 0), cut: reader.cut }
 }
 
-/** The same for an object that is no list. */
-export function boundObject(value: object, bounds: Bounds): Bounded & { readonly value: BoundedObject } {
+/** The same for an object that is no list, which says itself if it is cut. */
+export function boundObject(value: object, bounds: Bounds): BoundedObject {
   const reader = { bounds, left: bounds.total, cut: false }
-  return { value: copyMembers(value, reader, 0), cut: reader.cut }
+  const copy = copyMembers(value, reader, 0)
+  return reader.cut ? { ...copy, cut: true } : copy
 }
 
 type BoundedObject = Readonly<Record<string, unknown>>

@@ -5,11 +5,10 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
-import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
-import type { SessionRow } from "../../store/store.ts"
+import { entryId, seqOf } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { addRoute, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
+import { addRoute, pathName, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
 import type { CompactionAnswer, WhatIfAnswer, WhatIfCourse, WhatIfStrategy } from "./answers.ts"
 import { boundValue } from "./bound-value.ts"
 import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
@@ -30,20 +29,20 @@ export function addCompactionRoutes(app: Hono, deps: SessionDeps): void {
   addRoute(app, "GET", `${at}/compactions/:checkpoint/lines/:line`, (c) => tellSources(c, deps))
 }
 
-type Opened = { readonly row: SessionRow; readonly profile: Profile }
+type Opened = Awaited<ReturnType<Find>> & { readonly profile: Profile }
 
 /** The session that a path names, with what its log says. */
 export async function openWithProfile(c: Context, { find, profiles }: SessionDeps): Promise<Opened> {
-  const { row } = await find(c.req.param("id") ?? "")
-  return { row, profile: await profiles.read(row.id) }
+  const found = await find(pathName(c, "id"))
+  return { ...found, profile: await profiles.read(found.row.id) }
 }
 
 /** Limit on earlier compactions searched, because lines may be carried over from them. */
 const maxEarlier = 50
 
-async function tellCompaction(c: Context, deps: SessionDeps): Promise<Response> {
+async function tellCompaction(c: Context, deps: SessionDeps): Promise<object> {
   const { row, profile } = await openWithProfile(c, deps)
-  const id = c.req.param("checkpoint") ?? ""
+  const id = pathName(c, "checkpoint")
   const opened = await openCompaction(deps.profiles, row.id, profile, id)
   const figures = profile.compactions.find((one) => one.id === id)
   const { profiles } = deps
@@ -52,14 +51,13 @@ async function tellCompaction(c: Context, deps: SessionDeps): Promise<Response> 
   if (figures === undefined) return refusalResponse(refusals.path)
   const number = profile.compactions.indexOf(figures) + 1
   const inForce = profile.outline.checkpointAt(profile.outline.tip()) === Number(id.slice(1))
-  const answer: CompactionAnswer = {
+  return {
     compaction: { ...figures, number, of: profile.compactions.length, inForce },
     ...view,
     since: savingsSince(profile, figures),
     plan: planOf(opened.checkpoint.trace),
     rereads: await rereadsOf(profiles, row.id, profile, Number(id.slice(1))),
-  }
-  return c.json(answer)
+  } satisfies CompactionAnswer
 }
 
 /** What was looked up again right after a compaction, because it had removed it. */
@@ -110,52 +108,44 @@ async function rulesBefore(profiles: Profiles, session: string, { outline }: Pro
 /** Limit on the text of one message on a page; the export has all of it. */
 const maxDiff = 400_000
 
-async function tellDiff(c: Context, deps: SessionDeps): Promise<Response> {
+async function tellDiff(c: Context, deps: SessionDeps): Promise<object> {
   const { row, profile } = await openWithProfile(c, deps)
-  const opened = await openCompaction(deps.profiles, row.id, profile, c.req.param("checkpoint") ?? "")
-  const entry = c.req.param("entry") ?? ""
+  const opened = await openCompaction(deps.profiles, row.id, profile, pathName(c, "checkpoint"))
+  const entry = pathName(c, "entry")
   const diff = diffOf(opened, entry)
   if (diff === undefined)
     throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: JSON.stringify(entry.slice(0, 40)) })
   const { before, after } = diff
   const cut = before.length > maxDiff || (after?.length ?? 0) > maxDiff
-  return c.json({ before: before.slice(0, maxDiff), ...present({ after: after?.slice(0, maxDiff) }), cut })
+  return { before: before.slice(0, maxDiff), ...present({ after: after?.slice(0, maxDiff) }), cut }
 }
 
 /** Limit on compactions searched for a line's source: this one or an earlier one left it out. */
 const maxBack = 10
 
-async function tellSources(c: Context, deps: SessionDeps): Promise<Response> {
+async function tellSources(c: Context, deps: SessionDeps): Promise<object> {
   const { row, profile } = await openWithProfile(c, deps)
   const { profiles } = deps
-  const opened = await openCompaction(profiles, row.id, profile, c.req.param("checkpoint") ?? "")
+  const opened = await openCompaction(profiles, row.id, profile, pathName(c, "checkpoint"))
   const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
   const { handoff } = viewCompaction(opened, { profile, earlier, rules: [] })
   const line = handoff?.lines[Number(c.req.param("line"))]
   if (line === undefined) return refusalResponse(refusals.path)
-  const named = await messagesAt(profiles, row.id, line.sources)
+  const named = await profiles.messages(
+    row.id,
+    line.sources.flatMap((id) => seqOf(id) ?? []),
+  )
   let sources = sourcesOf(line, named.size > 0 ? named : opened.whole, profile.turnAt)
   for (const { id } of sources.length > 0 ? [] : earlier.slice(0, maxBack)) {
     const { whole } = await openCompaction(profiles, row.id, profile, id)
     sources = sourcesOf(line, whole, profile.turnAt)
     if (sources.length > 0) break
   }
-  return c.json({ sources })
-}
-
-async function messagesAt(profiles: Profiles, session: string, ids: readonly string[]) {
-  const entries = await profiles.entries(
-    session,
-    ids.flatMap((id) => seqOf(id) ?? []),
-  )
-  const messages = new Map<number, Message>()
-  for (const { seq, body } of entries.values())
-    if (body.type === "message-appended") messages.set(seq, thaw(body.message, entryId(seq)))
-  return messages
+  return { sources }
 }
 
 /** One replay at a time: they run beside the gateway's own work. */
-function createWhatIf(deps: SessionDeps): (c: Context) => Promise<Response> {
+function createWhatIf(deps: SessionDeps): (c: Context) => Promise<object> {
   let isPlaying = false
   return async (c) => {
     const asked = readWhatIf(c)
@@ -163,7 +153,7 @@ function createWhatIf(deps: SessionDeps): (c: Context) => Promise<Response> {
     if (isPlaying) return refusalResponse(refusals.busy)
     isPlaying = true
     try {
-      return c.json(await playWhatIf(deps.profiles, row.id, profile, asked, c.req.raw.signal))
+      return await playWhatIf(deps.profiles, row.id, profile, asked, c.req.raw.signal)
     } finally {
       isPlaying = false
     }
@@ -273,14 +263,8 @@ async function readSteps(
   session: string,
   { outline, turns, turnAt }: Profile,
 ): Promise<readonly Step[]> {
-  const path = outline.path(outline.tip()) ?? []
-  const entries = await profiles.entries(session, path)
-  const messages = path.flatMap((seq) => {
-    const body = entries.get(seq)?.body
-    return body?.type === "message-appended" ? [{ seq, message: thaw(body.message, entryId(seq)) }] : []
-  })
   const sent = new Map<number, Message[]>()
-  for (const { seq, message } of messages) {
+  for (const [seq, message] of await profiles.messages(session, outline.path(outline.tip()) ?? [])) {
     // A response is in the log before its own usage entry, and is sent with the next turn.
     const turn = turnAt(seq) + (message.role === "assistant" ? 2 : 1)
     sent.set(turn, [...(sent.get(turn) ?? []), message])

@@ -3,15 +3,7 @@ import { ownMessage } from "../../compact/standing.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import {
-  type CheckpointBody,
-  type EntryBody,
-  entryId,
-  eventsOfTrace,
-  type Item,
-  seqOf,
-  thaw,
-} from "../../session/log/entry.ts"
+import { type CheckpointBody, entryId, eventsOfTrace, type Item, seqOf } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject } from "../../wire/json.ts"
 import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./answers.ts"
@@ -50,27 +42,23 @@ export async function openCompaction(
   const shown = [...(under?.items ?? []), ...checkpoint.items].flatMap((item) =>
     item.type === "shown" ? item.entry : [],
   )
-  const entries = await profiles.entries(session, [...new Set([...shown, ...since])])
-  const whole = new Map<number, Message>()
-  for (const { seq: at, body } of entries.values())
-    if (body.type === "message-appended") whole.set(at, thaw(body.message, entryId(at)))
-  const viewed = (items: CheckpointBody["items"]): readonly Viewed[] =>
-    items.flatMap((item): readonly Viewed[] => {
-      if (item.type === "made") return [{ message: item.message }]
-      const message = whole.get(item.entry)
-      return message === undefined
-        ? []
-        : [{ seq: item.entry, message: edited(message, item.edits), ...present({ edits: item.edits }) }]
-    })
-  const added = since.flatMap((at): readonly Viewed[] => {
-    const message = whole.get(at)
-    return message === undefined ? [] : [{ seq: at, message }]
-  })
-  return { checkpoint, whole, before: [...viewed(under?.items ?? []), ...added], after: viewed(checkpoint.items) }
+  const whole = await profiles.messages(session, [...new Set([...shown, ...since])])
+  const before = [...(under?.items ?? []), ...since.map(shownWhole)]
+  return { checkpoint, whole, before: viewOf(before, whole), after: viewOf(checkpoint.items, whole) }
 }
 
-const edited = (message: Message, edits: readonly Shortening[] | undefined): Message =>
-  edits === undefined ? message : (applyEdits([message], edits)[0] ?? message)
+const shownWhole = (entry: number): Item => ({ type: "shown", entry })
+
+/** The messages of a view, those of the log with their edits. */
+const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): readonly Viewed[] =>
+  items.flatMap((item): readonly Viewed[] => {
+    if (item.type === "made") return [{ message: item.message }]
+    const { entry: seq, edits } = item
+    const message = whole.get(seq)
+    if (message === undefined) return []
+    if (edits === undefined) return [{ seq, message }]
+    return [{ seq, message: applyEdits([message], edits)[0] ?? message, edits }]
+  })
 
 /** The profile, the rules to check for, and earlier summaries. */
 type ViewContext = {
@@ -207,20 +195,15 @@ export async function viewNow(profiles: Profiles, session: string, { outline, tu
   const body = at === 0 ? undefined : (await profiles.entries(session, [at])).get(at)?.body
   const checkpoint = body?.type === "checkpoint-installed" ? body : undefined
   const since = outline.path(tip, checkpoint?.node ?? 0) ?? []
-  const items: readonly Item[] = [
-    ...(checkpoint?.items ?? []),
-    ...since.map((entry): Item => ({ type: "shown", entry })),
-  ]
+  const items = [...(checkpoint?.items ?? []), ...since.map(shownWhole)]
   const seqs = items.flatMap((item) => (item.type === "shown" ? item.entry : []))
-  const entries = await profiles.entries(session, [...new Set(seqs)])
+  const viewed = viewOf(items, await profiles.messages(session, [...new Set(seqs)]))
   const meter = createMeter(present({ model: turns.at(-1)?.model }))
   const counted = { rules: 0, handoff: 0, shortened: 0, verbatim: 0 }
   const messages = { shortened: 0, verbatim: 0 }
-  for (const item of items) {
+  for (const item of viewed) {
     const kind = kindOf(item)
-    const message = messageOf(item, (seq) => entries.get(seq)?.body)
-    if (message === undefined) continue
-    counted[kind] += meter.message(message)
+    counted[kind] += meter.message(item.message)
     if (kind === "shortened" || kind === "verbatim") messages[kind] += 1
   }
   const raw = counted.rules + counted.handoff + counted.shortened + counted.verbatim
@@ -241,16 +224,8 @@ export async function viewNow(profiles: Profiles, session: string, { outline, tu
   }
 }
 
-function kindOf(item: Item): "rules" | "handoff" | "shortened" | "verbatim" {
-  if (item.type === "shown") return item.edits === undefined ? "verbatim" : "shortened"
-  const own = ownMessage(item.message)
+function kindOf({ seq, message, edits }: Viewed): "rules" | "handoff" | "shortened" | "verbatim" {
+  if (seq !== undefined) return edits === undefined ? "verbatim" : "shortened"
+  const own = ownMessage(message)
   return own === "pins" ? "rules" : own === "digest" ? "handoff" : "verbatim"
-}
-
-function messageOf(item: Item, bodyOf: (seq: number) => EntryBody | undefined): Message | undefined {
-  if (item.type === "made") return item.message
-  const body = bodyOf(item.entry)
-  if (body?.type !== "message-appended") return undefined
-  const message = thaw(body.message, entryId(item.entry))
-  return item.edits === undefined ? message : applyEdits([message], item.edits)[0]
 }

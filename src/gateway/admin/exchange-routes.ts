@@ -5,8 +5,8 @@ import { setNewest } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { type AdminDeps, addRoute, readNumber, readTextParameter } from "./admin-deps.ts"
-import { type Bounds, boundValue } from "./bound-value.ts"
+import { type AdminDeps, addRoute, pathName, readLimit, readTextParameter } from "./admin-deps.ts"
+import { type Bounds, boundObject } from "./bound-value.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 import type { RemoteEvent, Replicas } from "./replicas.ts"
 
@@ -20,20 +20,20 @@ type Deps = Pick<AdminDeps, "recentExchanges" | "upstreams"> & { readonly replic
 export function addExchangeRoutes(app: Hono, { recentExchanges, upstreams, replicas }: Deps): void {
   const elsewhere = keepRemote(replicas)
   addRoute(app, "GET", "/admin/traces", (c) => {
-    const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
+    const limit = readLimit(c, tracePage)
     const session = readTextParameter(c, "session")
     const here = recentExchanges.newest(limit, session).map(tellExchange)
     const others = [...elsewhere.values()].filter((told) => session === undefined || told.session === session)
     const newest = [...here, ...others].toSorted((one, other) => Number(other.atMs) - Number(one.atMs))
-    return c.json({ traces: newest.slice(0, limit).map(exchangeLine) })
+    return { traces: newest.slice(0, limit).map(exchangeLine) }
   })
   addRoute(app, "GET", "/admin/traces/:id", (c) => {
-    const id = c.req.param("id") ?? ""
+    const id = pathName(c, "id")
     const record = recentExchanges.find(id)
     const trace = record === undefined ? elsewhere.get(id) : tellExchange(record)
-    return trace === undefined ? refusalResponse(refusals.trace) : c.json({ trace })
+    return trace === undefined ? refusalResponse(refusals.trace) : { trace }
   })
-  addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
+  addRoute(app, "GET", "/admin/upstreams", () => ({ upstreams: upstreams.map(tellUpstream) }))
 }
 
 /** The name under which a replica tells an exchange that ended. */
@@ -70,11 +70,11 @@ function tellExchange({ trace, judged, problem, ...record }: ExchangeRecord): Fi
     trace,
     ...present({ problem: problem && tellProblem(problem) }),
   }
-  return boundedFields(told, wholeBounds)
+  return boundObject(told, wholeBounds)
 }
 
 /** An exchange as other replicas are told of it. */
-export const sharedExchange = (record: ExchangeRecord): Fields => boundedFields(tellExchange(record), sharedBounds)
+export const sharedExchange = (record: ExchangeRecord): Fields => boundObject(tellExchange(record), sharedBounds)
 
 /** An exchange in a few words: its trace by number only, and of each call what was decided. */
 export function exchangeLine({ trace, judged, ...rest }: Fields): Fields {
@@ -90,16 +90,11 @@ export function exchangeLine({ trace, judged, ...rest }: Fields): Fields {
       ...present({ approved }),
     })),
   }
-  return boundedFields(told, lineBounds)
+  return boundObject(told, lineBounds)
 }
 
 /** Without the facts of the call, which have all its words in them. */
 const tellJudged = ({ verdict, ...call }: JudgedCall): Fields => {
   const { decision, reasons, errors } = verdict
   return { ...call, decision, reasons, errors }
-}
-
-function boundedFields(told: Fields, bounds: Bounds): Fields {
-  const { value, cut } = boundValue(told, bounds)
-  return { ...(typeof value === "object" ? value : {}), ...(cut ? { cut } : {}) }
 }

@@ -10,7 +10,16 @@ import { createLock } from "../../store/pace.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import type { Activity } from "./activity.ts"
-import { type AdminDeps, addRoute, readFlag, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
+import {
+  type AdminDeps,
+  addRoute,
+  pathName,
+  readFlag,
+  readLimit,
+  readNumber,
+  readTextParameter,
+  refuseText,
+} from "./admin-deps.ts"
 import type {
   EventsAnswer,
   ListedEvent,
@@ -29,6 +38,7 @@ import { messageLine } from "./handoff-lines.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { type Find, pageSessions, tellRow } from "./session-routes.ts"
 import {
+  isDeniedCall,
   sessionSummary,
   timelineOf,
   timelinePoints,
@@ -80,14 +90,14 @@ export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
 const maxRows = 100
 
 /** Sessions by id, for a list that got an event about them. */
-async function tellRows(c: Context, deps: InspectionDeps): Promise<Response> {
+async function tellRows(c: Context, deps: InspectionDeps): Promise<object> {
   const ids = (readTextParameter(c, "ids", 8000) ?? "").split(" ").filter((id) => id !== "")
   const rows: SessionListing[] = []
   for (const id of ids.slice(0, maxRows)) {
     const row = await deps.store.session(id)
     if (row !== undefined) rows.push(await summarize(deps, row))
   }
-  return c.json({ sessions: rows })
+  return { sessions: rows }
 }
 
 /** Limit on the sessions in sums; a day has fewer. */
@@ -95,7 +105,7 @@ const maxSummed = 500
 const dayMs = 86_400_000
 const maxDays = 31
 
-async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
+async function tellTotals(c: Context, deps: InspectionDeps): Promise<TotalsAnswer> {
   const fromMs = readNumber(c, "from", 0, { least: 0, most: 8.64e15 })
   const tenant = readTextParameter(c, "tenant")
   const { sessions } = await pageSessions(deps.store, maxSummed, present({ tenant }), undefined)
@@ -114,21 +124,19 @@ async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
   const sumsOf = (start: number, end?: number) =>
     totalsOf([...rows.keys()], { fromMs: start, operatorRules, ...present({ toMs: end }) })
   const days = starts.toReversed().map((start) => ({ fromMs: start, ...sumsOf(start, start + dayMs) }))
-  const answer: TotalsAnswer = { fromMs, ...sumsOf(fromMs), cut: changed.length >= maxSummed, days }
-  return c.json(answer)
+  return { fromMs, ...sumsOf(fromMs), cut: changed.length >= maxSummed, days }
 }
 
-async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
+async function tellTurns(c: Context, deps: InspectionDeps): Promise<TurnSeries> {
   const points = readNumber(c, "points", timelinePoints.usual, { least: 2, most: timelinePoints.most })
   const { row, profile } = await openWithProfile(c, deps)
-  const series: TurnSeries = {
+  return {
     ...timelineOf(profile, points),
     compactions: profile.compactions,
     decisions: profile.decisions.filter(({ decision }) => decision !== "allow").slice(-maxDecisions),
     judged: profile.decisions.length,
     ...windowMarks(profile, deps.activity.of(row.id), windowSettings(deps)),
   }
-  return c.json(series)
 }
 
 const maxDecisions = 1000
@@ -142,9 +150,9 @@ const eventKinds: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Events by index, oldest first: an index always means the same event, because the log only grows. */
-async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
+async function tellEvents(c: Context, deps: InspectionDeps): Promise<EventsAnswer> {
   const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
-  const limit = readNumber(c, "limit", eventPage.usual, { least: 1, most: eventPage.most })
+  const limit = readLimit(c, eventPage)
   const only = readTextParameter(c, "only")
   const { row, profile } = await openWithProfile(c, deps)
   const types = only === undefined ? undefined : eventKinds[only]
@@ -159,8 +167,7 @@ async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
     const entry = entries.get(seq)
     return entry === undefined ? [] : eventOf(entry, profile, (message) => meter.message(message))
   })
-  const answer: EventsAnswer = { total: listed.length, from, events: told }
-  return c.json(answer)
+  return { total: listed.length, from, events: told }
 }
 
 function eventOf(
@@ -212,26 +219,24 @@ function ratioOf({ turns }: Profile): number {
   return Math.min(2, Math.max(0.5, last.contextTokens / last.estimatedTokens))
 }
 
-async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
+async function tellView(c: Context, deps: InspectionDeps): Promise<ViewNow> {
   const { row, profile } = await openWithProfile(c, deps)
   const window = windowMarks(profile, deps.activity.of(row.id), windowSettings(deps))
-  const view: ViewNow = { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
-  return c.json(view)
+  return { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
 }
 
 const rulePage = { usual: 500, most: 5000 } as const
 
 /** The rules of a session, with how each fared. */
-async function tellRules(c: Context, deps: InspectionDeps): Promise<Response> {
+async function tellRules(c: Context, deps: InspectionDeps): Promise<object> {
   const all = readFlag(c, "all")
-  const limit = readNumber(c, "limit", rulePage.usual, { least: 1, most: rulePage.most })
-  const { session } = await deps.find(c.req.param("id") ?? "")
-  const { profile } = await openWithProfile(c, deps)
+  const limit = readLimit(c, rulePage)
+  const { session, profile } = await openWithProfile(c, deps)
   const rules = await session.rules({ all })
   const pins: readonly ListedRule[] = rules
     .slice(0, limit)
     .map((rule) => ({ ...rule, ...present({ held: heldOf(rule, profile) }) }))
-  return c.json({ pins, total: rules.length })
+  return { pins, total: rules.length }
 }
 
 function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions }: Profile): RuleHeld | undefined {
@@ -239,19 +244,16 @@ function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions
   if (seq === undefined || state !== "in-force") return undefined
   const before = turnAt(seq)
   const name = "policy" in policy ? policy.policy.name : undefined
-  const denied = decisions.filter(
-    ({ decision, enforced, approved, policies }) =>
-      name !== undefined && decision !== "allow" && enforced && approved !== true && policies.includes(name),
-  )
+  const denied = decisions.filter((one) => name !== undefined && isDeniedCall(one) && one.policies.includes(name))
   return { turn: before + 1, requests: turns.length - before, denied: denied.length }
 }
 
 const memoryPage = { usual: 50, most: 200 } as const
 
 /** Search the memory of agents, one tenant and agent at a time, as it is stored. */
-async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Promise<Response> {
+async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Promise<object> {
   const text = readTextParameter(c, "query", 1000)
-  const limit = readNumber(c, "limit", memoryPage.usual, { least: 1, most: memoryPage.most })
+  const limit = readLimit(c, memoryPage)
   const session = readTextParameter(c, "session")
   const row = session === undefined ? undefined : await store.session(session)
   const owners =
@@ -268,7 +270,7 @@ async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Pr
     ...one,
     pieces: piecesFor(one.text, text ?? ""),
   }))
-  return c.json({ rows: found, owners })
+  return { rows: found, owners }
 }
 
 const searchPage = { usual: 20, most: 100 } as const
@@ -276,11 +278,11 @@ const searchPage = { usual: 20, most: 100 } as const
 const searchedCharacters = 20_000_000
 
 /** Search what was said in sessions, one search at a time: a new one is asked for with every word that is typed. */
-function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<Response> {
+function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<SearchAnswer> {
   const oneAtATime = createLock()
   return async (c) => {
     const query = readTextParameter(c, "query", 1000) ?? ""
-    const limit = readNumber(c, "limit", searchPage.usual, { least: 1, most: searchPage.most })
+    const limit = readLimit(c, searchPage)
     const [session, tenant] = [readTextParameter(c, "session"), readTextParameter(c, "tenant")]
     const rows =
       session === undefined
@@ -291,8 +293,7 @@ function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<
         ? { found: [], sessions: 0, cut: true }
         : searchLogs(store, rows.slice(0, maxSummed), query, { limit, maxCharacters: searchedCharacters }),
     )
-    const answer: SearchAnswer = { found, sessions, cut: cut || rows.length > maxSummed }
-    return c.json(answer)
+    return { found, sessions, cut: cut || rows.length > maxSummed }
   }
 }
 
@@ -309,7 +310,7 @@ const exportStep = 100
 
 /** Stream the whole history, one entry per line; the secret of the session's recall handles is left out. */
 async function exportHistory(c: Context, deps: InspectionDeps): Promise<Response> {
-  const { row, session } = await deps.find(c.req.param("id") ?? "")
+  const { row, session } = await deps.find(pathName(c, "id"))
   const encoder = new TextEncoder()
   let from = 1
   const lines = new ReadableStream<Uint8Array>({

@@ -7,7 +7,7 @@ import { ignoreProblem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { readLimited } from "../../model/call-model.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type AdminDeps, addRoute, readNumber } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, readLimit, readNumber } from "./admin-deps.ts"
 import type { StandingAnswer } from "./answers.ts"
 import type { ApprovalDesk } from "./approval-desk.ts"
 import type { Approvals } from "./approvals.ts"
@@ -24,11 +24,11 @@ type Deps = Pick<AdminDeps, "operator" | "approvals"> & { readonly desk: Approva
 
 /** Routes for the operator's rules, policies, audit log and approvals, and the only way to change any of it: a signed command. */
 export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps): void {
-  const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
+  const withOperator = (answer: (c: Context, operator: Operator) => Promise<object>) => (c: Context) =>
     operator === undefined ? refusalResponse(refusals.operator) : answer(c, operator)
   addRoute(app, "GET", "/admin/pins", withOperator(showStanding))
   addRoute(app, "GET", "/admin/audit", withOperator(showAudit))
-  addRoute(app, "GET", "/admin/approvals", async (c) => c.json(await desk.tell()))
+  addRoute(app, "GET", "/admin/approvals", () => desk.tell())
   addRoute(
     app,
     "POST",
@@ -37,25 +37,25 @@ export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps
   )
 }
 
-async function showStanding(c: Context, operator: Operator): Promise<Response> {
+async function showStanding(_: Context, operator: Operator): Promise<StandingAnswer> {
   // Show what the next request will be judged by.
   await operator.refresh()
   // If the audit log cannot be read now, the rules in force are still shown.
-  return c.json(tellStanding(operator, await operator.audit().catch(ignoreProblem)))
+  return tellStanding(operator, await operator.audit().catch(ignoreProblem))
 }
 
-async function showAudit(c: Context, operator: Operator): Promise<Response> {
+async function showAudit(c: Context, operator: Operator): Promise<object> {
   const from = readNumber(c, "from", 1, { least: 1, most: lastLine })
-  const limit = readNumber(c, "limit", auditPage.usual, { least: 1, most: auditPage.most })
+  const limit = readLimit(c, auditPage)
   const lines = await operator.audit({ from, limit: limit + 1 })
   const told = lines.slice(0, limit).map((line) => boundValue(line, lineBounds).value)
   const next = lines.length > limit ? `/admin/audit?from=${lines[limit]?.number}&limit=${limit}` : undefined
-  return c.json({ lines: told, ...present({ next }) })
+  return { lines: told, ...present({ next }) }
 }
 
 const jsonType = /^application\/json[ \t]*(?:;|$)/i
 
-async function takeCommand(c: Context, operator: Operator, approvals: Approvals): Promise<Response> {
+async function takeCommand(c: Context, operator: Operator, approvals: Approvals): Promise<object> {
   if (!jsonType.test(c.req.header("content-type") ?? "")) return refusalResponse(refusals.type)
   const text = await readLimited(new Response(c.req.raw.body), maxCommandBytes)
   if (text === undefined) return refusalResponse(refusals.size)
@@ -68,7 +68,7 @@ async function takeCommand(c: Context, operator: Operator, approvals: Approvals)
       expected: '{"command": "hf1.…"}',
       found: body === undefined ? "no JSON" : "something else",
     })
-  return c.json(await submit(command, operator, approvals))
+  return await submit(command, operator, approvals)
 }
 
 /** Submit a command: its audit line, the resulting rule, and for an approval whether the call waited in this process. */

@@ -60,6 +60,8 @@ export type Profiles = {
   /** The session's current profile; entries read before are not read again. */
   readonly read: (session: string) => Promise<Profile>
   readonly entries: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, LoggedEntry>>
+  /** The messages among these entries. */
+  readonly messages: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, Message>>
 }
 
 export type LoggedEntry = { readonly seq: number; readonly atMs: number; readonly body: EntryBody }
@@ -101,6 +103,12 @@ export function createProfiles(store: LogStore): Profiles {
       return started
     },
     entries: (session, seqs) => readWhole(store, session, seqs),
+    messages: async (session, seqs) => {
+      const messages = new Map<number, Message>()
+      for (const { seq, body } of (await readWhole(store, session, seqs)).values())
+        if (body.type === "message-appended") messages.set(seq, thaw(body.message, entryId(seq)))
+      return messages
+    },
   }
 }
 

@@ -9,9 +9,18 @@ import { checkSessionId } from "../../session/options.ts"
 import type { Session } from "../../session/session.ts"
 import type { SessionFilter, SessionRow, Store } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type AdminDeps, addRoute, readFlag, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
+import {
+  type AdminDeps,
+  addRoute,
+  pathName,
+  readFlag,
+  readLimit,
+  readNumber,
+  readTextParameter,
+  refuseText,
+} from "./admin-deps.ts"
 import type { ListedName, SessionListing } from "./answers.ts"
-import { type Bounds, boundValue } from "./bound-value.ts"
+import { type Bounds, boundObject, boundValue } from "./bound-value.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 
 /** What the name of a session says, where the gateway gave it: its tenant is a fingerprint of the credential that its requests came with. */
@@ -61,9 +70,6 @@ export function addSessionRoutes(app: Hono, deps: Deps): void {
   addRoute(app, "GET", `${at}/verify`, createVerify(deps))
 }
 
-const readLimit = (c: Context, { usual, most }: { readonly usual: number; readonly most: number }): number =>
-  readNumber(c, "limit", usual, { least: 1, most })
-
 /** The same path with other parameters, for the next page. */
 function linkTo(c: Context, changes: Readonly<Record<string, string | number>>): string {
   const { pathname, searchParams } = new URL(c.req.url)
@@ -74,7 +80,7 @@ function linkTo(c: Context, changes: Readonly<Record<string, string | number>>):
 /** A session with what its name says of whose it is. */
 export const tellRow = (row: SessionRow): SessionRow & ListedName => ({ ...row, ...readSessionName(row.id) })
 
-async function listSessions(c: Context, deps: Deps): Promise<Response> {
+async function listSessions(c: Context, deps: Deps): Promise<object> {
   const limit = readLimit(c, pages.sessions)
   const filter = present({ agent: readTextParameter(c, "agent"), tenant: readTextParameter(c, "tenant") })
   const before = readTextParameter(c, "before", 220)
@@ -84,7 +90,7 @@ async function listSessions(c: Context, deps: Deps): Promise<Response> {
   const next = page.before && linkTo(c, { before: writeCursor(page.before) })
   const sessions: SessionListing[] = []
   for (const row of page.sessions) sessions.push(await deps.summarize(row))
-  return c.json({ sessions, ...present({ next }) })
+  return { sessions, ...present({ next }) }
 }
 
 type Found = { readonly row: SessionRow; readonly session: Session }
@@ -102,7 +108,7 @@ export const createFind =
     return { row, session: holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }) }
   }
 
-const find = (c: Context, deps: Deps): Promise<Found> => deps.find(c.req.param("id") ?? "")
+const find = (c: Context, deps: Deps): Promise<Found> => deps.find(pathName(c, "id"))
 
 function isSessionId(id: string): boolean {
   try {
@@ -114,10 +120,10 @@ function isSessionId(id: string): boolean {
   }
 }
 
-async function showSession(c: Context, deps: Deps): Promise<Response> {
+async function showSession(c: Context, deps: Deps): Promise<object> {
   const { row, session } = await find(c, deps)
   const { branches, checkpoints, ...overview } = await session.overview()
-  return c.json({
+  return {
     session: tellRow(row),
     overview: {
       ...overview,
@@ -126,32 +132,32 @@ async function showSession(c: Context, deps: Deps): Promise<Response> {
       checkpointCount: checkpoints.length,
       checkpoints: checkpoints.slice(0, maxListed),
     },
-  })
+  }
 }
 
-async function showHistory(c: Context, deps: Deps): Promise<Response> {
+async function showHistory(c: Context, deps: Deps): Promise<object> {
   const from = readNumber(c, "from", 1, { least: 1, most: lastSeq })
   const limit = readLimit(c, pages.history)
   const full = readFlag(c, "full")
   const { session } = await find(c, deps)
   const { entries, next } = await pageHistory(session, from, limit, full)
-  return c.json({ entries, ...present({ next: next && linkTo(c, { from: next }) }) })
+  return { entries, ...present({ next: next && linkTo(c, { from: next }) }) }
 }
 
-async function showEntry(c: Context, deps: Deps): Promise<Response> {
+async function showEntry(c: Context, deps: Deps): Promise<object> {
   const full = readFlag(c, "full")
   const { row, session } = await find(c, deps)
-  const id = c.req.param("entry") ?? ""
+  const id = pathName(c, "entry")
   const seq = seqOf(id)
   const [entry] = seq === undefined ? [] : await session.history({ from: seq, limit: 1 })
   if (entry === undefined)
     throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: JSON.stringify(id.slice(0, 40)) })
   const explanation = await session.explain(id)
   const told = full ? explanation : boundValue(explanation, entryBounds).value
-  return c.json({ entry: tellEntry(entry, full), explanation: told })
+  return { entry: tellEntry(entry, full), explanation: told }
 }
 
-async function showCompactions(c: Context, deps: Deps): Promise<Response> {
+async function showCompactions(c: Context, deps: Deps): Promise<object> {
   const limit = readLimit(c, pages.compactions)
   const before = readTextParameter(c, "before")
   const end = before === undefined ? Infinity : (seqOf(before) ?? refuseText("before", "an entry such as e12", before))
@@ -164,15 +170,11 @@ async function showCompactions(c: Context, deps: Deps): Promise<Response> {
     compactions.push(tellCompaction(checkpoint, entry ?? {}))
   }
   const last = older.length > limit ? older[limit - 1]?.id : undefined
-  return c.json({
-    compactions,
-    total: checkpoints.length,
-    ...present({ next: last && linkTo(c, { before: last }) }),
-  })
+  return { compactions, total: checkpoints.length, ...present({ next: last && linkTo(c, { before: last }) }) }
 }
 
 /** Check a log without the session's lock, so that nobody waits for it. */
-function createVerify(deps: Deps): (c: Context) => Promise<Response> {
+function createVerify(deps: Deps): (c: Context) => Promise<object> {
   let running = 0
   return async (c) => {
     const { row } = await find(c, deps)
@@ -180,10 +182,10 @@ function createVerify(deps: Deps): (c: Context) => Promise<Response> {
     running++
     try {
       const { seq, hash } = await verifyLog(deps.store, row.id)
-      return c.json({ session: row.id, whole: seq >= row.head.seq, entries: seq, hash })
+      return { session: row.id, whole: seq >= row.head.seq, entries: seq, hash }
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.problem.code !== "store-corrupt") throw error
-      return c.json({ session: row.id, whole: false, problem: tellProblem(error.problem) })
+      return { session: row.id, whole: false, problem: tellProblem(error.problem) }
     } finally {
       running--
     }
@@ -254,11 +256,8 @@ const wholeLength = 8_000_000
 function tellEntry(entry: HistoryEntry, full: boolean): ToldEntry {
   if (full) return entry
   const { message, body, ...head } = entry
-  const { value, cut } = boundValue(present({ message: message && withoutWire(message), body }), entryBounds)
-  return { ...head, ...asRecord(value), ...(cut ? { cut } : {}) }
+  return { ...head, ...boundObject(present({ message: message && withoutWire(message), body }), entryBounds) }
 }
-
-const asRecord = (value: unknown): object => (typeof value === "object" && value !== null ? value : {})
 
 /** Parts are the same in all four formats, so the wire text is left out, except for parts that exist only in the wire. */
 function withoutWire({ wire: _, parts, ...message }: Message): object {
@@ -318,8 +317,7 @@ function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "bo
     digest: digestIn(body),
     events: countsOf(events),
   }
-  const { value, cut } = boundValue(told, compactionBounds)
-  return { ...checkpoint, ...(isObject(value) ? value : {}), ...(cut ? { cut } : {}) }
+  return { ...checkpoint, ...boundObject(told, compactionBounds) }
 }
 
 const pick = (fields: Fields, names: readonly string[]): Fields =>

@@ -1,12 +1,12 @@
 import { compactionMark } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { families } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { entriesOf, present } from "../../message/present.ts"
 import { seqOf } from "../../session/log/entry.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
-import type { ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
+import type { ListedName, PeriodTotals, SessionListing, TurnSeries, WindowMarks } from "./answers.ts"
 import { savedPerTurn, sessionCost } from "./savings.ts"
 import { type PlannedSizes, type Profile, type Turn, thin } from "./session-profile.ts"
 
@@ -31,7 +31,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
       .slice(-summaryCompactions)
       .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
     rules: rulesIn(profile),
-    denied: decisions.filter(isDenied).length,
+    denied: decisions.filter(isDeniedCall).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
     ...present({ client, project, unsaved, cost: sessionCost(profile) }),
     ...windowMarks(profile, activity, settings),
@@ -45,16 +45,8 @@ function rulesIn({ outline }: Profile, asOf = Infinity): number {
   return until("rule-pinned").filter((seq) => !gone.has(seq)).length
 }
 
-const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
+export const isDeniedCall = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
   enforced && decision !== "allow" && approved !== true
-
-/** The window of a session's model and its compaction threshold, in the provider's tokens. */
-export type WindowMarks = {
-  readonly windowTokens: number
-  readonly compactAtTokens?: number
-  /** The same for a request that ends in results the model has not read. */
-  readonly compactUnreadAtTokens?: number
-}
 
 /** What the gateway is configured with that says where a session is compacted. */
 export type WindowSettings = {
@@ -117,26 +109,14 @@ export function totalsOf(
 ): PeriodTotals {
   const all = profiles
     .map((profile) => totalsIn(profile, { fromMs, toMs, operatorRules }))
-    .filter(({ turns, compactions }) => turns + compactions > 0)
-  const sum = (figureOf: (one: SessionTotals) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+    .filter(({ figures: { turns, compactions } }) => turns + compactions > 0)
+  const sums = { ...noFigures }
+  for (const { figures } of all) for (const [name, value] of entriesOf(figures)) sums[name] += value
+  const { inForce, leftOut, judged, denied, approved, ...others } = sums
   return {
-    sessions: all.length,
-    turns: sum(({ turns }) => turns),
-    tokens: sum(({ tokens }) => tokens),
-    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
-    compactions: sum(({ compactions }) => compactions),
-    ahead: sum(({ ahead }) => ahead),
-    rules: { inForce: sum(({ rules }) => rules.inForce), leftOut: sum(({ rules }) => rules.leftOut) },
-    removedTokens: sum(({ removedTokens }) => removedTokens),
-    savedTokens: sum(({ savedTokens }) => savedTokens),
-    calls: {
-      judged: sum(({ calls }) => calls.judged),
-      denied: sum(({ calls }) => calls.denied),
-      approved: sum(({ calls }) => calls.approved),
-    },
-    dollars: sum(({ dollars }) => dollars),
-    savedDollars: sum(({ savedDollars }) => savedDollars),
-    unpriced: sum(({ unpriced }) => unpriced),
+    ...others,
+    rules: { inForce, leftOut },
+    calls: { judged, denied, approved },
     ...present({
       medianMs: medianOf(all.flatMap(({ tookMs }) => tookMs)),
       prices: all.find(({ prices }) => prices !== undefined)?.prices,
@@ -146,8 +126,17 @@ export function totalsOf(
 
 type Span = { readonly fromMs: number; readonly toMs?: number; readonly operatorRules?: OperatorRules }
 
+const noFigures = {
+  ...{ sessions: 0, turns: 0, tokens: 0, cachedTokens: 0, compactions: 0, ahead: 0, inForce: 0, leftOut: 0 },
+  ...{ removedTokens: 0, savedTokens: 0, judged: 0, denied: 0, approved: 0, dollars: 0, savedDollars: 0, unpriced: 0 },
+}
+
 /** The sums of one session, and how long each of its compactions took. */
-type SessionTotals = Omit<PeriodTotals, "medianMs"> & { readonly tookMs: readonly number[] }
+type SessionTotals = {
+  readonly figures: Readonly<typeof noFigures>
+  readonly tookMs: readonly number[]
+  readonly prices?: string
+}
 
 function medianOf(figures: readonly number[]): number | undefined {
   return figures.toSorted((one, other) => one - other)[Math.floor((figures.length - 1) / 2)]
@@ -162,33 +151,29 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
   const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
   const sum = (figureOf: (turn: Turn) => number): number => turns.reduce((total, turn) => total + figureOf(turn), 0)
   const last = turns.at(-1)
-  return {
+  const figures = {
     sessions: 1,
     turns: turns.length,
     tokens: sum(({ contextTokens, calls }) => contextTokens * calls),
     cachedTokens: sum(({ cacheReadTokens, calls }) => cacheReadTokens * calls),
     compactions: compactions.length,
     ahead: compactions.filter(({ ahead }) => ahead === true).length,
-    tookMs: compactions.flatMap(({ tookMs }) => tookMs ?? []),
-    rules: {
-      inForce: rulesIn(profile, last && seqOf(last.entry)) + operatorRules(profile),
-      leftOut: profile.rulesLeftOut,
-    },
+    inForce: rulesIn(profile, last && seqOf(last.entry)) + operatorRules(profile),
+    leftOut: profile.rulesLeftOut,
     removedTokens: compactions.reduce(
       (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),
       0,
     ),
     savedTokens: sum(({ turn }) => saved[turn - 1]?.tokens ?? 0),
-    calls: {
-      judged: decisions.length,
-      denied: decisions.filter(isDenied).length,
-      approved: decisions.filter(({ approved }) => approved === true).length,
-    },
+    judged: decisions.length,
+    denied: decisions.filter(isDeniedCall).length,
+    approved: decisions.filter(({ approved }) => approved === true).length,
     dollars: priced ? sum(({ dollars = 0 }) => dollars) : 0,
     savedDollars: priced ? sum(({ turn }) => saved[turn - 1]?.dollars ?? 0) : 0,
     unpriced: priced || turns.length === 0 ? 0 : 1,
-    ...(priced && last !== undefined ? { prices: findModel(last.model).source } : {}),
   }
+  const prices = priced && last !== undefined ? findModel(last.model).source : undefined
+  return { figures, tookMs: compactions.flatMap(({ tookMs }) => tookMs ?? []), ...present({ prices }) }
 }
 
 /** Default and maximum points of a timeline; extremes are kept. */

@@ -174,22 +174,20 @@ type Deps = {
 /** Routes for signing in, and for changes to a session by a signed-in person. */
 export function addChangeRoutes(app: Hono, { signIns, find, signedInOf }: Deps): void {
   addRoute(app, "POST", "/admin/sign-in-codes", (c) =>
-    signedInOf(c) === undefined ? c.json(signIns.newCode()) : refusalResponse(refusals.code),
+    signedInOf(c) === undefined ? signIns.newCode() : refusalResponse(refusals.code),
   )
   addRoute(app, "POST", "/admin/sign-in", (c) => signIn(c, signIns))
   addRoute(app, "POST", "/admin/sign-out", (c) => {
     const signedIn = signedInOf(c)
     if (signedIn !== undefined) signIns.leave(signedIn)
     c.header("set-cookie", `${cookieName(c.req.url)}=; HttpOnly; SameSite=Strict; Path=/admin; Max-Age=0`)
-    return c.json({ signedOut: true })
+    return { signedOut: true }
   })
   addRoute(app, "GET", "/admin/who", (c) => {
     const signedIn = signedInOf(c)
-    return c.json(
-      signedIn === undefined
-        ? { by: "token" }
-        : { by: "page", key: signedIn.fingerprint, expiresAtMs: signedIn.expiresAtMs },
-    )
+    return signedIn === undefined
+      ? { by: "token" }
+      : { by: "page", key: signedIn.fingerprint, expiresAtMs: signedIn.expiresAtMs }
   })
   addRoute(app, "POST", "/admin/changes", (c) => takeChange(c, { signIns, find, signedInOf }))
 }
@@ -202,7 +200,7 @@ async function bodyOf(c: Context): Promise<Readonly<Record<string, unknown>> | u
 }
 
 /** Sign in. This is the only request without token or cookie: it brings the code. Pages of other origins were refused before. */
-async function signIn(c: Context, signIns: SignIns): Promise<Response> {
+async function signIn(c: Context, signIns: SignIns): Promise<object> {
   const { code, publicKey } = (await bodyOf(c)) ?? {}
   const { origin } = new URL(c.req.url)
   if (c.req.header("origin") !== origin) return refusalResponse(refusals.page)
@@ -216,10 +214,10 @@ async function signIn(c: Context, signIns: SignIns): Promise<Response> {
     "set-cookie",
     `${cookieName(c.req.url)}=${cookie}; HttpOnly; SameSite=Strict; Path=/admin; Max-Age=${seconds}${secure}`,
   )
-  return c.json({ proof, expiresAtMs })
+  return { proof, expiresAtMs }
 }
 
-async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Promise<Response> {
+async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Promise<object> {
   const signedIn = signedInOf(c)
   if (signedIn === undefined) return refusalResponse(refusals.unsigned)
   const { change: text } = (await bodyOf(c)) ?? {}
@@ -229,7 +227,7 @@ async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Prom
   const { type, session: id, ...rest } = read.change
   if (typeof id !== "string" || typeof type !== "string") return refusalResponse(refusals.change)
   const { session } = await find(id)
-  return c.json({ done: await perform(session, type, rest) })
+  return { done: await perform(session, type, rest) }
 }
 
 /** Perform a person's change in a session: undo the compaction in force, or add, withdraw or demote a rule. */

@@ -1,0 +1,264 @@
+import { createReadStream } from "node:fs"
+import { type FileHandle, open, stat } from "node:fs/promises"
+import { addAbortSignal, Readable } from "node:stream"
+import { codeOrThrow, describe, HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { verifyLog } from "../session/log/chain.ts"
+import { checkSessionId } from "../session/options.ts"
+import { exportSession, importSession, readLine } from "../store/session-file.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { fileInvalid } from "../transcript/body.ts"
+import {
+  askStore,
+  dataOption,
+  findSession,
+  type OpenedStore,
+  placeWords,
+  sessionNamed,
+  storeOptions,
+} from "./ask-store.ts"
+import { type Arguments, type Command, type CommandAnswer, misuse, unusable } from "./command.ts"
+import { unwritable } from "./deliver.ts"
+import { unreadable } from "./read-input.ts"
+import { count, escapeActing, jsonLine, number, sentenceOf } from "./terminal/output.ts"
+import { stopSignal, type World } from "./world.ts"
+
+export const sessionsExport: Command = {
+  summary: "Write a session whole as JSON lines, to keep or to import elsewhere",
+  usage: "sessions export ID [--out FILE] [--json]",
+  options: {
+    out: { value: "FILE", help: "write it there, for the owner alone; to stdout unless given" },
+    json: { help: "with --out, one JSON object that says what was written; without, the lines are JSON anyway" },
+    ...dataOption,
+  },
+  maxPositionals: 1,
+  notes: `It has everything in it: log, summaries and memory of the session, and the secret that its recall handles are made
+with. It is as private as the session was. A file that broke off is told by its missing last line.
+
+  holdfast sessions export 4f1c --out 4f1c.jsonl
+  holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
+  run: async (args, world) => {
+    const named = sessionNamed(args)
+    const ask = async ({ store }: OpenedStore): Promise<0> => {
+      const { id } = await findSession(store, named)
+      return await deliverLines(exportSession(store, id), args, world)
+    }
+    return askStore(args, world, ask, { isSilent: args.isOn("json") || args.valueOf("out") === undefined })
+  },
+}
+
+async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0> {
+  const out = args.valueOf("out")
+  if (out === undefined) {
+    for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
+    return 0
+  }
+  const written = await writeLines(out, lines)
+  if (args.isOn("json")) await world.stdout.write(jsonLine({ out, lines: written }))
+  else await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
+  return 0
+}
+
+/** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number> {
+  let file: FileHandle | undefined
+  let written = 0
+  try {
+    for await (const line of lines) {
+      file ??= await open(path, "w", 0o600)
+      await file.writeFile(`${escapeActing(line)}\n`)
+      written += 1
+    }
+    return written
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error
+    return unwritable(path, codeOrThrow(error))
+  } finally {
+    await file?.close()
+  }
+}
+
+/** Far above any line of an export, so that a file without line ends is not read into memory as one line. */
+const maxLineBytes = 256_000_000
+
+const lineEnd = 0x0a
+
+/** The lines of UTF-8 text. Only a line feed ends a line: JSON may contain other line separators. */
+export async function* linesOfStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  let pieces: Uint8Array[] = []
+  let bytes = 0
+  let number = 1
+  for await (const chunk of chunks) {
+    let at = 0
+    for (let end = chunk.indexOf(lineEnd); end >= 0; end = chunk.indexOf(lineEnd, at)) {
+      yield decode([...pieces, chunk.subarray(at, end)], number)
+      pieces = []
+      bytes = 0
+      number += 1
+      at = end + 1
+    }
+    const rest = chunk.subarray(at)
+    bytes += rest.length
+    if (bytes > maxLineBytes) throw fileInvalid(number, `a line of at most ${maxLineBytes} bytes`, "a longer one")
+    if (rest.length > 0) pieces.push(rest)
+  }
+  if (pieces.length > 0) yield decode(pieces, number)
+}
+
+function decode(pieces: readonly Uint8Array[], number: number): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces))
+  } catch {
+    throw fileInvalid(number, "text in UTF-8", "other bytes")
+  }
+}
+
+export const sessionsImport: Command = {
+  summary: "Read a session that was exported into the store",
+  usage: "sessions import FILE|- [--as NEW] [--json]",
+  options: { as: { value: "NEW", help: "its name in this store; its own unless given" }, ...storeOptions },
+  maxPositionals: 1,
+  notes: `A session that exists is not touched. The file is checked from end to end; one that is broken anywhere leaves
+nothing behind. A store that is not there is made.
+
+  holdfast sessions import 4f1c.jsonl
+  holdfast sessions import - --as copy < 4f1c.jsonl`,
+  run: async (args, world) => {
+    const as = args.valueOf("as")
+    if (as !== undefined) checkSessionId(as)
+    const chunks = await openInput(args.positionals[0], world)
+    const { signal, release } = stopSignal()
+    // When interrupted, reading fails, and what was written is removed again.
+    if (chunks instanceof Readable) addAbortSignal(signal, chunks)
+    const ask = async ({ store, place }: OpenedStore): Promise<CommandAnswer> => {
+      const { session, entries } = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
+        signal.aborted
+          ? unusable("interrupted", "The import was interrupted; nothing of it is left.", "Start it again.")
+          : Promise.reject(error),
+      )
+      const words = `${sentenceOf(session)}: ${count(entries, "entry", "entries")}, every one checked, in ${placeWords(place)}.`
+      return { json: { session, entries }, text: () => [words] }
+    }
+    return askStore(args, world, ask, { make: true }).finally(release)
+  },
+}
+
+async function openInput(path: string | undefined, world: World): Promise<AsyncIterable<Uint8Array>> {
+  if (path === undefined && world.stdinIsTerminal)
+    return misuse("There is nothing to read.", "Name the file of an export, or pipe it in.")
+  if (path === undefined || path === "-") return world.stdin
+  try {
+    if ((await stat(path)).isDirectory()) return unreadable(path, "EISDIR")
+    return createReadStream(path)
+  } catch (error) {
+    return unreadable(path, codeOrThrow(error))
+  }
+}
+
+/** Import a session, and remove it again if its log is damaged. */
+async function importChecked(store: Store, lines: AsyncIterable<string>, as: string | undefined) {
+  const imported = await importSession(store, as === undefined ? withName(lines) : lines, present({ as }))
+  try {
+    await verifyLog(store, imported.session)
+    return imported
+  } catch (error) {
+    await store.remove(imported.session)
+    throw error
+  }
+}
+
+/** Refuse a name that no session could have before anything is written. */
+async function* withName(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let number = 0
+  let isNamed = false
+  for await (const line of lines) {
+    number += 1
+    if (!isNamed && line.trim() !== "") {
+      const header = readLine(line, number)
+      if (header.type === "session") checkSessionId(header.session)
+      isNamed = true
+    }
+    yield line
+  }
+}
+
+export const sessionsVerify: Command = {
+  summary: "Check every entry of a session, or of all: that none was changed, lost or put in",
+  usage: "sessions verify [ID] [--json]",
+  options: storeOptions,
+  maxPositionals: 1,
+  notes: `Each entry is bound by its hash to all before it, and names the texts that are kept apart by theirs. The exit code
+is 1 if anything is damaged.
+
+  holdfast sessions verify
+  holdfast sessions verify 4f1c --json`,
+  run: (args, world) =>
+    askStore(args, world, async ({ store }) => {
+      const [id] = args.positionals
+      const rows = id === undefined ? await store.sessions() : [await sessionOf(store, id)]
+      const damaged: Damage[] = id === undefined ? (await store.check()).map(ofFile) : []
+      const faults = damaged.length
+      let entries = 0
+      for (const row of rows) {
+        const damage = await damageOf(store, row)
+        if (damage === undefined) entries += row.head.seq
+        else damaged.push(damage)
+      }
+      return answerOf({ sessions: rows.length, entries, faults }, damaged)
+    }),
+}
+
+/** So many are named one by one; --json names all. */
+const maxListed = 50
+
+/** What is damaged: a session, or the store's own file where no session can be named. */
+type Damage = { readonly session?: string; readonly reason: string }
+
+const ofFile = (reason: string): Damage => ({ reason })
+
+async function sessionOf(store: Store, id: string): Promise<SessionRow> {
+  const row = await store.session(id)
+  if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: id })
+  return row
+}
+
+/** What is wrong with a session, if anything is. It may have grown meanwhile, and it may have been deleted. */
+async function damageOf(store: Store, { id, head }: SessionRow): Promise<Damage | undefined> {
+  try {
+    const found = await verifyLog(store, id)
+    if (found.seq >= head.seq || (await store.session(id)) === undefined) return undefined
+    return { session: id, reason: `it ends with entry ${found.seq}, and ${head.seq} were written` }
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code !== "store-corrupt") throw error
+    if ((await store.session(id)) === undefined) return undefined
+    return { session: id, reason: error.problem.reason }
+  }
+}
+
+type Counted = { readonly sessions: number; readonly entries: number; readonly faults: number }
+
+function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Damage[]): CommandAnswer {
+  const broken = damaged.length - faults
+  const whole = `Whole: ${count(sessions - broken, "session")}, ${count(entries, "entry", "entries")}.`
+  const json = { sessions, entries, damaged }
+  if (damaged.length === 0) return { json, text: () => [whole] }
+  const [first] = damaged
+  const more = damaged.length - maxListed
+  const advice = describe({ code: "store-corrupt", store: "", session: first?.session ?? "", reason: "" })
+  const sentence =
+    broken === 0
+      ? `The store's file is damaged: ${first?.reason}.`
+      : `${count(broken, "session")} of ${sessions} damaged; the first is ${damaged[faults]?.session}: ${damaged[faults]?.reason}.`
+  return {
+    json,
+    text: () => [
+      whole,
+      ...damaged.slice(0, maxListed).map(damageLine),
+      ...(more > 0 ? [`and ${number(more)} more`] : []),
+    ],
+    failure: { exit: 1, code: "store-corrupt", sentence, next: advice.next, problem: json },
+  }
+}
+
+const damageLine = ({ session, reason }: Damage): string =>
+  sentenceOf(`Damaged: ${session ?? "the store's file"}: ${reason}.`)
