@@ -358,7 +358,11 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
 /** "… . That is a rule of the house." calls what stands before it one, and is none itself. */
 const calledBehind = ({ after }: Statement["view"]): boolean => after.text !== "" && callsBack(after)
 const callsBack = (reading: Reading): boolean =>
-  reading.count <= maxCall && sharesClass(reading, ruleClass) && pointing.test(reading.text)
+  reading.count <= maxCall &&
+  sharesClass(reading, ruleClass) &&
+  pointing.test(reading.text) &&
+  // Behind a colon or a dash stands what it announces.
+  !/[:：–—]| - /.test(reading.text)
 const maxCall = 14
 const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= maxCall && !endsAsking.test(text)
 const pointing =

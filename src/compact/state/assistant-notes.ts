@@ -375,9 +375,7 @@ const asksForDetails =
 /** What the user was asked to choose from, for whoever is told "the second one"; of what was chosen by its number, only that. */
 export function offeredDraft(answer: AssistantStatement, reply: string): NoteDraft {
   const items = choicesIn(answer.text)
-  const number = chosen.exec(reply)?.[1]?.toLowerCase()
-  const item =
-    number === undefined ? undefined : items.find((one) => itemNumber.exec(one)?.[1]?.toLowerCase() === number)
+  const item = chosenFrom(answer, reply)
   if (item !== undefined)
     return draft("current", `Of what was offered the user chose ${oneLine(item, maxOffered)}`, answer, offeredWorth)
   const each = Math.floor((maxOffered - offeredLead.length) / items.length)
@@ -386,6 +384,32 @@ export function offeredDraft(answer: AssistantStatement, reply: string): NoteDra
     text: `${offeredLead}${items.map((item) => oneLine(item, Math.max(leastItem, each))).join("; ")}`,
   }
 }
+
+/** What the user chose of a list, by its number or by its place in it. */
+export function chosenFrom(answer: AssistantStatement, reply: string): string | undefined {
+  const items = choicesIn(answer.text)
+  if (items.length < 2) return undefined
+  const number = chosen.exec(reply)?.[1]?.toLowerCase()
+  if (number !== undefined) return items.find((one) => itemNumber.exec(one)?.[1]?.toLowerCase() === number)
+  const place = places.findIndex((pattern) => pattern.test(reply))
+  if (place < 0) return undefined
+  return place < 3 ? items[place] : place === 3 ? items.at(-1) : items.length === 3 ? items[1] : undefined
+}
+/** The first, the second, the third, the last, the middle one: at the head of what is said, and not of something else. */
+const places: readonly RegExp[] = [
+  "first|1st|erste[rns]?|première?|primer[ao]?|prim[ao]|eerste|перв\\p{L}+|第一个?|一番目",
+  "second|2nd|zweite[rns]?|deuxième|seconde|segund[ao]|second[ao]|tweede|втор\\p{L}+|第二个?|二番目",
+  "third|3rd|dritte[rns]?|troisième|tercer[ao]?|terceir[ao]|terz[ao]|derde|трет\\p{L}+|第三个?|三番目",
+  "last|letzte[rns]?|dernière?|últim[ao]|ultim[ao]|laatste|последн\\p{L}+|最后一个?",
+  "middle|mittlere[rns]?|celle du milieu|del medio|do meio|middelste",
+].map(
+  (words) =>
+    new RegExp(
+      `^\\W{0,3}(?:the |der |die |das |den |la |le |el |lo |il |a |o |de )?(?:${words})(?: (?:one|option|variante?))?(?=[.,;:!)]|\\s*$)`,
+      "iu",
+    ),
+)
+
 const itemNumber = /(\d{1,2}|[A-H])(?=[.):])/i
 /** One number or letter and nothing like it behind: "2, and put it into the web part". */
 const chosen =

@@ -10,6 +10,7 @@ import {
   type AssistantStatement,
   answeredDraft,
   answerOf,
+  chosenFrom,
   conclusionDrafts,
   confirmedDrafts,
   isShort,
@@ -419,7 +420,8 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     return
   }
   mention(reading.values, text, doing.at, "other")
-  const question = answer === undefined ? undefined : (questionIn(answer) ?? agreedTo(text, answer))
+  const question =
+    answer === undefined ? undefined : (chosenFrom(answer, text) ?? questionIn(answer) ?? agreedTo(text, answer))
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
   const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
@@ -442,10 +444,11 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
 
 /** What the user nods to without having been asked. */
 const agreedTo = (text: string, { sentences }: AssistantStatement): string | undefined =>
-  needsQuestion(text) && agrees(text) && !asksFurther(text) && weightOf(sentences.at(-1) ?? "") >= leastTold
+  text.length <= shortNod && agrees(text) && !asksFurther(text) && weightOf(sentences.at(-1) ?? "") >= leastTold
     ? sentences.at(-1)
     : undefined
 const leastTold = 30
+const shortNod = 24
 
 /** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
 function settle({ before, drafts }: Reading): void {

@@ -272,14 +272,19 @@ const refusalIn = (head: string): string | undefined =>
     ? head
         .slice(0, brief)
         .split(/(?<=[.;!。])\s*(?=\S)|\n/)
-        .find((sentence) => blockedHead.test(sentence) || regret.test(sentence))
+        .find((sentence) => blockedHead.test(sentence) || regret.test(sentence) || keeps.test(sentence))
         ?.replace(/;$/, "")
     : undefined
 
 /** Does a service say politely that it did not do it? */
-export const regrets = (head: string): boolean => !/^\s{0,20}[[{<]/.test(head) && regret.test(head.slice(0, 400))
+export const regrets = (head: string): boolean =>
+  !/^\s{0,20}[[{<]/.test(head) &&
+  (regret.test(head.slice(0, 400)) || (keeps.test(head.slice(0, 400)) && !saysDone.test(head.slice(0, 200))))
+/** That all stays as it was, in an answer that says of nothing that it was done. */
+const keeps =
+  /(?<![\p{L}])(?:(?:remains?|stays?|is kept|was kept|are kept) (?:unchanged|as (?:it|they) (?:was|is|were|are)|in force|in service|the same|at \p{Sc}?\d)|(?:reste|restent|demeure|demeurent) (?:de |d['’]|en |à |inchangé|actif|valable)|(?:est|sont) (?:conservée?s?|maintenue?s?)|(?:vous )?invitons à (?:renouveler|réessayer|recommencer)|pourra être (?:pris|trait|enregistr)\p{L}* (?:dès|après|à partir)|bleib(?:t|en) (?:unverändert|bestehen|wie|in kraft|bei)|permanece|mantém-se|sigue (?:igual|vigente|siendo)|(?:rimane|resta) (?:invariat|attiv|in vigore|di )|blijft (?:ongewijzigd|van kracht|gelijk))/iu
 const regret =
-  /(?<![\p{L}])(?:unfortunately|regrettably|we regret|(?:we|i) (?:could ?n[o'’]t|can ?not|can['’]t)|(?:request|order|payment|booking|change|update|transfer|it|this) could not be|no (?:action|changes?) (?:was |were )?(?:taken|made)|(?:we|i)(?:['’]re| are|['’]m| am) (?:sorry|unable)|(?:were|was) unable to|helaas|leider|malheureusement|nous regrettons|lamentablemente|desafortunadamente|lo sentimos|infelizmente|lamentamos|purtroppo|siamo spiacenti|niestety|tyvärr|desværre|dessverre|valitettavasti|bohužel|sajnos|din păcate|к сожалению|на жаль|maalesef|ne yazık ki)(?![\p{L}])|抱歉|遗憾|遺憾|申し訳|残念ながら|죄송|유감|(?<![\p{L}])(?:nothing|no [\p{L} ]{2,24}) (?:has been|was|were|is) (?:changed|created|opened|sent|charged|booked|moved|saved|updated|deleted|done|made)(?![\p{L}])|(?<![\p{L}])(?:rien n['’]a été|aucune? [\p{L} ]{2,30} n['’]a été|ne (?:peut|peuvent|pouvons)(?: pas)?(?: être)?|(?:es )?wurden? (?:nichts|kein\p{L}*)|kann (?:derzeit |leider )?nicht|no se (?:ha|puede|pudo)|no (?:ha|fue) (?:podido|posible)|não (?:foi|pode|é possível)|non (?:è stat|può|è possibile)|niet (?:gewijzigd|verwerkt|mogelijk)|nie (?:można|udało|został))|ничего не|не удалось|未能|暂未|尚未|本次未|未提交|无法|無法|できませんでした|できません|할 수 없/iu
+  /(?<![\p{L}])(?:unfortunately|regrettably|we regret|(?:we|i) (?:could ?n[o'’]t|can ?not|can['’]t)|(?:request|order|payment|booking|change|update|transfer|it|this) could not be|no (?:action|changes?) (?:was |were )?(?:taken|made)|(?:we|i)(?:['’]re| are|['’]m| am) (?:sorry|unable)|(?:were|was) unable to|helaas|leider|malheureusement|nous regrettons|lamentablemente|desafortunadamente|lo sentimos|désolée?s?|le regret de|(?:n['’]|ne )(?:est|sont|suis|sommes)(?: \p{L}+){0,2} pas en mesure|n['’](?:a|ont)(?: \p{L}+)? pu(?! être remerci)|not in a position to|nicht in der lage|no estamos en condiciones|non siamo in grado|niet in staat|infelizmente|lamentamos|purtroppo|siamo spiacenti|niestety|tyvärr|desværre|dessverre|valitettavasti|bohužel|sajnos|din păcate|к сожалению|на жаль|maalesef|ne yazık ki)(?![\p{L}])|抱歉|遗憾|遺憾|申し訳|残念ながら|죄송|유감|(?<![\p{L}])(?:nothing|no [\p{L} ]{2,24}) (?:has been|was|were|is) (?:changed|created|opened|sent|charged|booked|moved|saved|updated|deleted|done|made)(?![\p{L}])|(?<![\p{L}])(?:rien n['’]a été|aucune? [\p{L} ]{2,30} n['’]a été|ne (?:peut|peuvent|pouvons)(?: pas)?(?: être)?|(?:es )?wurden? (?:nichts|kein\p{L}*)|kann (?:derzeit |leider )?nicht|no se (?:ha|puede|pudo)|no (?:ha|fue) (?:podido|posible)|não (?:foi|pode|é possível)|non (?:è stat|può|è possibile)|niet (?:gewijzigd|verwerkt|mogelijk)|nie (?:można|udało|został))|ничего не|не удалось|未能|暂未|尚未|本次未|未提交|无法|無法|できませんでした|できません|할 수 없/iu
 
 /** What a short run printed, if it is a value and not a text. */
 function shortOutput({ whole }: ResultText): string | undefined {
