@@ -280,11 +280,19 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   // `file(action=list)` and `manage_order(action=view)` look: what is asked of the tool says more than such a name.
   const asked = verb === undefined || verb === "service" ? toolVerb(action ?? "") : undefined
   const does = asked ?? verb
-  const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
+  const isGesture = does === "gesture" || (handles.test(tool) && onElement(input))
+  const changes = does === "lookup" ? "no" : isGesture ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), input, changes }
 }
 
 const inWords = /\p{L}\s+\S|[?？]|[\u2e80-\u9fff\uac00-\ud7af]/u
+
+/** What is typed into a field or chosen in it does nothing before it is sent off. */
+const handles =
+  /^(?:\w{0,20}?_)?(?:type|select|fill|input|check|uncheck|choose|set_value|select_option|fill_form|clear)(?:_\w{1,20})?$/i
+const onElement = (input: unknown): boolean =>
+  isRecord(input) &&
+  Object.keys(input).some((key) => /^(?:ref|element|selector|uid|bid|element_?id|fields)$/i.test(key))
 
 const actionKeys = ["action", "method", "operation", "command", "op", "verb"]
 

@@ -24,6 +24,8 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const told = resultText(result)
   const text = deed.type === "command" ? printedByCommand(told) : deed.type === "call" ? answerIn(told) : told
   const prints = deed.type === "command" && isPrinting(deed.command)
+  const shown = deed.type === "call" && deed.changes === "little" ? pageSaysDone(told) : undefined
+  if (shown !== undefined && result.failed !== true) return { failed: false, sure: true, isDone: true, value: shown }
   const found = outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text), prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
@@ -37,6 +39,29 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const { sure, says, did, line } = outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
+
+/** What the page behind a click says in its heading that it has done, with the first things that it says of it. */
+function pageSaysDone({ head }: ResultText): string | undefined {
+  if (!head.includes("[ref=")) return undefined
+  const lines = head.split("\n")
+  const at = lines.findIndex((line) => /^\s{0,20}- (?:heading "[^"]+" \[level=1\]|status: |alert: )/.test(line))
+  const heading = /"([^"]+)"|: (.+)$/
+    .exec(lines[at] ?? "")
+    ?.slice(1)
+    .find((one) => one !== undefined)
+  const title = /(?:^|\n)- Page Title: ([^\n|]{3,80})/.exec(head)?.[1]?.trim()
+  const said = [heading, title].find((one) => one !== undefined && pageDone.test(one) && !pageNotDone.test(one))
+  if (said === undefined || pageNotDone.test(heading ?? "")) return undefined
+  const more = lines
+    .slice(at + 1, at + 6)
+    .flatMap((line) => /^\s{0,20}- (?:text|paragraph|definition "[^"]+"): .+$/.exec(line)?.[0].trim().slice(2) ?? [])
+    .map((line) => line.replace(/^(?:text|paragraph): /, "").replace(/^definition "([^"]+)"/, "$1"))
+  return oneLine([said, ...more].join("; "), maxQuoted)
+}
+const pageDone =
+  /(?<![\p{L}])(?:confirmed|created|cancell?ed|booked|paid|removed|submitted|sent|saved|updated|deleted|received|placed|complete[d]?|registered|joined|you['’]re (?:on|in|going|booked|all set)|thank you for your (?:order|booking|payment|purchase)|bestätigt|gebucht|storniert|confirmée?|réservée?|annulée?|confirmad[oa]|reservad[oa]|cancelad[oa]|confermat[oa]|prenotat[oa]|annullat[oa])(?![\p{L}])/iu
+const pageNotDone =
+  /(?<![\p{L}])(?:not|nearly|almost|draft|before you|could|unable|sorry|error|failed|pending|step \d|someone was)(?![\p{L}])|n['’]t(?![\p{L}])/iu
 
 /** Does a tool that is to change something answer as programs complain, with its own name first, or with a status that says no? */
 const complains = (deed: CallDeed, text: ResultText): true | undefined => {

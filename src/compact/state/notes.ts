@@ -444,11 +444,15 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
 
 /** What the user nods to without having been asked. */
 const agreedTo = (text: string, { sentences }: AssistantStatement): string | undefined =>
-  text.length <= shortNod && agrees(text) && !asksFurther(text) && weightOf(sentences.at(-1) ?? "") >= leastTold
+  needsQuestion(text) &&
+  agrees(text) &&
+  !asksFurther(text) &&
+  !furtherSentence.test(text) &&
+  weightOf(sentences.at(-1) ?? "") >= leastTold
     ? sentences.at(-1)
     : undefined
 const leastTold = 30
-const shortNod = 24
+const furtherSentence = /[.!?]\s+(?:\S+\s+){2}\S/
 
 /** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
 function settle({ before, drafts }: Reading): void {

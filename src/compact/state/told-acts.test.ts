@@ -566,3 +566,38 @@ test("a command that looks once its folder is made is told whole", () => {
   const command = `mkdir -p /srv/audit/ev && cd /srv/audit && date -u && ls -la # ${"x".repeat(200)}`
   expect(lines(used("Bash", { command }, "total 20\n."), "act").join("\n")).toContain("mkdir -p /srv/audit/ev")
 })
+
+describe("in a browser", () => {
+  const page = (title: string, ...lines: readonly string[]): string =>
+    `Clicked.\n- Page URL: https://shop.example/x\n- Page Title: ${title} | Hobbin\n- Page Snapshot:\n- main [ref=f1]:\n${[
+      ...lines,
+      ...Array.from({ length: 5 }, (_, n) => `- link "L${n}" [ref=e9${n}]`),
+    ]
+      .map((line) => `  ${line}`)
+      .join("\n")}`
+
+  test("what is typed into a field is no act, and the page behind a click says what was done", () => {
+    const typed = used("type", { ref: "e1", element: "Code", text: "902417" }, "Typed into Code.")
+    const done = page(
+      "Return created",
+      '- heading "Return RT-90423 created" [level=1]',
+      "- text: refund £79.00 to card",
+    )
+    const click = used("click", { ref: "e668", element: "Create return" }, done)
+    const [line = "", ...others] = lines([...typed, ...click], "act")
+    expect(others).toEqual([])
+    expect(line).toContain("Return RT-90423 created; refund £79.00 to card")
+  })
+
+  test("a page that is nearly done, or says that it was not, tells no act", () => {
+    const draft = page("Renew", '- heading "Thank you. Your application is nearly complete" [level=1]')
+    const gone = page("Change", "- status: Someone was quicker. Your booking is not changed.")
+    for (const shown of [draft, gone])
+      expect(lines(used("click", { ref: "e1", element: "Go on" }, shown), "act")).toEqual([])
+  })
+
+  test("its address and title are nobody's values", () => {
+    const click = used("click", { ref: "e112", element: "Go on" }, page("Step 1", '- heading "Details" [level=1]'))
+    expect(lines(click, "record")).toEqual([])
+  })
+})

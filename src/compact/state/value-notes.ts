@@ -217,6 +217,8 @@ function readRecords(values: Values, { call, deed }: OpenCall, found: readonly F
 
 function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly FactRecord[] {
   const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
+  // What a page shows belongs to no element of it.
+  if (deed.type === "call" && deed.changes === "little" && isScreen(result)) return []
   const [only] = result.content
   const answer = result.content.length === 1 && only?.type === "text" ? withoutEnvelope(only.text) : ""
   if (answer === "" || (deed.type !== "call" && deed.type !== "command" && !isRead)) return []
