@@ -4,7 +4,7 @@ import type { Channel } from "../message/message.ts"
 import { runSteps } from "../message/steps.ts"
 import { carryPins, type Pin, type RuleKind } from "./pin.ts"
 import { createPinLedger, pinLedger } from "./pin-ledger.ts"
-import { readReplacements } from "./read-withdrawals.ts"
+import { readReplacements } from "./read-replacements.ts"
 
 const pin = (id: string, text: string, more: Partial<Pin> = {}): Pin => ({
   id,

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { kindOfRule } from "./find-rules.ts"
 import type { Pin } from "./pin.ts"
-import { readReplacements, readWithdrawals, ruleNamed, withdrawnBy } from "./read-withdrawals.ts"
+import { readReplacements } from "./read-replacements.ts"
+import { readWithdrawals, ruleNamed, withdrawnBy } from "./read-withdrawals.ts"
 
 const pinOf = (text: string, n: number): Pin => ({
   id: `e${n}`,

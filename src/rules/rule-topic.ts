@@ -60,6 +60,12 @@ const wideAlike: readonly (readonly [pattern: RegExp, word: string])[] = [
 const wideEmpty =
   /从现在(?:起|开始)|今后|以后|不要|不得|禁止|严禁|切勿|请勿|不能|不许|不准|必须|务必|应该|应当|一定要|总是|始终|永远|绝不|任何|所有|一律|每次|只能|仅限|最多|至少|不超过|超过|未经|除非|上限|改为|改成|现在|现|请|都|的|了|到|在|给|向|为|将|把|用|使用|需要|需|或|和|与|是|元|我|你|您/g
 
+/** Does a word say how strongly, how long, to whom or when, and not what about? */
+export const isEmptyWord = (word: string): boolean => empty.has(word)
+
+/** A run of signs with blanks in the place of its words of grammar and modality. */
+export const withoutWideGrammar = (run: string): string => run.replace(wideEmpty, " ")
+
 const wide = /[\u3040-\u30ff\u3400-\u9fff]/
 
 /** Words named of one rule. */

@@ -70,6 +70,7 @@ const supersedeShape = z.strictObject({
   then: text,
   channel: z.enum(["user", "tool"]),
   gone: z.boolean(),
+  note: text.optional(),
 })
 const fileShape = z.strictObject({ id: text, path: text, kind: z.enum(["instructions", "read"]), text, rules })
 
@@ -169,6 +170,12 @@ const thirteenth = {
 const fourteenth = { talk: read("fourteenth-talk.jsonl", talkShape) }
 const fifteenth = { talk: read("fifteenth-talk.jsonl", talkShape) }
 const sixteenth = { talk: read("sixteenth-talk.jsonl", talkShape) }
+/** Pairs alone, made to be hard: ends in passing, and talk of the rule that leaves it. The twenty-ninth are held out. */
+const hardPairs = [
+  { prefix: "twenty-eighth-", supersede: read("twenty-eighth-supersede.jsonl", supersedeShape) },
+  { prefix: "twenty-ninth-", supersede: read("twenty-ninth-supersede.jsonl", supersedeShape) },
+  { prefix: "thirty-seventh-", supersede: read("thirty-seventh-supersede.jsonl", supersedeShape) },
+]
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({
@@ -224,7 +231,9 @@ const withText = [
   ...fifteenth.talk,
   ...sixteenth.talk,
 ]
-const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth].flatMap(({ supersede }) => supersede)
+const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth, ...hardPairs].flatMap(
+  ({ supersede }) => supersede,
+)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...allPolicies].map(({ id }) => id))).toEqual([])
@@ -390,6 +399,11 @@ test("the thirteenth set: recorded talk, consecutive messages with few rules, an
   expect(supersede.filter(({ gone }) => gone)).toHaveLength(30)
 })
 
+test.each(hardPairs)("$prefix pairs: two in five are gone, and each says how", ({ supersede }) => {
+  expect(supersede.filter(({ gone }) => gone).length / supersede.length).toBeCloseTo(0.42, 1)
+  for (const { id, note } of supersede) expect(note, id).toBeDefined()
+})
+
 test.each([
   ["first", policies],
   ["third", thirdPolicies],
@@ -482,6 +496,7 @@ test("README.md has the counts of the files", () => {
       { prefix: "fourteenth-", ...fourteenth, announced: [], pasted: [], supersede: [], files: [] },
       { prefix: "fifteenth-", ...fifteenth, announced: [], pasted: [], supersede: [], files: [] },
       { prefix: "sixteenth-", ...sixteenth, announced: [], pasted: [], supersede: [], files: [] },
+      ...hardPairs.map((set) => ({ ...set, talk: [], announced: [], pasted: [], files: [] })),
     ]
       .flatMap(rowsOf)
       .filter((row) => !row.includes("| 0 |")),

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { kindOfRule } from "./find-rules.ts"
+import type { Pin } from "./pin.ts"
+import { readReplacements } from "./read-replacements.ts"
+
+type Talk = { readonly text: string; readonly rules: readonly string[] }
+type Pair = { readonly first: string; readonly then: string; readonly channel: string; readonly gone: boolean }
+
+const rowsOf = <Row>(name: string): readonly Row[] =>
+  readFileSync(new URL(`../../test/labelled/${name}.jsonl`, import.meta.url), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line): Row => JSON.parse(line))
+const pinOf = (text: string): Pin => ({
+  id: text,
+  text,
+  hash: "",
+  channel: "user",
+  by: "found",
+  kind: kindOfRule(text),
+  scope: "session",
+})
+
+test("what people say all day ends no rule of another conversation", () => {
+  const talk = ["twenty-fourth-talk", "twenty-fifth-base", "thirty-first-talk"].flatMap((name) => rowsOf<Talk>(name))
+  const pins = rowsOf<Talk>("eleventh-talk")
+    .flatMap(({ rules }) => rules)
+    .map(pinOf)
+  const ended = talk.flatMap(({ text }, n) =>
+    readReplacements(text, pins.slice((n * 7) % (pins.length - 10)).slice(0, 10)).map(({ pin }) => [pin.text, text]),
+  )
+  expect(talk.length).toBeGreaterThan(3000)
+  expect(ended.length, JSON.stringify(ended)).toBeLessThanOrEqual(1)
+})
+
+test("what is said of a rule and leaves it ends it next to never, and one end in four or more is noticed", () => {
+  const sets = ["thirteenth", "eighteenth", "twenty-fifth", "twenty-ninth"]
+  const pairs = sets.flatMap((set) => rowsOf<Pair>(`${set}-supersede`)).filter(({ channel }) => channel === "user")
+  const isEnded = ({ first, then: said }: Pair): boolean => readReplacements(said, [pinOf(first)]).length > 0
+  const [gone, kept] = [pairs.filter((pair) => pair.gone), pairs.filter((pair) => !pair.gone)]
+  expect(kept.length).toBeGreaterThan(200)
+  expect(kept.filter(isEnded).length).toBeLessThanOrEqual(0)
+  expect(gone.filter(isEnded).length / gone.length).toBeGreaterThanOrEqual(0.25)
+})
+
+test("a message of many sentences ends a rule only where it does so plainly", () => {
+  const rule = pinOf("Send the press list to Odile.")
+  const story = "We had a long day. Odile has left for good, the press list goes to Bram. Everyone was tired."
+  expect(readReplacements(story, [rule])).toEqual([])
+  const cap = pinOf("The cap on one order is 500 euros.")
+  expect(readReplacements("We had a long day. The cap on one order is now 800. Good night.", [cap])).toHaveLength(1)
+})

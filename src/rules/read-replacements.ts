@@ -1,0 +1,153 @@
+import { sentencesIn } from "../language/sentences.ts"
+import type { Span } from "../message/message.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
+import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import type { Pin } from "./pin.ts"
+import { endsAnother, namesAnother, plain, topicOf } from "./rule-topic.ts"
+import { speakerScore, surelyPasted } from "./who-speaks.ts"
+import { endScore, endsPlainly, mayWithdraw, onlyCommands, subjectScore } from "./withdrawal-model.ts"
+import { readKeys, readText } from "./withdrawal-text.ts"
+
+/** A rule that a later statement of the same speaker takes the place of, and that statement. */
+type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
+
+/** What may end a rule: one or two sentences of the user's own, and the other sentences of the message. */
+type Statement = Span & {
+  readonly text: string
+  readonly others: readonly string[]
+  /** Somebody's words stand in it between quotation marks. */
+  readonly quotes: boolean
+  /** More than two sentences: further on, what is said in one of them may be told, weighed or taken back. */
+  readonly isAmong: boolean
+  /** Its sentences, and where they stand. */
+  readonly sentences: readonly string[]
+  readonly spans: readonly Span[]
+}
+
+/** Who takes a rule back says so in a few words. */
+const maxMessage = 1500
+const maxSentence = 200
+/** Two sentences may do it together: one names what is over, the next what holds instead. */
+const maxTwo = 300
+const maxSentences = 2
+
+/** What may end a rule in a message: the user's own words, unquoted, no questions and nobody else's word. */
+export function endingStatements(message: string): readonly Statement[] {
+  if (message.length > maxMessage) return []
+  const quotations = quotationsIn(message)
+  const spans = ownWords(message).flatMap((own) => sentencesIn(message, own))
+  const texts = spans.map(({ start, end }) => message.slice(start, end).trim())
+  const isAmong = texts.length > maxSentences
+  const isSound = (span: Span, text: string): boolean =>
+    text.length <= maxSentence && !/[?？؟]$/.test(text) && !isWithin(span, quotations) && !passesOn.test(text)
+  const single = spans.flatMap((span, n): readonly (Statement & { readonly n: number })[] => {
+    const text = texts[n] ?? ""
+    if (!isSound(span, text)) return []
+    const others = texts.filter((_, at) => at !== n)
+    const quotes = quotations.some((quoted) => isWithin(quoted, [span])) || readKeys(text).quotes
+    return [
+      {
+        start: span.start,
+        end: span.start + text.length,
+        text,
+        others,
+        quotes,
+        isAmong,
+        sentences: [text],
+        spans: [span],
+        n,
+      },
+    ]
+  })
+  const double = single.slice(1).flatMap((two, at): readonly Statement[] => {
+    const one = single[at]
+    if (one === undefined || one.n + 1 !== two.n || two.end - one.start > maxTwo) return []
+    const others = texts.filter((_, n) => n !== one.n && n !== two.n)
+    const span = { start: one.start, end: two.end }
+    const quotes = one.quotes || two.quotes
+    const sentences = [one.text, two.text]
+    const both = [...one.spans, ...two.spans]
+    return [{ ...span, text: message.slice(one.start, two.end), others, quotes, isAmong, sentences, spans: both }]
+  })
+  return [...single, ...double]
+}
+
+/** Are all sentences of a statement the user's own, as far as what stands around them tells? */
+export const isOwnStatement = (message: string, { spans }: Statement): boolean =>
+  spans.every((span) => speakerScore(message, span) <= surelyPasted)
+
+/** Somebody else is said to have said it. */
+export const passesOn =
+  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Oo]ne of the|[Dd]er|[Dd]ie|[Ll]e|[Ll]a|[Ee]l|[Oo])(?: [\p{L}'’-]+){1,4}) (?:just |also |now |has |have )?(?:said|says?|wrote|writes?|told|tells?|thinks?|claims?|claimed|mentioned|asked|announced|confirmed|confirms|agreed|agrees|suggests?|suggested|recommends?|sagt|schreibt|dit|ecrit|dice|diz|zegt)\b|\baccording to\b/u
+
+/** From these scores on a statement is about a rule, and ends it; so much surer than of any other rule must it be. */
+const [surelyAbout, surelyEnded, clearly] = [0, 4.5, 1]
+
+/**
+ * The rules that a user's message ends in so many words: "the cap is 800 now", "Maria left, Jörg approves from now on", "no need to ask me
+ * before a merge any more". The statement is the user's own and about the rule. If two rules could be meant, none is.
+ */
+export const readReplacements = <Rule extends Pin>(
+  message: string,
+  pins: readonly Rule[],
+): readonly Replacement<Rule>[] => runSteps(replacementSteps(message, pins))
+
+/** The same, a statement at a time. */
+export function* replacementSteps<Rule extends Pin>(
+  message: string,
+  pins: readonly Rule[],
+): Steps<readonly Replacement<Rule>[]> {
+  if (pins.length === 0 || message.length > maxMessage) return []
+  const found = new Map<Rule, Replacement<Rule> & { readonly score: number }>()
+  for (const statement of endingStatements(message)) {
+    yield
+    const ended = ruleEnded(statement, pins)
+    if (ended === undefined || ended.score <= (found.get(ended.pin)?.score ?? 0)) continue
+    if (!isOwnStatement(message, statement)) continue
+    const { start, end, text } = statement
+    found.set(ended.pin, { start, end, text, ...ended })
+  }
+  return [...found.values()]
+}
+
+function ruleEnded<Rule extends Pin>(
+  statement: Statement,
+  pins: readonly Rule[],
+): { readonly pin: Rule; readonly score: number } | undefined {
+  let [best, next]: readonly ({ readonly pin: Rule; readonly score: number } | undefined)[] = []
+  for (const pin of pins) {
+    if (!mayEnd(pin.text, statement)) continue
+    const { text, others, isAmong } = statement
+    const isPlain = endsPlainly(pin.text, text)
+    if (!isPlain && (isAmong || subjectScore(pin.text, text, others) < surelyAbout)) continue
+    const score = endScore(pin.text, text, others)
+    const scored = { pin, score: isPlain ? Math.max(score, surelyEnded) : score }
+    if (best === undefined || scored.score > best.score) [best, next] = [scored, best]
+    else if (next === undefined || scored.score > next.score) next = scored
+  }
+  if (best === undefined || best.score < surelyEnded) return undefined
+  return next !== undefined && best.score - next.score < clearly ? undefined : best
+}
+
+/** Might a statement end a rule? It has something in common with it, is meant for good, and speaks neither of another thing of that kind nor of another act. */
+export function mayEnd(rule: string, { text, quotes, sentences }: Statement): boolean {
+  if (!sentences.some((one) => mayWithdraw(rule, one))) return false
+  if (namesAnother(rule, text) || endsAnother(rule, text) || onlyCommands(text)) return false
+  const { allRoles } = readText(text)
+  if ((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) return false
+  // What is quoted counts only beside a rule that quotes something itself.
+  if (quotes && !readKeys(rule).quotes) return false
+  const [before, after] = [plain(rule), plain(text)]
+  return !after.includes(before.replace(/[.!]$/, "")) && !speaksOfAnotherAct(before, after)
+}
+
+/** "Confirm before cancelling a booking" and "no need to confirm before making one": what has to be asked before is another act. */
+function speaksOfAnotherAct(rule: string, seen: string): boolean {
+  const [act, other] = [askedBefore.exec(rule)?.[1], askedBefore.exec(seen)?.[1]]
+  if (act === undefined || other === undefined || act.slice(0, actStem) === other.slice(0, actStem)) return false
+  const meaning = topicOf(act)
+  return !topicOf(other).some((word) => meaning.includes(word))
+}
+const askedBefore =
+  /\b(?:before|prior to|bevor|avant d(?:e |')|antes de|prima di|voordat)\s?(?:you |we |i |du |ihr |wir |sie |je )?(?:(?:\p{L}+ly|each|every|any|all|the|an?|my|our) ){0,3}(\p{L}{3,})/u
+const actStem = 3

@@ -1,0 +1,220 @@
+import { lazy } from "../language/lazy.ts"
+import { createRecent } from "../message/recall.ts"
+import { endedThings, isEmptyWord, maxKept, plain, sortedValues, withoutWideGrammar } from "./rule-topic.ts"
+import wordLists from "./withdrawal-words.json" with { type: "json" }
+import { classesIn } from "./word-classes.ts"
+
+/**
+ * A rule or a sentence as the model of withdrawals reads it: its words, what they are about, and what they do in a change. The words that
+ * do something stand in `withdrawal-words.json`, by what they do and in the languages that rules are found in.
+ */
+
+/** A word, number or sign of a text. */
+export type Token = {
+  /** In small letters and without accents; a number as it stands. */
+  readonly text: string
+  readonly sort: "word" | "number" | "sign" | "unspaced"
+  /** What it is about, without endings; of a run without blanks two signs each, of words of grammar nothing. */
+  readonly keys: readonly string[]
+  readonly isName: boolean
+  readonly isQuoted: boolean
+}
+
+/** What a text is about: enough to tell most rules apart from what is said. */
+type KeyReading = {
+  readonly tokens: readonly Token[]
+  /** What it is about: stems of words, numbers, pairs of signs. */
+  readonly keys: ReadonlySet<string>
+  /** The same by their first letters. */
+  readonly stems: ReadonlyMap<string, readonly string[]>
+  readonly quotes: boolean
+}
+
+export type TextReading = KeyReading & {
+  readonly names: ReadonlySet<string>
+  readonly classes: ReadonlySet<string>
+  /** What each token does in a change, and all of them. */
+  readonly roles: readonly (readonly string[])[]
+  readonly allRoles: ReadonlySet<string>
+  /** What the words that do something in a change are about by themselves. */
+  readonly doing: ReadonlySet<string>
+  /** Its values by sort, and the numbers and names of languages in it as words. */
+  readonly values: ReadonlyMap<string, ReadonlySet<string>>
+  readonly numbers: ReadonlySet<string>
+  readonly tongues: ReadonlySet<string>
+  /** What it says is over, and which of that nothing that narrows it stands behind. */
+  readonly ended: readonly string[]
+  readonly endedAlone: readonly string[]
+  readonly asks: boolean
+}
+
+/** Tokens of one text that are read. */
+const maxTokens = 60
+
+const tokenPattern =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|\p{Nd}+(?:[.,:]\p{Nd}+)*|[\p{L}\p{M}]+(?:['’_/.][\p{L}\p{M}\p{N}]+)*|[$€£¥%?!;:,("“”„«»「」。、，：；？！—–…]|[#@]\w+/gu
+
+/** The words and phrases of the table, each with what it does. */
+const phrases = lazy((): ReadonlyMap<string, readonly string[]> => {
+  const known = new Map<string, string[]>()
+  for (const [name, list] of Object.entries(wordLists.words)) {
+    const [single = "", ...longer] = plain(list).split("|")
+    for (const entry of [...single.trim().split(" "), ...longer.map((phrase) => phrase.trim())])
+      known.set(entry, [...(known.get(entry) ?? []), name])
+  }
+  return known
+})
+/** Words of the longest phrase. */
+const maxPhrase = 5
+const runs = lazy((): readonly (readonly [string, string])[] =>
+  Object.entries(wordLists.runs).flatMap(([name, list]) =>
+    plain(list)
+      .split(" ")
+      .map((sign) => [sign, name] as const),
+  ),
+)
+
+/** What each token does in a change; a phrase does it at its first word. What all of them are about is told in `doing`. */
+function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readonly string[])[] {
+  const known = phrases()
+  return tokens.map(({ sort, text }, n) => {
+    if (sort === "unspaced") return [...new Set(runs().flatMap(([sign, name]) => (text.includes(sign) ? [name] : [])))]
+    if (sort !== "word") return []
+    const found: string[] = []
+    let phrase = ""
+    for (let more = 0; more < maxPhrase && tokens[n + more]?.sort === "word"; more++) {
+      phrase += `${more === 0 ? "" : " "}${tokens[n + more]?.text}`
+      const names = known.get(phrase)
+      if (names === undefined) continue
+      found.push(...names)
+      for (const token of tokens.slice(n, n + more + 1)) for (const key of token.keys) doing.add(key)
+    }
+    return found
+  })
+}
+
+const isUnspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+const isLetter = /^[\p{L}#@]/u
+
+/** Classes of words that say what a sentence is about, and nothing of what it does. */
+const topical: ReadonlySet<string> = new Set(
+  "task order orderOrNoun scope product artifact output craft log rulefile step view data plural".split(" "),
+)
+const doingClasses = (text: string): readonly string[] => [...classesIn(text)].filter((name) => !topical.has(name))
+
+/** The classes of a word by itself. */
+export const classesOfWord = createRecent(doingClasses, 4 * maxKept)
+
+/** Letters that two forms of a word have in common at least. */
+const stemLength = 4
+
+/** A word without what its forms differ by; nothing for a word of grammar. */
+const wordKey = createRecent((word: string): string => {
+  if (isLimit(word)) return word.replace(/s$/, "")
+  if (word.length < 3 || isEmptyWord(word) || classesOfWord(word).some((name) => grammar.has(name))) return ""
+  const bare = word.replace(/'\p{L}*$/u, "").replace(/^(?:[وفبل]?ال|لل)(?=\p{L}{2})/u, "")
+  const single = bare.length > 3 ? bare.replace(/s$/, "") : bare
+  return single.length > 3 ? single.replace(/[aeiouyаеиоуыяюьة]$/u, "") : single
+}, 4 * maxKept)
+
+/** A rule that sets a limit is about it. */
+export const isLimit = (word: string): boolean => /^(?:caps?|limits?|maximum|minimum|ceiling|quota)$/.test(word)
+
+/** Are two words forms of one: most letters are the same from the first on, or one begins with the other? */
+export function isOneWord(one: string, two: string): boolean {
+  if (one === two) return true
+  const [short, long] = one.length < two.length ? [one, two] : [two, one]
+  let same = 0
+  while (same < short.length && short[same] === long[same]) same++
+  return same >= stemLength && (same === short.length || (same > stemLength && same >= minAlike * long.length))
+}
+const minAlike = 0.6
+
+/** Is a word of a sentence also in a rule, in whatever form? */
+export const hasKey = ({ stems }: Pick<KeyReading, "stems">, key: string): boolean =>
+  stems.get(key.slice(0, stemLength))?.some((other) => isOneWord(key, other)) === true
+const grammar: ReadonlySet<string> = new Set(
+  "never always lasting general must should not dont only every if when before after unless please you i we this the now past maybe wh aux shall".split(
+    " ",
+  ),
+)
+
+/** What a text is about, read once for all pairs that it is in. */
+export const readKeys = createRecent((text): KeyReading => {
+  const tokens = tokensIn(text)
+  const keys = new Set(tokens.flatMap(({ keys: own }) => own))
+  const stems = Map.groupBy(keys, (key) => key.slice(0, stemLength))
+  return { tokens, keys, stems, quotes: tokens.some(({ isQuoted }) => isQuoted) }
+}, maxKept)
+
+const isTongue = ({ sort, text }: Token): boolean => sort === "word" && classesOfWord(text).includes("tongue")
+/** Does a text name a language? */
+export const namesTongue = (text: string): boolean => readKeys(text).tokens.some(isTongue)
+
+/** All of a text that tells, read once as well. */
+export const readText = createRecent((text): TextReading => {
+  const { tokens, keys, stems, quotes } = readKeys(text)
+  const seen = plain(text)
+  const doing = new Set<string>()
+  const roles = rolesOf(tokens, doing)
+  const over = endedThings(seen)
+  const keysOf = (some: readonly string[]): readonly string[] => some.map(wordKey).filter((key) => key !== "")
+  const textsOf = (isWanted: (token: Token) => boolean): ReadonlySet<string> =>
+    new Set(tokens.filter(isWanted).map((token) => token.text))
+  return {
+    tokens,
+    keys,
+    stems,
+    quotes,
+    names: new Set(tokens.flatMap(({ isName, keys: own }) => (isName ? own : []))),
+    roles,
+    doing,
+    allRoles: new Set(roles.flat()),
+    classes: new Set(doingClasses(seen)),
+    values: sortedValues(seen),
+    numbers: textsOf(({ sort }) => sort === "number"),
+    tongues: textsOf(isTongue),
+    ended: keysOf(over),
+    endedAlone: keysOf(over.filter((word) => /^ ?(?:[.,;!:]|$)/.test(seen.slice(seen.indexOf(word) + word.length)))),
+    asks: /[?？؟]\s*$/.test(text),
+  }
+}, maxKept)
+
+const isAscii = /^[\0-\x7f]*$/
+
+function tokensIn(text: string): readonly Token[] {
+  const tokens: Token[] = []
+  let isQuoted = false
+  // A capital at the start of a sentence makes no name.
+  let isFirst = true
+  for (const [found] of text.matchAll(tokenPattern)) {
+    if (tokens.length >= maxTokens) break
+    const seen = isAscii.test(found) ? found.toLowerCase() : plain(found).replaceAll("’", "'")
+    const token = { text: seen, keys: [], isName: false, isQuoted }
+    if (isUnspaced.test(found)) tokens.push({ ...token, sort: "unspaced", keys: pairsOf(seen) })
+    else if (/^\p{Nd}/u.test(found)) tokens.push({ ...token, sort: "number", ...numberOf(seen) })
+    else if (isLetter.test(found)) {
+      const key = wordKey(seen)
+      const isName = !isFirst && key !== "" && /^\p{Lu}/u.test(found)
+      tokens.push({ ...token, sort: "word", keys: key === "" ? [] : [key], isName })
+    } else {
+      if (/["“”„«»「」]/.test(found)) isQuoted = !isQuoted
+      tokens.push({ ...token, sort: "sign", isQuoted: false })
+    }
+    isFirst = /^[:"“”„«»「」。！？?!]/.test(found)
+  }
+  return tokens
+}
+
+const numberOf = (seen: string): Pick<Token, "text" | "keys"> => {
+  const text = seen.replaceAll(",", "")
+  return { text, keys: [text] }
+}
+
+/** Two signs each of a run without blanks, but for words of grammar. */
+function pairsOf(run: string): readonly string[] {
+  const bare = withoutWideGrammar(run)
+  return Array.from({ length: Math.max(0, bare.length - 1) }, (_, at) => bare.slice(at, at + 2)).filter(
+    (pair) => !pair.includes(" ") && !/^[\u3041-\u309f]+$/.test(pair),
+  )
+}
