@@ -274,8 +274,11 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
   const statement = textUnder(input, ["query", "sql", "statement", "stmt", "q"])
   if (statement !== undefined && (asksData.test(statement) || changesData.test(statement.slice(0, 4_000)))) {
-    const changes = changesData.test(statement.slice(0, 4_000)) ? "yes" : "no"
-    return { type: "call", tool, text: statementText(tool, input, statement), input, changes }
+    // Who makes a view or a report of what a statement asks for changes something by that.
+    const makes = verb === "change" && !/^(?:run|execute|exec)/i.test(tool)
+    const changes = makes || changesData.test(statement.slice(0, 4_000)) ? "yes" : "no"
+    const text = makes ? callText(tool, input) : statementText(tool, input, statement)
+    return { type: "call", tool, text, input, changes }
   }
   // `file(action=list)` and `manage_order(action=view)` look: what is asked of the tool says more than such a name.
   const asked = verb === undefined || verb === "service" ? toolVerb(action ?? "") : undefined
