@@ -464,3 +464,9 @@ test("that something else is a rule says nothing of what stands before it", () =
   const text = "The invoices of May are done. The rule of three was an exercise for my son. What is left?"
   expect(findRules(text, { channel: "user" })).toEqual([])
 })
+
+test("what is put off to the end is asked for once; what is done at the end of each day is a rule", () => {
+  const found = (text: string): number => findRules(text, { channel: "user" }).length
+  expect(found("At the very end put everything with dates in my calendar, but not before it's all settled.")).toBe(0)
+  expect(found("At the end of every day always send me the list of what you changed.")).toBe(1)
+})

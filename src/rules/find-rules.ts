@@ -95,7 +95,7 @@ function takerOf(rules: FoundRule[], text: string, channel: Channel, pages: read
     if (rules.length === maxRules || isWithin(draft, quotations())) return
     if (channel === "user" && isAnothers(text, draft, pages)) return
     const rule = ruleOf(text, channel === "user" ? withReferent(text, draft, rules.at(-1)?.end ?? 0) : draft, channel)
-    if (channel !== "user" || !forNow.test(rule.text)) rules.push(rule)
+    if (channel !== "user" || !(forNow.test(rule.text) || isPutOff(rule.text))) rules.push(rule)
   }
 }
 
@@ -120,6 +120,13 @@ export const ruleLikeIn = (text: string): readonly Span[] =>
     scoreSome(text, statements, "talk", scores, statements.length)
     return draftsIn(statements, scores, "talk")
   })
+
+/** "At the very end put it all into my calendar" asks for one thing, later. At the end of each day is another matter. */
+const isPutOff = (text: string): boolean => putOff.test(text) && !repeated.test(text)
+const putOff =
+  /^(?:(?:and|und|et|y|e|en|oh|ah),? )?(?:at the very end|at the end(?! of)|(?:ganz )?zum schluss|ganz am (?:ende|schluss)|tout à la fin|à la fin(?! de)|al final(?! de)|alla fine(?! d)|no fim(?! d)|no final(?! d)|aan het eind(?! van)|на конец|в самом конце|最后请|最後に)(?![\p{L}])/iu
+const repeated =
+  /(?<![\p{L}])(?:each|every|always|never|jede[mnrs]?|immer|nie|chaque|toujours|jamais|cada|siempre|nunca|ogni|sempre|mai|elke|altijd|nooit)(?![\p{L}])/iu
 
 /** By these words a speaker says that it holds until something else is said. */
 const forNow =
