@@ -1,5 +1,4 @@
 import { lazy } from "../language/lazy.ts"
-import { letters } from "../language/letters.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -8,12 +7,20 @@ import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, outsideAsides, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
 import { topicOf } from "./rule-topic.ts"
-import { isStandingCommand, orderOf } from "./standing-command.ts"
-import { clausesOf, type Register, statementScore } from "./statement-score.ts"
+import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
+import {
+  asksAtEnd,
+  calledTalk,
+  forbidding,
+  isSure,
+  listedTalk,
+  neighbourhood,
+  opensSteps,
+  sureTalk,
+} from "./sure-enough.ts"
 import { isAnothers, speakerScore, surelyOwn } from "./who-speaks.ts"
-import { noReading, type Reading, readWords } from "./word-classes.ts"
-import { wordField, wordFlag, wordLength } from "./word-facts.ts"
+import { noReading } from "./word-classes.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
 
 export type FindOptions = {
@@ -29,15 +36,6 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 
 /** Rules taken out of one text; a text with more is a flood. */
 const maxRules = 2000
-
-/** From this score on a sentence is a rule: how strict that is, and why, is in docs/decisions/2026-11-17-masked-words.md. */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.15, page: 0 }
-/** The same for what says never or always, and for what says that it lasts or holds each time. */
-const [everTalk, lastingTalk] = [-0.15, -0.65]
-/** How much surer a sentence has to be among twice as many: what is said at length is mostly about the task. */
-const crowding = 0.08
-/** Beyond so many sentences there is no telling. */
-const crowded = 16
 
 /**
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
@@ -248,205 +246,6 @@ const isOwnLine = (text: string, start: number, end: number): boolean =>
   (start === 0 || text.charCodeAt(start - 1) === 10) &&
   (end >= text.length || text.charCodeAt(end) === 10) &&
   (!text.includes("`") || text.slice(0, start).split("`").length % 2 === 1)
-
-/** What a message of talk has in which a sentence is read: lists of rules, and leads that are labels or announce what follows. */
-type Around = {
-  /** The leads of lists of which nearly all items are rules. */
-  readonly lists: ReadonlySet<string>
-  /** Leads of many lines. */
-  readonly labels: ReadonlySet<string>
-  /** The lead of each statement. */
-  readonly leads: readonly Reading[]
-  /** Whether each item stands in a list that was announced. */
-  readonly announced: readonly boolean[]
-}
-
-function neighbourhood(statements: readonly Statement[], scores: readonly number[]): Around {
-  const leads = statements.map(({ view }) => leadOf(view.own))
-  const around = { lists: listsOfRules(statements, scores), labels: labelsIn(statements, leads), leads }
-  const announced: boolean[] = []
-  for (let n = 0; n < statements.length; n++) {
-    const isItem = statements[n]?.view.isItem === true
-    const isInside = isItem && n > 0 && statements[n - 1]?.view.isItem === true
-    // What announces the first item of a list announces all of them.
-    announced.push(isInside ? announced[n - 1] === true : isItem && isAnnounced(statements, n, scores, around))
-  }
-  return { ...around, announced }
-}
-
-/** Is a statement sure enough of a rule, given what stands around it, and nothing that only looks like one? */
-function isSure(statements: readonly Statement[], n: number, scores: readonly number[], around?: Around): boolean {
-  const statement = statements[n]
-  const score = scores[n] ?? 0
-  if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
-  if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
-  const { own } = statement.view
-  return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhat(own)
-}
-
-/** Does a sentence say what is to be done? "Yes please, always" leaves that to what was said before. */
-function saysWhat(own: Reading): boolean {
-  const silent = wordFlag.joint | wordFlag.opener | wordFlag.bare
-  for (let at = own.first, end = own.end; at < end; at += wordLength)
-    if (((own.words[at + wordField.flags] ?? 0) & silent) === 0) return true
-  return false
-}
-
-/** The leads of lists of which nearly all items are rules. */
-function listsOfRules(statements: readonly Statement[], scores: readonly number[]): ReadonlySet<string> {
-  let items = 0
-  for (const { view } of statements) if (view.isItem && view.over.text !== "") items++
-  if (items < fewestRules) return noTexts
-  const counts = new Map<string, { items: number; rules: number }>()
-  for (const [n, { view }] of statements.entries()) {
-    const { over } = view
-    if (!view.isItem || over.text === "") continue
-    const count = counts.get(over.text) ?? { items: 0, rules: 0 }
-    count.items++
-    if ((scores[n] ?? 0) > (isHeeded(over) ? thresholds.talk : sureItem)) count.rules++
-    counts.set(over.text, count)
-  }
-  const isOfRules = ({ items, rules }: { items: number; rules: number }): boolean =>
-    rules >= fewestRules && rules >= 0.75 * items
-  return new Set([...counts].flatMap(([lead, count]) => (isOfRules(count) ? [lead] : [])))
-}
-/** So many items at least make a list one of rules. */
-const fewestRules = 3
-const noTexts: ReadonlySet<string> = new Set()
-
-/** Does a line that leads into a list ask for what follows to be heeded? Other lists are mostly notes on what is built. */
-const isHeeded = (reading: Reading): boolean => sharesClass(reading, heeding)
-const heeding = classSet("rule stress remember lasting general usual")
-/** How sure an item has to be below a line that asks for nothing. */
-const sureItem = 0.75
-
-/** Code that nobody put between fences; most sentences have none of the signs that it needs. */
-const isCode = (text: string): boolean => codeSign.test(text) && code.test(text)
-const codeSign = /[;{}=(]/
-const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
-
-/**
- * What has the form of a standing command, or stands behind a lead that asks to be heeded, needs to be less sure; what is announced as a rule
- * much less, and least an item among rules.
- */
-const easedTalk = -1.25
-const ledTalk = -0.5
-const announcedTalk = -1
-const calledTalk = -2
-const listedTalk = -3
-/** What is surer than this is a rule wherever it stands. */
-const sureTalk = 2
-
-function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
-  const view = statements[n]?.view
-  if (view === undefined) return thresholds.talk
-  if (view.isItem && around.lists.has(view.over.text)) return listedTalk
-  if (callsBack(view.own) && n > 0) return sureTalk
-  if (calledBehind(view) || around.announced[n] === true) return calledTalk
-  // What is less sure than this is a rule nowhere else.
-  if ((scores[n] ?? 0) <= announcedTalk) return thresholds.talk
-  if (isAnnounced(statements, n, scores, around)) return announcedTalk
-  if (view.isItem && view.over.text !== "" && !isHeeded(view.over)) return sureTalk
-  const lead = around.leads[n] ?? noReading
-  const crowd = crowding * Math.log2(Math.min(Math.max(1, view.crowd), crowded))
-  if (isHeeded(lead) && !around.labels.has(lead.text)) return ledTalk + crowd
-  if (isBrief(view.before) && isHeeded(view.before) && (scores[n - 1] ?? 0) <= thresholds.talk) return ledTalk + crowd
-  // What a file or somebody else says is told, not asked for, unless nothing else can be meant.
-  if (tellsOther.test(view.own.text)) return sureTalk
-  const isEver = sharesClass(view.own, neverOrAlways)
-  // "From now on always …" says both that it lasts and that nothing is excepted, whatever else the message is about.
-  if (isEver && sharesClass(view.own, saysLasting)) return announcedTalk
-  const isLed = isEver && lead.text !== "" && clausesOf(view.own).some(isStandingCommand)
-  const isCommand = isStandingCommand(view.own) || isLed
-  // Who starts with never or always and a verb mostly means it, also at some length.
-  if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
-  return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
-}
-/** "… . That is a rule of the house." calls what stands before it one, and is none itself. */
-const calledBehind = ({ after }: Statement["view"]): boolean => after.text !== "" && callsBack(after)
-const callsBack = (reading: Reading): boolean =>
-  reading.count <= maxCall &&
-  sharesClass(reading, ruleClass) &&
-  pointing.test(reading.text) &&
-  // Behind a colon or a dash stands what it announces.
-  !/[:：–—]| - /.test(reading.text)
-const maxCall = 14
-const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= maxCall && !endsAsking.test(text)
-const pointing =
-  /^(?:(?:and|und|et|y|e|en|och|i|ve|и|а) )?(?:(?:this|that|it|those|these|das|dies|ca|cela|eso|esto|isso|isto|questo|questa|dat|dit|det|to|bu|это|то)(?![\p{L}])|c'est|ce sont|es (?:una?|la)(?![\p{L}])|이건|이것|그건|그것|これ|それ|这|這|那)/u
-
-const neverOrAlways = classSet("never always")
-const tellsOther =
-  /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u
-const lastingClass = classSet("lasting general")
-const saysLasting = classSet("lasting")
-
-/** "Do not touch the vault." is all that is said, and nothing of now or of this: there is no task that it could be part of. */
-const isBareBan = ({ own, crowd }: Statement["view"]): boolean =>
-  crowd === 1 && orderOf(own, own.first, own.end) !== undefined && !sharesClass(own, atHand)
-const atHand = classSet("now once this")
-
-/** Is a statement called a rule by the line above it, the sentence before it or its own lead? One that is a rule itself announces nothing. */
-function isAnnounced(
-  statements: readonly Statement[],
-  n: number,
-  scores: readonly number[],
-  { leads, labels }: Pick<Around, "leads" | "labels">,
-): boolean {
-  const view = statements[n]?.view
-  if (view === undefined) return false
-  return (
-    announces(view.over, labels) ||
-    ((scores[n - 1] ?? 0) <= thresholds.talk && leads[n - 1] === noReading && announces(view.before, labels)) ||
-    announces(leads[n] ?? noReading, labels)
-  )
-}
-
-const announces = (reading: Reading, labels: ReadonlySet<string>): boolean =>
-  sharesClass(reading, ruleClass) && !labels.has(reading.text) && !endsAsking.test(reading.text)
-const ruleClass = classSet("rule")
-const endsAsking = /[?？]$/
-
-/** What stands before the colon of a sentence that goes on behind it, or before its dash where that asks to be heeded. */
-function leadOf({ text }: Reading): Reading {
-  const lead = text.includes(":") || text.includes("：") ? leadIn.exec(text)?.[0] : undefined
-  if (lead !== undefined) return readWords(lead)
-  const hasDash = text.includes(" - ") || text.includes(" – ") || text.includes(" — ")
-  const dashed = hasDash ? dashedLead.exec(text)?.[0] : undefined
-  if (dashed === undefined) return noReading
-  const reading = readWords(dashed)
-  return isHeeded(reading) ? reading : noReading
-}
-const dashedLead = new RegExp(`^[^-–—:]{3,40} [-–—] (?=[${letters}])`)
-const leadIn = new RegExp(`^[^:：]{1,120}[:：](?=\\s|[${letters}])(?=.*[${letters}])`)
-
-/** Leads of so many lines of one text are labels, as in a log: they announce nothing. */
-const fromLabels = 3
-
-function labelsIn(statements: readonly Statement[], leads: readonly Reading[]): ReadonlySet<string> {
-  if (leads.every((lead) => lead === noReading)) return noTexts
-  const counts = new Map<string, number>()
-  // Lines without a stop are one statement.
-  for (const [n, { text: lead }] of leads.entries())
-    if (lead !== "")
-      counts.set(lead, (counts.get(lead) ?? 0) + (statements[n]?.view.own.text.split(lead).length ?? 1) - 1)
-  return new Set([...counts].flatMap(([lead, count]) => (count >= fromLabels ? [lead] : [])))
-}
-
-/** A name in code and what it is for; it is a rule only if it says what must or must not be. */
-const isDefinition = ({ view }: Statement): boolean =>
-  /^qcode\W{0,4}[:：–—]/.test(view.own.text) && !sharesClass(view.own, saying)
-const saying = classSet("never always must dont forbid only not before ask")
-
-/** A line that only leads into what follows it is no rule by itself, unless it forbids or says when the steps below are taken. */
-const isLead = ({ view }: Statement): boolean => endsInColon(view.own) && !sharesClass(view.own, forbidding)
-const forbidding = classSet("never dont forbid")
-
-/** "When you release, follow these steps:" and the steps are one rule of a page. */
-const opensSteps = ({ view }: Statement, register: Register): boolean =>
-  register === "page" && endsInColon(view.own) && /^(?:if|when|whenever|before|after|to)\b/.test(view.own.text)
-
-const asksAtEnd = ({ text }: Reading): boolean => endsAsking.test(text)
 
 /** A rule with what belongs to it is no longer than this; what comes behind stands by itself. */
 const maxJoined = 1500
