@@ -213,7 +213,7 @@ export type SqlStatement = { readonly name?: string; readonly text: string; read
 export type RunStatement = (statement: SqlStatement) => Promise<QueryResult>
 
 /** Work on one connection. With `again`, an earlier attempt was interrupted and may or may not have taken effect. */
-export type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
+type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
 
 type DatabaseConnection = {
   readonly query: (config: Query) => Promise<{ readonly rows: StoredRow[]; readonly rowCount: number | null }>

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { toStorable } from "./packed-text.ts"
 import { type Database, postgresRows, type QueryResult } from "./postgres-database.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
+import { memoryColumns } from "./sql-calls.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 import type { StoredRow } from "./stored-row.ts"
 
@@ -102,9 +103,6 @@ function joined(newer: readonly MemoryRow[], older: readonly MemoryRow[]): reado
   const known = new Set(newer.map(nameOf))
   return [...newer, ...older.filter((row) => !known.has(nameOf(row)))]
 }
-
-export const memoryColumns =
-  "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
 
 /** Of two rows with the same time, the one written later is newer. */
 const newestFirst = "at_ms desc, put_at desc, put_no desc"

@@ -8,9 +8,6 @@ type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
 type Statement = import("node:sqlite").StatementSync
 
-/** Limits the rows of a statement. A bare parameter would be part of the query plan: SQLite plans again whenever it is bound. */
-export const BOUND_LIMIT = "LIMIT 0 + ?"
-
 /** The statements available inside a transaction. They are synchronous. */
 export type SqliteTables = {
   readonly all: (sql: string, ...values: readonly Value[]) => readonly StoredRow[]
