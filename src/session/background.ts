@@ -10,6 +10,7 @@ import { hashData } from "../message/sha256.ts"
 import type { Job } from "../store/store.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
@@ -202,9 +203,8 @@ function isStillWanted(outline: Outline, at: number, { node, base }: Omit<Specul
 /** The background summary for the current view, if one was started. */
 export async function currentSpeculation({ journal, at }: Live): Promise<Speculation | undefined> {
   const outline = journal.outline()
-  const begun = outline.ofType("summary-begun").at(-1)
-  const body = begun === undefined ? undefined : (await journal.entries([begun])).get(begun)?.body
-  return body?.type === "summary-begun" && isStillWanted(outline, at, body) ? body : undefined
+  const [begun] = await entriesOfType(journal, "summary-begun", outline.ofType("summary-begun").slice(-1))
+  return begun !== undefined && isStillWanted(outline, at, begun.body) ? begun.body : undefined
 }
 
 /** Parse a stored summary; undefined if it is invalid. */

@@ -360,7 +360,7 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
     node: input.at,
     base: input.base,
     items,
-    standing: standingEntries(separation, seqOf),
+    standing: standingEntries(separation),
     remedy: compacted.remedy,
     beforeTokens: compacted.beforeTokens,
     afterTokens: compacted.afterTokens,

@@ -7,7 +7,7 @@ import { survivalOf } from "../rules/survival.ts"
 import { runPaced } from "../store/pace.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { type EntryBody, entryId, freeze, seqOf } from "./log/entry.ts"
+import { type EntryBody, entryId, freeze } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
 import {
@@ -69,7 +69,7 @@ export async function appendMessages(
     const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
+    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added)]
     const places = { first: next, next: next + written.length }
     return withRules(written, newRules(live, pins, newsIn(live, added, opening), places))
   })
@@ -244,7 +244,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       lifted: textsOf(documents),
     }
     const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
-    const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
+    const taken = [...(isBack ? rewound(pins, left) : []), ...takenBackIn(pins, spoken)]
     const written = [...before, ...messageBodies(added, from, first, came), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })

@@ -4,7 +4,7 @@ import { runPaced } from "../store/pace.ts"
 import { payloadsOf } from "../store/reserved-log.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
 import { type ChainedEntries, chainEntries, readBody } from "./log/chain.ts"
-import type { Entry, EntryBody } from "./log/entry.ts"
+import type { Entry, EntryBody, EntryType } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline, rebase, type UnsavedEntry } from "./log/outline.ts"
 
@@ -265,6 +265,32 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
     return body === undefined ? [] : [{ seq, hash, atMs, body }]
   })
 
+type BodyOf<Type extends EntryType> = Extract<EntryBody, { type: Type }>
+type EntryOf<Type extends EntryType> = Entry & { readonly body: BodyOf<Type> }
+
+/** Entries of one type: these, or all of the log. */
+export async function entriesOfType<Type extends EntryType>(
+  { outline, entries }: Pick<Journal, "outline" | "entries">,
+  type: Type,
+  seqs: readonly number[] = outline().ofType(type),
+): Promise<readonly EntryOf<Type>[]> {
+  const isOfType = (entry: Entry): entry is EntryOf<Type> => entry.body.type === type
+  return seqs.length === 0 ? [] : [...(await entries(seqs)).values()].filter(isOfType)
+}
+
+/** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
+export async function readEach<Type extends EntryType, Made>(
+  journal: Pick<Journal, "outline" | "entries">,
+  type: Type,
+  make: (body: BodyOf<Type>, seq: number) => Made,
+  made: Map<number, Made>,
+): Promise<readonly Made[]> {
+  const seqs = journal.outline().ofType(type)
+  const missing = seqs.filter((seq) => !made.has(seq))
+  for (const { seq, body } of await entriesOfType(journal, type, missing)) made.set(seq, make(body, seq))
+  return seqs.flatMap((seq) => made.get(seq) ?? [])
+}
+
 type AttemptResult<Value> = { readonly value: Value } | { readonly problem: Problem }
 
 /** The result, or the store's Problem. Any other error is a bug and is thrown. */
@@ -304,16 +330,13 @@ function createBodies(store: Store, session: SessionId): Bodies {
     read: async (seqs) => {
       const missing = seqs.filter((seq) => !known.has(seq))
       if (missing.length > 0) await fetch(missing)
-      return new Map(seqs.flatMap((seq) => pairOf(seq, known.get(seq))))
+      return new Map(seqs.flatMap((seq) => known.get(seq) ?? []).map((entry) => [entry.seq, entry]))
     },
     release: (isKept) => {
       for (const seq of known.keys()) if (!isKept(seq)) known.delete(seq)
     },
   }
 }
-
-const pairOf = (seq: number, entry: Entry | undefined): readonly (readonly [number, Entry])[] =>
-  entry === undefined ? [] : [[seq, entry]]
 
 /** Entries that the store does not have yet, in order. */
 type Backlog = {

@@ -9,6 +9,7 @@ import { memoryEnd, memoryStart } from "../message/fence.ts"
 import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { appendAnswer } from "./ingest.ts"
+import { readEach } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
@@ -143,7 +144,7 @@ type CurrentGuard = {
 async function currentGuardOf(live: Live, stored?: string): Promise<CurrentGuard | undefined> {
   const { guard: own, operator } = live.options
   const standing = await operator?.refresh()
-  const guarding = withRules(own, joined(own, standing?.guard), await ruleGuardOf(live))
+  const guarding = joined(own, [standing?.guard, await ruleGuardOf(live)])
   if (guarding === undefined) return undefined
   const { guard } = guarding
   const asks = asksSpent(guard)
@@ -198,34 +199,17 @@ async function addSpending(
   }
 }
 
-/** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
-function joined(own: HoldfastOptions["guard"], laid: Guard | undefined): Guarding | undefined {
+/**
+ * The guard of the options, beside the operator's policies and those from the session's rules. The others count in any case: who only tries
+ * out a guard of their own does not switch them off, and a policy from a rule says itself whether it is only observed.
+ */
+function joined(own: HoldfastOptions["guard"], beside: readonly (Guard | undefined)[]): Guarding | undefined {
   const { guard, fromRules: _, ...use } = own ?? {}
-  if (guard === undefined || laid === undefined) {
-    const alone = guard ?? laid
-    return alone === undefined
-      ? undefined
-      : { ...use, ...(guard === undefined ? { mode: "enforce" } : {}), guard: alone }
-  }
-  if (use.mode !== "observe") return { ...use, guard: joinGuards([guard, laid]) }
-  return { ...use, guard: joinGuards([onTrial(guard), laid]), mode: "enforce" }
-}
-
-/** Policies from the session's rules beside all others: each of them says itself whether it is only observed. */
-function withRules(
-  own: HoldfastOptions["guard"],
-  guarding: Guarding | undefined,
-  rules: Guard | undefined,
-): Guarding | undefined {
-  if (rules === undefined) return guarding
-  if (guarding === undefined) {
-    const { guard: _, fromRules: _mode, mode: _own, ...use } = own ?? {}
-    return { ...use, guard: rules }
-  }
-  const { guard, mode } = guarding
-  return mode === "observe"
-    ? { ...guarding, guard: joinGuards([onTrial(guard), rules]), mode: "enforce" }
-    : { ...guarding, guard: joinGuards([guard, rules]) }
+  const laid = beside.filter((one) => one !== undefined)
+  const mine = guard === undefined ? [] : [laid.length > 0 && use.mode === "observe" ? onTrial(guard) : guard]
+  const [first, ...others] = [...mine, ...laid]
+  if (first === undefined) return undefined
+  return { ...use, ...(laid.length === 0 ? {} : { mode: "enforce" }), guard: joinGuards([first, ...others]) }
 }
 
 /**
@@ -326,23 +310,12 @@ async function accountOf(live: Live, sure: boolean): Promise<Account> {
   try {
     if (sure) await requireLog(live)
     await flushJudged(live)
-    await readSpent(live)
+    await readEach(live.journal, "calls-judged", (body) => body.spentMinor, live.spent)
   } catch (error) {
     if (sure || !(error instanceof HoldfastError)) throw error
   }
   const spent = [...live.spent.values()].reduce((sum, minor) => sum + minor, before)
   return { spentMinor: spent + spentWith(live.judged), judgements: countIn(live.journal.outline()) }
-}
-
-/** Each entry is read only once, because entries never change. */
-async function readSpent({ journal, spent }: Live): Promise<void> {
-  const missing = journal
-    .outline()
-    .ofType("calls-judged")
-    .filter((seq) => !spent.has(seq))
-  if (missing.length === 0) return
-  for (const { seq, body } of (await journal.entries(missing)).values())
-    if (body.type === "calls-judged") spent.set(seq, body.spentMinor)
 }
 
 /**

@@ -7,6 +7,7 @@ import { emptyStack, makeSection, makeStack, type Section, type Stack, sectionsO
 import { HoldfastError } from "../message/errors.ts"
 import { type Breakpoint, type ModelRequest, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import type { StackBody, StackSection } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
@@ -222,10 +223,10 @@ function bodyOf({ stack, source, ...fitted }: WaitingStack, ttl: Breakpoint): St
 export async function readInForce(live: Live): Promise<StackInForce | undefined> {
   const seq = newestOf(live.journal.outline())
   if (seq === 0 || live.promptStack?.seq === seq) return live.promptStack
-  const body = (await live.journal.entries([seq])).get(seq)?.body
-  const read = body?.type === "stack-installed" ? stackOfBody(body) : undefined
-  if (body?.type !== "stack-installed" || read === undefined) return live.promptStack
-  live.promptStack = { seq, ...read, ttl: body.ttl, documents: documentsIn(read.stack) }
+  const [newest] = await entriesOfType(live.journal, "stack-installed", [seq])
+  const read = newest === undefined ? undefined : stackOfBody(newest.body)
+  if (newest !== undefined && read !== undefined)
+    live.promptStack = { seq, ...read, ttl: newest.body.ttl, documents: documentsIn(read.stack) }
   return live.promptStack
 }
 

@@ -4,9 +4,9 @@ import type { Pin } from "../rules/pin.ts"
 import { createLock } from "../store/pace.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
-import { createJournal } from "./journal.ts"
+import { createJournal, readEach } from "./journal.ts"
 import type { RuleBody } from "./log/entry.ts"
-import { pinOf, readEach } from "./pins.ts"
+import { pinOf } from "./pins.ts"
 
 /** Rules of all sessions of an agent or a tenant, withdrawn ones included. Without a tenant they hold in all sessions. */
 export type SharedRules = {
@@ -67,8 +67,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   const read = async ({ tenant, agent }: MemoryOwner): Promise<readonly SharedPin[]> => {
     // If the store is unavailable, the known rules stay.
     await refresh().catch(ignoreProblem)
-    const seqs = journal.outline().ofType("rule-pinned")
-    const pins = await readEach(journal, seqs, "rule-pinned", (body, seq) => sharedPin(seq, body), known)
+    const pins = await readEach(journal, "rule-pinned", (body, seq) => sharedPin(seq, body), known)
     return pins.filter((pin) => (pin.tenant ?? tenant) === tenant && (pin.agent ?? agent) === agent)
   }
   return {

@@ -9,7 +9,7 @@ import { createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
 import type { Live } from "./live.ts"
-import { type CheckpointBody, entryId, type Item, thaw } from "./log/entry.ts"
+import { type CheckpointBody, entryId, type Item, seqOf, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 
 /** What is shown at one message of the log: the items of the checkpoint in force, and every message since. */
@@ -280,15 +280,15 @@ export function frameMessages(
   find: (seq: number) => Message | undefined,
 ): ModelRequest {
   const standing = view.standing.flatMap((seq) => find(seq) ?? [])
-  const shown = view.items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
-  return { ...frame, messages: [...frame.messages, ...standing, ...shown] }
+  return { ...frame, messages: [...frame.messages, ...standing, ...messagesOf(view, find)] }
 }
 
+/** The messages of a view, in full. */
+export const messagesOf = ({ items }: View, find: (seq: number) => Message | undefined): Transcript =>
+  items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
+
 /** The entries with infrastructure: whole messages, and messages that documents were separated from. */
-export function standingEntries(
-  { infrastructure, request }: Separation,
-  seqOf: (id: string) => number | undefined,
-): readonly number[] {
+export function standingEntries({ infrastructure, request }: Separation): readonly number[] {
   const holders = infrastructure.documents.flatMap(({ place }) => request.messages[place.message]?.id ?? [])
   const ids = new Set([...infrastructure.messages.map(({ id }) => id), ...holders])
   return [...ids].flatMap((id) => seqOf(id) ?? [])
