@@ -350,39 +350,18 @@ const latestFirst = (one: Contender, other: Contender): number =>
 const isSameMoment = (one: Contender, other: Contender): boolean =>
   one.row.atMs === other.row.atMs && one.place === other.place
 
-/** The two latest rows of each rank that are from different messages: for any row, one of them is from another message. */
-type LaterRows = Map<number, readonly MemoryRow[]>
-
+/** Mark the rows of one slot, latest first, that have a later one of the same or a higher rank from another message. */
 function markLost(sorted: readonly Contender[], lost: Map<string, string>): void {
-  const later: LaterRows = new Map()
-  let waiting: MemoryRow[] = []
+  const ranks = sorted.map(({ row }) => rankOf(row))
+  let later = 0
   for (const [at, contender] of sorted.entries()) {
     const before = sorted[at - 1]
-    if (before !== undefined && !isSameMoment(before, contender)) {
-      for (const row of waiting) addLater(later, row)
-      waiting = []
-    }
-    waiting.push(contender.row)
-    const by = contender.row.supersededBy === undefined ? successorOf(contender.row, later) : undefined
-    if (by !== undefined) lost.set(contender.row.id, by.id)
+    if (before !== undefined && !isSameMoment(before, contender)) later = at
+    const { row } = contender
+    const rank = ranks[at] ?? 0
+    const by = sorted.find((one, n) => n < later && (ranks[n] ?? 0) >= rank && !isTogether(one.row, row))
+    if (row.supersededBy === undefined && by !== undefined) lost.set(row.id, by.row.id)
   }
-}
-
-function addLater(later: LaterRows, row: MemoryRow): void {
-  const rank = rankOf(row)
-  const [first, second] = later.get(rank) ?? []
-  if (first === undefined) later.set(rank, [row])
-  else if (second === undefined && !isTogether(first, row)) later.set(rank, [first, row])
-}
-
-function successorOf(row: MemoryRow, later: LaterRows): MemoryRow | undefined {
-  let found: MemoryRow | undefined
-  for (const [rank, rows] of later) {
-    if (rank < rankOf(row)) continue
-    const one = rows.find((other) => !isTogether(other, row))
-    if (one !== undefined && (found === undefined || one.atMs > found.atMs)) found = one
-  }
-  return found
 }
 
 /** Are both rows from the same message? */
