@@ -106,7 +106,10 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   return {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
-    memory: async (owner) => memoryOf(await shared(), owner),
+    memory: async (owner) => {
+      const all = await shared()
+      return all.memoryOf(ownerIn(all, owner))
+    },
     policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async (owner) => addsToRequests(await shared(), owner),
     open: async () => {
@@ -129,20 +132,18 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   }
 }
 
-type Tasks = { readonly later: Shared["later"]; readonly done: () => Promise<void> }
-
 /** Background work, started after the current synchronous work; failures are reported. */
-function createTasks(onFailed: (session: string, work: Parameters<Shared["later"]>[1], error: unknown) => void): Tasks {
+function createTasks(onFailed: (session: string, work: string, error: unknown) => void) {
   const pending = new Set<Promise<void>>()
   return {
-    later: (session, work, act) => {
+    later: (session: string, work: string, act: () => Promise<void>): void => {
       const task = othersServed("new")
         .then(act)
         .catch((error: unknown) => onFailed(session, work, error))
         .finally(() => pending.delete(task))
       pending.add(task)
     },
-    done: async () => {
+    done: async (): Promise<void> => {
       while (pending.size > 0) await Promise.all(pending)
     },
   }
@@ -175,8 +176,6 @@ const ownerIn = (shared: Shared, { within: _, caller: __, ...owner }: SessionOwn
   ...shared.owner,
   ...owner,
 })
-
-const memoryOf = (shared: Shared, owner: SessionOwner | undefined): Memory => shared.memoryOf(ownerIn(shared, owner))
 
 async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): Promise<boolean> {
   const { options, rules } = shared
@@ -258,14 +257,6 @@ function problemOf(error: unknown): Problem {
 /** The parts of a session that decide whether it may be closed. */
 type OpenSession = Pick<Live, "client" | "sent" | "judged"> & { readonly journal: Pick<Live["journal"], "isDurable"> }
 
-/** The sessions that this process keeps open: the most recently used ones, within limits. */
-type OpenSessions<One> = {
-  readonly take: (id: string, open: () => One) => One
-  readonly has: (id: string) => boolean
-  readonly forget: (id: string) => void
-  readonly all: () => readonly One[]
-}
-
 /**
  * Limit on the characters of the sessions' last requests, besides the session in use. Decoded and counted, each character takes about eight
  * bytes, so this is some 250 MB.
@@ -276,7 +267,8 @@ const unitsPerToken = 4
 
 const unitsOf = ({ client, sent }: OpenSession): number => client?.wire.length ?? (sent?.tokens ?? 0) * unitsPerToken
 
-export function createOpenSessions<One extends OpenSession>(most: number, mostUnits = maxUnits): OpenSessions<One> {
+/** The sessions that this process keeps open: the most recently used ones, within limits. */
+export function createOpenSessions<One extends OpenSession>(most: number, mostUnits = maxUnits) {
   const lives = new Map<string, { readonly live: One; readonly units: number }>()
   let held = 0
   const forget = (id: string): void => {
@@ -291,7 +283,7 @@ export function createOpenSessions<One extends OpenSession>(most: number, mostUn
     }
   }
   return {
-    take: (id, open) => {
+    take: (id: string, open: () => One): One => {
       const live = lives.get(id)?.live ?? open()
       const units = unitsOf(live)
       forget(id)
@@ -300,8 +292,8 @@ export function createOpenSessions<One extends OpenSession>(most: number, mostUn
       evict(id)
       return live
     },
-    has: (id) => lives.has(id),
+    has: (id: string): boolean => lives.has(id),
     forget,
-    all: () => [...lives.values()].map(({ live }) => live),
+    all: (): readonly One[] => [...lives.values()].map(({ live }) => live),
   }
 }

@@ -304,15 +304,7 @@ async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<
 }
 
 /** Cached entries, and access to the others in the store. */
-type Bodies = {
-  readonly keep: (entries: readonly Entry[]) => void
-  /** Entries by sequence number; those that are not cached are read from the store. */
-  readonly read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
-  /** Drop all except these. */
-  readonly release: (isKept: (seq: number) => boolean) => void
-}
-
-function createBodies(store: Store, session: SessionId): Bodies {
+function createBodies(store: Store, session: SessionId) {
   const known = new Map<number, Entry>()
   const fetch = async (seqs: readonly number[]): Promise<void> => {
     const stored = await store.readEntries(session, seqs)
@@ -324,15 +316,17 @@ function createBodies(store: Store, session: SessionId): Bodies {
     }
   }
   return {
-    keep: (entries) => {
+    keep: (entries: readonly Entry[]): void => {
       for (const entry of entries) known.set(entry.seq, entry)
     },
-    read: async (seqs) => {
+    /** Entries by sequence number; those that are not cached are read from the store. */
+    read: async (seqs: readonly number[]): Promise<ReadonlyMap<number, Entry>> => {
       const missing = seqs.filter((seq) => !known.has(seq))
       if (missing.length > 0) await fetch(missing)
       return new Map(seqs.flatMap((seq) => known.get(seq) ?? []).map((entry) => [entry.seq, entry]))
     },
-    release: (isKept) => {
+    /** Drop all except these. */
+    release: (isKept: (seq: number) => boolean): void => {
       for (const seq of known.keys()) if (!isKept(seq)) known.delete(seq)
     },
   }

@@ -51,16 +51,8 @@ const maxRaces = 32
 const dayMs = 24 * 60 * 60 * 1000
 const dayOf = (atMs: number): number => Math.floor(atMs / dayMs)
 
-type Accounts = {
-  readonly take: (purchase: Purchase, atMs: number) => void
-  readonly sums: (spender: Spender, atMs: number, except?: string) => Sums
-  readonly inLog: (spender: Spender, response: string) => number
-  readonly has: (spender: Spender, of: CallOfResponse) => boolean
-  readonly clear: () => void
-}
-
 /** Purchases added up, by everything that a limit may be about; those of a response by that as well. */
-function createAccounts(): Accounts {
+function createAccounts() {
   const sums = new Map<string, number>()
   const counted = new Set<string>()
   const callOf = ({ tenant }: Spender, { response, call }: Omit<CallOfResponse, "isRead">): string =>
@@ -69,7 +61,7 @@ function createAccounts(): Accounts {
     (sums.get(JSON.stringify(key)) ?? 0) -
     (except === undefined ? 0 : (sums.get(JSON.stringify(["response", except, ...key])) ?? 0))
   return {
-    take: ({ minor, response, call, ...spender }, atMs) => {
+    take: ({ minor, response, call, ...spender }: Purchase, atMs: number): void => {
       const { tenant, agent, session } = spender
       const count = (...key: readonly unknown[]): void => {
         for (const one of response === undefined ? [key] : [key, ["response", response, ...key]]) {
@@ -85,7 +77,7 @@ function createAccounts(): Accounts {
       if (session !== undefined) count("log", tenant, session)
       if (response !== undefined && call !== undefined) counted.add(callOf(spender, { response, call }))
     },
-    sums: (spender, atMs, except) => {
+    sums: (spender: Spender, atMs: number, except?: string): Sums => {
       const { tenant, agent, session } = spender
       const inSession = keysOf(spender).reduce((most, key) => Math.max(most, sum(except, "session", ...key)), 0)
       return {
@@ -98,10 +90,10 @@ function createAccounts(): Accounts {
         besideMinor: inSession - (session === undefined ? 0 : sum(except, "log", tenant, session)),
       }
     },
-    inLog: ({ tenant, session }, response) =>
+    inLog: ({ tenant, session }: Spender, response: string): number =>
       sums.get(JSON.stringify(["response", response, "log", tenant, session])) ?? 0,
-    has: (spender, of) => counted.has(callOf(spender, of)),
-    clear: () => {
+    has: (spender: Spender, of: CallOfResponse): boolean => counted.has(callOf(spender, of)),
+    clear: (): void => {
       sums.clear()
       counted.clear()
     },

@@ -4,8 +4,9 @@ import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { createPause } from "./pace.ts"
 import { isPayload, isSealed, packText, sealedMark, unpackText } from "./packed-text.ts"
 import { hashEntry, nextSealingLog, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
-import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
+import { searchAmong } from "./search-terms.ts"
 import type { Batch, Job, MemoryQuery, MemoryRow, MemoryStore, SharedEvents, StoredEntry } from "./store.ts"
+import { corruptStore } from "./stored-row.ts"
 
 const keyBytes = 32
 const ivBytes = 12
@@ -152,14 +153,18 @@ export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys
 /** The same store, in which every text that anybody said is encrypted. Names of sessions and agents, hashes, sizes, times and kinds are not. */
 function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
   const seal = createSeal(key)
-  const corrupt = (session: string, reason: string): HoldfastError =>
-    new HoldfastError({ code: "store-corrupt", store: store.kind, session, reason })
   const opened = async (session: string, what: string, sealed: string): Promise<string> => {
     const text = await seal.open(what, sealed)
     if (text !== undefined) return text
     const kind = what.split(":", 1)[0]
-    throw corrupt(session, `${kind} cannot be decrypted: it was changed, or put there by somebody without the key`)
+    throw corruptStore(
+      store.kind,
+      session,
+      `${kind} cannot be decrypted: it was changed, or put there by somebody without the key`,
+    )
   }
+  const plainJob = <One extends Job>(job: One): Promise<One> =>
+    withPayload(job, (what, sealed) => opened(job.session, what, sealed))
   const entries = async (session: string, read: readonly StoredEntry[]): Promise<readonly StoredEntry[]> => {
     const plain: StoredEntry[] = []
     const pause = createPause()
@@ -178,7 +183,7 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
       const plain = new Map<string, string>()
       for (const [hash, sealed] of await store.payloads(session, hashes)) {
         const text = await opened(session, `payload:${hash}`, sealed)
-        if (!isPayload(text, hash)) throw corrupt(session, `payload ${hash} is not what it was`)
+        if (!isPayload(text, hash)) throw corruptStore(store.kind, session, `payload ${hash} is not what it was`)
         plain.set(hash, text)
       }
       return plain
@@ -201,16 +206,12 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
     },
     jobs: {
       ...store.jobs,
-      put: async (job, now) =>
-        store.jobs.put({ ...job, payload: await seal.close(`job:${job.session}:${job.key}`, job.payload) }, now),
+      put: async (job, now) => store.jobs.put(await withPayload(job, seal.close), now),
       lease: async (now, leaseMs) => {
         const job = await store.jobs.lease(now, leaseMs)
-        return job === undefined ? undefined : { ...job, payload: await jobPayload(opened, job) }
+        return job === undefined ? undefined : plainJob(job)
       },
-      list: async (session) =>
-        Promise.all(
-          (await store.jobs.list(session)).map(async (job) => ({ ...job, payload: await jobPayload(opened, job) })),
-        ),
+      list: async (session) => Promise.all((await store.jobs.list(session)).map(plainJob)),
     },
     memory: sealMemory(store.memory, seal, opened),
     ...(store.events === undefined ? {} : { events: sealEvents(store.events, seal) }),
@@ -219,8 +220,10 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
 
 type Opened = (session: string, what: string, sealed: string) => Promise<string>
 
-const jobPayload = (opened: Opened, { session, key, payload }: Job): Promise<string> =>
-  opened(session, `job:${session}:${key}`, payload)
+const withPayload = async <One extends Job>(job: One, turn: Seal["close"]): Promise<One> => ({
+  ...job,
+  payload: await turn(`job:${job.session}:${job.key}`, job.payload),
+})
 
 async function sealedBatch(seal: Seal, batch: Batch): Promise<Batch> {
   const pause = createPause()
@@ -244,16 +247,8 @@ const rowsOfDay = 1_000
  * in this process: the same words find the same rows, among fewer.
  */
 function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStore {
-  const plain = async (row: MemoryRow): Promise<MemoryRow> => {
-    const { subject, ...rest } = row
-    return {
-      ...rest,
-      text: await opened(row.session, `memory:${row.session}:${row.id}`, row.text),
-      ...(subject === undefined
-        ? {}
-        : { subject: await opened(row.session, `subject:${row.session}:${row.id}`, subject) }),
-    }
-  }
+  const plain = (row: MemoryRow): Promise<MemoryRow> =>
+    withTexts(row, (what, sealed) => opened(row.session, what, sealed))
   const newest = async (query: MemoryQuery): Promise<readonly MemoryRow[]> => {
     const { text: _, limit: _limit, ...filter } = query
     const { fromDay = "", toDay = "9999" } = query
@@ -272,27 +267,19 @@ function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStor
   }
   return {
     ...memory,
-    write: async (rows) =>
-      memory.write(
-        await Promise.all(
-          rows.map(async (row) => ({
-            ...row,
-            text: await seal.close(`memory:${row.session}:${row.id}`, row.text),
-            ...(row.subject === undefined
-              ? {}
-              : { subject: await seal.close(`subject:${row.session}:${row.id}`, row.subject) }),
-          })),
-        ),
-      ),
-    search: async (query) => {
-      const rows = await newest(query)
-      const terms = rows.map(({ text }) => searchTerms(text))
-      return searchRows(query.text ?? "", query.limit, async (words, limit) =>
-        rows.filter((_, at) => words.every((word) => hasWord(terms[at] ?? [], word))).slice(0, limit),
-      )
-    },
+    write: async (rows) => memory.write(await Promise.all(rows.map((row) => withTexts(row, seal.close)))),
+    search: async (query) => searchAmong(await newest(query), query),
     get: async (owner, ids) => Promise.all((await memory.get(owner, ids)).map(plain)),
   }
+}
+
+/** A row whose texts are closed or opened, each as what it is. */
+async function withTexts(row: MemoryRow, turn: Seal["close"]): Promise<MemoryRow> {
+  const { session, id, subject } = row
+  const text = await turn(`memory:${session}:${id}`, row.text)
+  return subject === undefined
+    ? { ...row, text }
+    : { ...row, text, subject: await turn(`subject:${session}:${id}`, subject) }
 }
 
 /** Events that do not open are not of a gateway with this key, and are not told. */
