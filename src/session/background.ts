@@ -16,7 +16,7 @@ import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { budgetOf, type Preparing } from "./prepared.ts"
-import { affordsSummary } from "./session-summary.ts"
+import { affordsSummary, type SummaryDue } from "./session-summary.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
 /** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
@@ -25,9 +25,10 @@ const summaryTokens = 1200
 /** Start a background summary of the older part of the view, once for each history. */
 export async function beginSummary(
   preparing: Preparing,
-  sent?: { readonly wire: string; readonly contextTokens: number },
+  sent?: Pick<SummaryDue, "wire" | "contextTokens">,
 ): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
+  const { format, model } = call.frame
   const own = isSessionSummarizer(live.options.summarizer)
   if ((live.queue === undefined && !own) || call.kind === "held") return undefined
   const known = await currentSpeculation(live)
@@ -45,32 +46,16 @@ export async function beginSummary(
     { meter, roomTokens, policy, schema },
   )
   if (chosen === undefined) return undefined
-  const { key, base, covered } = chosen
-  if (own) return beginOwnSummary(preparing, chosen, { conversation, sent })
-  const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: call.frame.format })
+  const { key, ...about } = chosen
+  if (own && (sent === undefined || !affordsSummary(live, sent.contextTokens))) return undefined
   // Add the job first: if the process ends between the two steps, a finished summary is still found later, and the log announces none that
   // does not exist.
-  await live.queue?.add({ key, session: live.id, kind: "summary", payload })
+  const payload = JSON.stringify({ ...about, model: meter.model.id, format })
+  if (!own) await live.queue?.add({ key, session: live.id, kind: "summary", payload })
   await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
-  return chosen
-}
-
-/** Ask the session's own model after the response to `sent` has arrived: then the provider has it in its cache. */
-async function beginOwnSummary(
-  { live, call, meter }: Preparing,
-  chosen: Speculation,
-  {
-    conversation,
-    sent,
-  }: {
-    readonly conversation: Transcript
-    readonly sent: { readonly wire: string; readonly contextTokens: number } | undefined
-  },
-): Promise<Speculation | undefined> {
-  if (sent === undefined || !affordsSummary(live, sent.contextTokens)) return undefined
-  await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
-  const { format, model = meter.model.id } = call.frame
-  live.summaryDue = { key: chosen.key, format, model, conversation, ...sent }
+  // The session's own model is asked after the response to `sent` has arrived: then the provider has it in its cache.
+  if (own && sent !== undefined)
+    live.summaryDue = { key, format, model: model ?? meter.model.id, conversation, ...sent }
   return chosen
 }
 

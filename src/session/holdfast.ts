@@ -106,10 +106,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   return {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
-    memory: async (owner) => {
-      const all = await shared()
-      return all.memoryOf(ownerIn(all, owner))
-    },
+    memory: (owner) => shared().then((all) => all.memoryOf(ownerIn(all, owner))),
     policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async (owner) => addsToRequests(await shared(), owner),
     open: async () => {

@@ -60,8 +60,11 @@ export async function recordResponse(
 ): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
   const usage = reported ?? answer.usage
-  const told = reportOf(live, usage, calls)
-  const report = told === undefined || !isUncounted ? told : { ...told, estimatedTokens: 0 }
+  const { sent } = live
+  const report =
+    usage === undefined || sent === undefined
+      ? undefined
+      : reportOf({ model: sent.model, usage, calls }, isUncounted ? 0 : sent.tokens)
   const beside = report === undefined ? [] : [report]
   const { placed } = await appendAnswer(live, answer.messages, (from) => [
     ...beside,
@@ -99,29 +102,19 @@ export type UsageReport = { readonly model: string; readonly usage: Usage; reado
 
 /** Record the usage of calls whose responses are in the history; their requests were not counted, so nothing is learned. */
 export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
-  const bodies = reports.map(
-    ({ calls = 1, ...report }): Report => ({
-      type: "usage-reported",
-      estimatedTokens: 0,
-      ...report,
-      ...(calls > 1 ? { calls } : {}),
-    }),
-  )
+  const bodies = reports.map((report) => reportOf(report))
   await journal.commit(() => bodies)
 }
 
 type Report = Extract<EntryBody, { type: "usage-reported" }>
 
-const reportOf = ({ sent }: Live, usage: Usage | undefined, calls: number): Report | undefined =>
-  usage === undefined || sent === undefined
-    ? undefined
-    : {
-        type: "usage-reported",
-        model: sent.model,
-        estimatedTokens: sent.tokens,
-        usage,
-        ...(calls > 1 ? { calls } : {}),
-      }
+const reportOf = ({ model, usage, calls = 1 }: UsageReport, estimatedTokens = 0): Report => ({
+  type: "usage-reported",
+  model,
+  estimatedTokens,
+  usage,
+  ...(calls > 1 ? { calls } : {}),
+})
 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
@@ -172,14 +165,17 @@ async function sumsOf(
   asks: CurrentGuard["asks"],
   stored: string | undefined,
 ): Promise<Sums> {
-  if (!asks.inSession && !asks.beyond) return spending.known(spender, stored)
-  try {
-    return await spending.read(spender, stored)
-  } catch (error) {
-    if (asks.beyond || !(error instanceof HoldfastError)) throw error
-    return spending.known(spender, stored)
-  }
+  const known = (): Sums => spending.known(spender, stored)
+  return asks.inSession || asks.beyond ? spending.read(spender, stored).catch(unlessBeyond(asks, known)) : known()
 }
+
+/** Without a limit for more than the session, what the session's own log has or will have is enough while the store is away. */
+const unlessBeyond =
+  <Value>({ beyond }: CurrentGuard["asks"], otherwise: () => Value) =>
+  (error: unknown): Value => {
+    if (beyond || !(error instanceof HoldfastError)) throw error
+    return otherwise()
+  }
 
 /** Add what calls spend to what all sessions spend; false where others spent so much meanwhile that it is no longer allowed. */
 async function addSpending(
@@ -190,13 +186,7 @@ async function addSpending(
   of?: CallOfResponse,
 ): Promise<boolean> {
   if (minor === 0 || (!asks.inSession && !asks.beyond)) return true
-  try {
-    return await spending.add(spender, minor, isAllowed, of)
-  } catch (error) {
-    if (asks.beyond || !(error instanceof HoldfastError)) throw error
-    // The session's own log has it, or will have it when the store is back.
-    return true
-  }
+  return spending.add(spender, minor, isAllowed, of).catch(unlessBeyond(asks, () => true))
 }
 
 /**
