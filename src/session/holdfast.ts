@@ -13,10 +13,9 @@ import type { MemoryOwner, SessionFilter, SessionRow, Store } from "../store/sto
 import { writeSummary } from "./background.ts"
 import { createHub, type Listener } from "./events.ts"
 import { createRetry, limitStore } from "./limit-store.ts"
-import type { Live } from "./live.ts"
+import { type Live, loadSession, openLive, redactorOf, type Shared, setOwner } from "./live.ts"
 import { createMemory, type Memory } from "./memory/memory.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { loadSession, openLive, redactorOf, type Shared, setOwner } from "./open-live.ts"
 import {
   checkHoldfastOptions,
   checkSessionId,

@@ -9,10 +9,9 @@ import { isObject } from "../wire/json.ts"
 import { translate } from "../wire/translate.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, type IngestResult, ingest, newestAnswer } from "./ingest.ts"
-import type { Live } from "./live.ts"
+import { type Live, loadSession } from "./live.ts"
 import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
-import { loadSession } from "./open-live.ts"
 import { checkPrepareOptions } from "./options.ts"
 import type { SessionPin } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
@@ -143,7 +142,7 @@ async function heldCall(
   pins: readonly SessionPin[],
 ): Promise<Call> {
   const separation = separate(request, { standing: live.documents })
-  const { placed } = await appendMessages(live, separation.conversation, pins, [])
+  const placed = await appendMessages(live, separation.conversation, pins, [])
   const names = new Map(separation.conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
   const messages = request.messages.map((message) => ({ ...message, id: names.get(message.id) ?? message.id }))
   const items = [...names.values()].flatMap((id): readonly Item[] => {

@@ -76,7 +76,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   // The entries that the call refers to have moved: the store came back during the call, and others had written to it. Start again.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
   await expectSummary(live, outcome.budgeted)
-  startBackgroundWork(preparing, outcome, outcome.view !== undefined)
+  startBackgroundWork(preparing, outcome)
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })
@@ -291,14 +291,12 @@ async function expectSummary(live: Live, { plan, contextTokens }: Budgeted): Pro
 }
 
 /** Start the background work of a plan after the call: memory flush and speculative summary. */
-function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, compacted: boolean): void {
+function startBackgroundWork(preparing: Preparing, { budgeted, wire, view }: Outcome): void {
   const { live } = preparing
   const { plan, contextTokens } = budgeted
-  const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
+  const flushes = view !== undefined || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
-    live.later("memory", async () => {
-      await flushMemory(live, preparing.call)
-    })
+    live.later("memory", () => flushMemory(live, preparing.call))
   }
   const isWritten = (): boolean => live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
   if (plan.type === "leave" && plan.speculate && isWritten()) {
@@ -312,13 +310,13 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, 
 const maxMessages = 5000
 
 /** Write the messages since the last flush to memory before they are compacted, from the request where that has them. */
-async function flushMemory(live: Live, { frame, separation }: Call): Promise<number> {
+async function flushMemory(live: Live, { frame, separation }: Call): Promise<void> {
   const { journal, at } = live
   const outline = journal.outline()
   const last = outline.ofType("memory-flushed").at(-1)
   const upTo = last === undefined ? 0 : (outline.reference(last) ?? 0)
   const path = outline.path(at, upTo) ?? outline.path(at) ?? []
-  if (path.length === 0) return 0
+  if (path.length === 0) return
   const newest = path.slice(-maxMessages)
   const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
   const isShown = newest.every((seq) => byId.has(entryId(seq)))
@@ -336,7 +334,6 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
   await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
   const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
   live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
-  return written.length
 }
 
 async function readConversation(live: Live, seqs: readonly number[]): Promise<Transcript> {

@@ -10,13 +10,12 @@ import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "
 import { present } from "../message/present.ts"
 import { appendAnswer } from "./ingest.ts"
 import { readEach } from "./journal.ts"
-import type { Live } from "./live.ts"
+import { type Live, learnFromUsage } from "./live.ts"
 import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
 import { type ResponseLike, readResponse } from "./log/read-response.ts"
 import { requireLog } from "./open-call.ts"
-import { learnFromUsage } from "./open-live.ts"
 import type { HoldfastOptions } from "./options.ts"
 import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
@@ -58,7 +57,7 @@ export async function recordResponse(
   reported?: Usage,
   { recalled = [], isUncounted = false, calls = 1 }: RecordOptions = {},
 ): Promise<Recorded> {
-  const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
+  const answer = answerOf(live, response)
   const usage = reported ?? answer.usage
   const { sent } = live
   const report =
@@ -66,7 +65,7 @@ export async function recordResponse(
       ? undefined
       : reportOf({ model: sent.model, usage, calls }, isUncounted ? 0 : sent.tokens)
   const beside = report === undefined ? [] : [report]
-  const { placed } = await appendAnswer(live, answer.messages, (from) => [
+  const placed = await appendAnswer(live, answer.messages, (from) => [
     ...beside,
     ...(recalled.length === 0 || from === 0 ? [] : [recalledBody(recalled, from, live.newId())]),
   ])

@@ -15,14 +15,13 @@ import {
   type Overview,
   overview,
 } from "./inspect.ts"
-import type { Live } from "./live.ts"
+import { type Live, loadSession } from "./live.ts"
 import { verifyLog } from "./log/chain.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
 import type { ResponseLike } from "./log/read-response.ts"
 import type { MemorySearch } from "./memory/memory.ts"
 import { requireLog } from "./open-call.ts"
-import { loadSession } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
 import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
@@ -203,7 +202,7 @@ async function sessionStack(live: Live): Promise<SessionStack | undefined> {
 
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
   const known = format ?? live.options.format ?? live.frame?.format
-  const { placed } = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
+  const placed = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
   const ids = placed.map(entryId)
   const durable = live.journal.isDurable()
   if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })

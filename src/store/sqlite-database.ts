@@ -180,10 +180,8 @@ async function loadSqlite() {
   }
 }
 
-type MigratingConnection = import("node:sqlite").DatabaseSync
-
 /** Migrate the schema, all steps or none. A file of a newer version, or of another program, is left unchanged. */
-function migrateSqlite(connection: MigratingConnection): void {
+function migrateSqlite(connection: Connection): void {
   if (versionOf(connection) === sqliteMigrations.length) return
   connection.exec("BEGIN IMMEDIATE")
   try {
@@ -197,7 +195,7 @@ function migrateSqlite(connection: MigratingConnection): void {
   }
 }
 
-function versionOf(connection: MigratingConnection): number {
+function versionOf(connection: Connection): number {
   const pragma = (name: string): number => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name])
   const tables = Number(connection.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.count)
   if (tables > 0 && pragma("application_id") !== SQLITE_APPLICATION) {
