@@ -1,4 +1,3 @@
-import type { CompactionPolicy } from "../compact/plan/policy.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
@@ -15,7 +14,7 @@ import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { budgetOf, type Preparing } from "./prepared.ts"
+import { type Budgeted, budgetOf, type Preparing } from "./prepared.ts"
 import { affordsSummary, type SummaryDue } from "./session-summary.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
@@ -36,15 +35,8 @@ export async function beginSummary(
   const { at: node, checkpoint } = call.view
   if (!isStillWanted(live.journal.outline(), live.at, { node, base: checkpoint })) return undefined
   const assembled = assemble(call)
-  const { policy, sizes } = budgetOf(preparing, assembled)
   const { conversation } = assembled.separation
-  const roomTokens = sizes.windowTokens - sizes.reserveTokens
-  const { schema = "handoff" } = live.options
-  const chosen = chooseSpeculation(
-    live.journal.outline(),
-    { conversation, checkpoint: call.view.checkpoint },
-    { meter, roomTokens, policy, schema },
-  )
+  const chosen = chooseSpeculation(preparing, budgetOf(preparing, assembled), conversation)
   if (chosen === undefined) return undefined
   const { key, ...about } = chosen
   if (own && (sent === undefined || !affordsSummary(live, sent.contextTokens))) return undefined
@@ -137,17 +129,12 @@ const tailShare = 0.8
  * grows from the speculation threshold to the compaction threshold, so that much less of today's messages will be among the newest.
  */
 function chooseSpeculation(
-  outline: Outline,
-  shown: { readonly conversation: Transcript; readonly checkpoint: number },
-  room: {
-    readonly meter: Meter
-    readonly roomTokens: number
-    readonly policy: CompactionPolicy
-    readonly schema: SchemaName
-  },
+  { live, call, meter }: Preparing,
+  { policy, sizes }: Budgeted,
+  conversation: Transcript,
 ): Speculation | undefined {
-  const { meter, roomTokens, policy, schema } = room
-  const { conversation, checkpoint: base } = shown
+  const base = call.view.checkpoint
+  const roomTokens = sizes.windowTokens - sizes.reserveTokens
   const growth = policy.compactAt - policy.speculateAt
   const tailTokens = Math.max(0, (policy.lowWater - growth) * tailShare * roomTokens)
   const groups = groupTurns(conversation)
@@ -166,7 +153,8 @@ function chooseSpeculation(
   const node = seqs.at(-1)
   const weight = covered.reduce((sum, message) => sum + meter.message(message), 0)
   if (node === undefined || weight < leastTokens) return undefined
-  return { key: prefixKey(outline, node, base, schema), node, base, covered: seqs }
+  const key = prefixKey(live.journal.outline(), node, base, live.options.schema ?? "handoff")
+  return { key, node, base, covered: seqs }
 }
 
 function tokensOf(meter: Meter, conversation: Transcript, n: number): number {

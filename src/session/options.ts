@@ -4,6 +4,7 @@ import type { Standing } from "../guard/operator/rule-file.ts"
 import { refuseValue } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { checkName, checkOptionNames, optionNames } from "../message/option-names.ts"
+import type { Words } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
@@ -17,15 +18,7 @@ import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
 /** Compaction options of sessions: those of `compactRequest` that do not belong to a single request. */
 type ContextOptions = Pick<
   CompactOptions,
-  | "windowTokens"
-  | "reserveTokens"
-  | "strategy"
-  | "strategyOptions"
-  | "summarizer"
-  | "schema"
-  | "language"
-  | "policy"
-  | "toolBudgets"
+  Words<"windowTokens reserveTokens strategy strategyOptions summarizer schema language policy toolBudgets">
 >
 
 export type MemoryOptions = {

@@ -191,23 +191,16 @@ export function asksSpent({ policies }: Guard): { readonly inSession: boolean; r
 }
 
 /** A guard that can be asked again about a call that it has judged, by what was spent until then. */
-type Rejudging = {
-  readonly guard: Guard
-  readonly isAllowed: (judged: JudgedCall, now: Circumstances) => boolean
-}
-
-export function createRejudging(guard: Guard): Rejudging {
+export function createRejudging(guard: Guard) {
   const calls = new WeakMap<Verdict, Parameters<Guard["judge"]>[0]>()
+  const judge: Guard["judge"] = (call, circumstances) => {
+    const verdict = guard.judge(call, circumstances)
+    calls.set(verdict, call)
+    return verdict
+  }
   return {
-    guard: {
-      ...guard,
-      judge: (call, circumstances) => {
-        const verdict = guard.judge(call, circumstances)
-        calls.set(verdict, call)
-        return verdict
-      },
-    },
-    isAllowed: ({ verdict, approved }, circumstances) => {
+    guard: { ...guard, judge },
+    isAllowed: ({ verdict, approved }: JudgedCall, circumstances: Circumstances): boolean => {
       const call = calls.get(verdict)
       return approved === true || call === undefined || guard.judge(call, circumstances).decision === "allow"
     },

@@ -2,6 +2,7 @@ import { isPayload, type PackedText, toStorable, unpackText } from "./packed-tex
 import {
   type JobStore,
   largestSeq,
+  type MemoryRow,
   type MemoryStore,
   noHead,
   type Range,
@@ -181,9 +182,25 @@ export function createSqlJobs<List>(sql: SqlDialect<List>): JobStore {
   }
 }
 
-/** Every column of a memory row that is read. */
+/** The columns of a memory row that are read, and what is written to each, in this order. */
 export const memoryColumns =
   "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
+
+export const memoryValues = (row: MemoryRow) => ({
+  session: toStorable(row.session),
+  id: toStorable(row.id),
+  tenant: toStorable(row.tenant),
+  agent: toStorable(row.agent),
+  day: toStorable(row.day),
+  at_ms: row.atMs,
+  kind: toStorable(row.kind),
+  text: toStorable(row.text),
+  channel: toStorable(row.channel),
+  trusted: row.trusted,
+  sources: row.sources.map(toStorable),
+  subject: row.subject === undefined ? null : toStorable(row.subject),
+  superseded_by: row.supersededBy === undefined ? null : toStorable(row.supersededBy),
+})
 
 /** The calls of a memory that need no index of words. */
 export function createMemoryReader<List>(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { createRecent } from "../message/recall.ts"
 import { toStorable } from "./packed-text.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
-import { boundLimit, createMemoryReader, memoryColumns, type SqlDialect } from "./sql-calls.ts"
+import { boundLimit, createMemoryReader, memoryColumns, memoryValues, type SqlDialect } from "./sql-calls.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { sqliteRows } from "./sqlite-dialect.ts"
 import type { MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
@@ -35,24 +35,21 @@ export function createSqliteMemory(database: SqliteDatabase, dialect: SqlDialect
 }
 
 function write({ run }: SqliteTables, row: MemoryRow): void {
-  const { session, id, tenant, agent, day, atMs, kind, channel, trusted, sources, subject, supersededBy, text } = row
-  const ms = Math.max(0, Math.min(Math.trunc(atMs), LAST_MS))
+  const values = memoryValues(row)
+  const ms = Math.max(0, Math.min(Math.trunc(row.atMs), LAST_MS))
   const written = run(
     `INSERT INTO memory (place, ${memoryColumns}) VALUES (
       (SELECT coalesce(max(place), ? << 20) + 1 FROM memory WHERE place > ? << 20 AND place < (? + 1) << 20),
       ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO NOTHING`,
     ...[ms, ms, ms],
-    ...[toStorable(session), toStorable(id), toStorable(tenant), toStorable(agent), toStorable(day), atMs],
-    ...[toStorable(kind), toStorable(text), toStorable(channel), trusted ? 1 : 0],
-    ...[JSON.stringify(sources.map(toStorable)), subject === undefined ? null : toStorable(subject)],
-    ...[supersededBy === undefined ? null : toStorable(supersededBy)],
+    ...Object.values({ ...values, trusted: values.trusted ? 1 : 0, sources: JSON.stringify(values.sources) }),
   )
   if (written === 0) return
-  const terms = searchTerms(text)
+  const terms = searchTerms(row.text)
   run(
     "INSERT INTO memory_words (rowid, tags, terms) SELECT place, ?, ? FROM memory WHERE session = ? AND id = ?",
     ...[[...sqliteTags(row), ...stemsOf(terms).map(stemTag)].join(" "), terms.join(" ")],
-    ...[toStorable(session), toStorable(id)],
+    ...[values.session, values.id],
   )
 }
 

@@ -224,19 +224,8 @@ function dayText(day: string, rows: readonly MemoryRow[], total: number): string
 /** Limit on the rows of one flush; a session's first flush has a few hundred. Rows beyond it are offered again by the next flush. */
 export const maxRowsPerFlush = 2_000
 
-/** The changes of a flush, planned before anything is written. */
-type MemoryPlan = {
-  readonly write: readonly MemoryRow[]
-  /** Superseded row ids, by the row that supersedes them. */
-  readonly supersede: ReadonlyMap<string, readonly string[]>
-  /** Number of offered rows that were already stored. */
-  readonly known: number
-  /** Number of new rows without room. */
-  readonly leftOut: number
-}
-
-/** Compare offered rows with stored ones: new rows are written, known ones are not, and superseded ones are marked. */
-function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: RowCount): MemoryPlan {
+/** Compare offered rows with stored ones: new rows are to be written, known ones are not, and superseded ones are to be marked. */
+function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: RowCount) {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
   const rows = Math.min(room.rows, maxRowsPerFlush)
@@ -244,15 +233,18 @@ function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: Row
   const contenders = [...[...storedById.values()].map((row) => ({ row, place: 0 })), ...fresh]
   const first = supersessions(contenders)
   const left = { rows: rows - fresh.length, data: room.data - fresh.filter(({ row }) => !row.trusted).length }
-  const again = saidAgain({ merged, storedById, contenders, lost: first })
+  const standing = contenders.filter(({ row }) => row.supersededBy === undefined && !first.has(row.id))
+  const again = saidAgain(merged, storedById, new Set(standing.map(({ row }) => wordsOf(row))))
   const returned = withinRoom(again, left)
   const lost = returned.length === 0 ? first : supersessions([...contenders, ...returned])
   const marked = [...lost].filter(([id]) => storedById.has(id))
   return {
     write: [...fresh, ...returned].map(({ row }) => withSuccessor(row, lost.get(row.id))),
+    /** Superseded row ids, by the row that supersedes them. */
     supersede: new Map(
       [...Map.groupBy(marked, ([, by]) => by)].map(([by, pairs]) => [by, pairs.map(([id]) => id)] as const),
     ),
+    /** Numbers of offered rows that were already stored, and of new ones without room. */
     known: merged.size - unknown.length,
     leftOut: unknown.length - fresh.length + again.length - returned.length,
   }
@@ -285,26 +277,20 @@ function mergeOffered(offered: readonly MemoryRow[]): OfferedRows {
   return merged
 }
 
-type AgainInput = {
-  readonly merged: OfferedRows
-  readonly storedById: ReadonlyMap<string, MemoryRow>
-  readonly contenders: readonly Contender[]
-  readonly lost: ReadonlyMap<string, string>
-}
-
 const wordsOf = ({ kind, trusted, text }: MemoryRow): string => JSON.stringify([kind, trusted, normalText(text)])
 
-/** Superseded rows that are stated again: they are the last statement about their subject, in a new message. */
-function saidAgain({ merged, storedById, contenders, lost }: AgainInput): readonly Contender[] {
+/** Superseded rows that are stated again: they are the last statement about their subject, in a new message, and `current` has none. */
+function saidAgain(
+  merged: OfferedRows,
+  storedById: ReadonlyMap<string, MemoryRow>,
+  current: ReadonlySet<string>,
+): readonly Contender[] {
   const last = new Map<string, Contender>()
   for (const contender of merged.values()) {
     const { kind, trusted, subject } = contender.row
     const slot = JSON.stringify([kind, trusted, subject])
     if (subject !== undefined && contender.place > (last.get(slot)?.place ?? 0)) last.set(slot, contender)
   }
-  const current = new Set(
-    contenders.filter(({ row }) => row.supersededBy === undefined && !lost.has(row.id)).map(({ row }) => wordsOf(row)),
-  )
   return [...last.values()].flatMap(({ row, place }) => {
     const known = storedById.get(row.id)
     if (known === undefined || current.has(wordsOf(row))) return []

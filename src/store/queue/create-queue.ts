@@ -241,11 +241,7 @@ function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem 
 /** Started work; `ended` never rejects. */
 type StartedWork = { readonly ended: Promise<void> }
 
-type PumpOptions = {
-  readonly concurrency: number
-  readonly pollMs: number
-  readonly onProblem: (reason: unknown) => void
-}
+type PumpOptions = Pick<QueueSettings, "pollMs" | "onProblem"> & { readonly concurrency: number }
 
 /** Starts work while below the concurrency limit: when woken, when some work ends, and every `pollMs`. */
 type Pump = {
@@ -333,12 +329,10 @@ export type RetryVerdict =
   | { readonly type: "postpone"; readonly pauseMs: number }
   | { readonly type: "leave" }
 
-type Attempt = {
+type Attempt = Pick<QueueSettings, "maxAttempts" | "retryMs"> & {
   readonly stop: Stop | undefined
   readonly failed: boolean
   readonly attempt: number
-  readonly maxAttempts: number
-  readonly retryMs: number
 }
 
 /** Longest pause between attempts: by then a person has looked, or the job no longer matters. */
