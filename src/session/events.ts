@@ -42,17 +42,12 @@ type WithoutStamp<Event> = Event extends unknown ? Omit<Event, "session" | "atMs
 export type NewEvent = WithoutStamp<SessionEvent>
 export type Listener = (event: SessionEvent) => void
 
-type Hub = {
-  readonly emit: (session: string, event: NewEvent) => void
-  /** Subscribe to all events, or to those of one session; call the returned function to unsubscribe. */
-  readonly subscribe: (listener: Listener, session?: string) => () => void
-}
-
-export function createHub(now: () => number): Hub {
+export function createHub(now: () => number) {
   const { emit, subscribe } = createListeners<SessionEvent>()
   return {
-    emit: (session, event) => emit({ session, atMs: now(), ...event }),
-    subscribe: (listener, session) =>
+    emit: (session: string, event: NewEvent): void => emit({ session, atMs: now(), ...event }),
+    /** Subscribe to all events, or to those of one session; call the returned function to unsubscribe. */
+    subscribe: (listener: Listener, session?: string): (() => void) =>
       subscribe((event) => {
         if (session === undefined || session === event.session) listener(event)
       }),

@@ -109,13 +109,13 @@ export function createJournal(options: JournalOptions): Journal {
     const chained = chaining instanceof Promise ? await chaining : chaining
     if (chained === undefined) return undefined
     backlog.add(chained.entries, chained.payloads)
-    const saving = away === undefined ? await attempt(() => track(backlog.save)) : { problem: away }
-    if ("value" in saving && saving.value === "conflict") {
+    const saving = away === undefined ? await attempt(() => track(backlog.save)) : { problem: away, value: undefined }
+    if (saving.value === "conflict") {
       backlog.withdraw()
       return attempt(refresh).then(() => undefined)
     }
-    const failed = problemIn(saving)
-    if (failed !== undefined) events.push(degraded(failed, backlog))
+    const { problem: failed } = saving
+    if (failed !== undefined) events.push({ type: "durability-degraded", problem: failed, unsaved: backlog.size() })
     const entries = entriesOf(chained.entries, written)
     outline.extend(chained.entries)
     bodies.keep(entries)
@@ -147,12 +147,6 @@ function chainBehind(
   if (!(chaining instanceof Promise)) return chaining
   return chaining.then((chained) => (outline().head().hash === head.hash ? chained : undefined))
 }
-
-const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
-  type: "durability-degraded",
-  problem,
-  unsaved: backlog.size(),
-})
 
 /** Remembers the problem of the last operation. */
 function createProblemNotes(): {
@@ -221,8 +215,8 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
   let moved = false
   for (let race = 0; race < maxRaces; race++) {
     const synced = await attempt(synchronize)
-    if ("value" in synced) unsavedEntries = [...unsavedEntries, ...synced.value]
-    let away = problemIn(synced)
+    unsavedEntries = [...unsavedEntries, ...(synced.value ?? [])]
+    let away = synced.problem
     if (unsavedEntries.length > 0) {
       const { bodies: again, places } = rebase(unsavedEntries, outline(), options)
       const rewritten = again.length === 0 ? undefined : await write(again, away)
@@ -237,7 +231,7 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
     const answer = asking instanceof Promise ? await asking : asking
     // Others wrote while it was worked out.
     if (outline().head().hash !== hash) continue
-    const asked = answer.filter((body) => !moved || !hasReferences(body))
+    const asked = answer.filter(({ type }) => !moved || withoutReferences.has(type))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
     if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
     const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)
@@ -246,12 +240,7 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
   throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
 }
 
-const problemIn = (synced: AttemptResult<unknown>): Problem | undefined =>
-  "problem" in synced ? synced.problem : undefined
-
-/** Does it refer to entries by sequence numbers chosen before the write? Those are invalid once entries have moved. */
-const hasReferences = ({ type }: EntryBody): boolean => !withoutReferences.has(type)
-
+/** Others refer to entries by sequence numbers chosen before the write, which are invalid once entries have moved. */
 const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set(
   namesIn(
     "session-opened message-appended branch-opened stack-seen stack-installed rule-pinned usage-reported calls-judged",
@@ -291,7 +280,7 @@ export async function readEach<Type extends EntryType, Made>(
   return seqs.flatMap((seq) => made.get(seq) ?? [])
 }
 
-type AttemptResult<Value> = { readonly value: Value } | { readonly problem: Problem }
+type AttemptResult<Value> = { readonly value?: Value; readonly problem?: Problem }
 
 /** The result, or the store's Problem. Any other error is a bug and is thrown. */
 async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<Value>> {
@@ -332,18 +321,7 @@ function createBodies(store: Store, session: SessionId) {
   }
 }
 
-/** Entries that the store does not have yet, in order. */
-type Backlog = {
-  readonly size: () => number
-  readonly saved: () => Head
-  /** Note that the store has everything up to here. */
-  readonly advance: (head: Head) => void
-  readonly add: (entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) => void
-  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
-  readonly save: () => Promise<"saved" | "conflict">
-  /** Remove all entries, to be written differently. */
-  readonly withdraw: () => ChainedEntries
-}
+type Backlog = ReturnType<typeof createBacklog>
 
 /** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000
@@ -361,16 +339,19 @@ const payloadsIn = (
       }),
   )
 
-function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner): Backlog {
+/** Entries that the store does not have yet, in order. */
+function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner) {
   let saved: Head = { seq: 0, hash: "" }
   let entries: readonly StoredEntry[] = []
   let payloads: ReadonlyMap<string, string> = new Map()
 
+  /** Note that the store has everything up to here. */
   const advance = (head: Head): void => {
     saved = head
     entries = entries.filter(({ seq }) => seq > head.seq)
     if (entries.length === 0) payloads = new Map()
   }
+  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   const save = async (upTo = entries.at(-1)?.seq ?? 0): Promise<"saved" | "conflict"> => {
     const part = entries.filter(({ seq }) => seq <= upTo).slice(0, savedAtOnce)
     const last = part.at(-1)
@@ -390,15 +371,16 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
     return save(upTo)
   }
   return {
-    size: () => entries.length,
-    saved: () => saved,
+    size: (): number => entries.length,
+    saved: (): Head => saved,
     advance,
-    add: (more, texts) => {
+    add: (more: readonly StoredEntry[], texts: ReadonlyMap<string, string>): void => {
       entries = [...entries, ...more]
       payloads = new Map([...payloads, ...texts])
     },
-    save,
-    withdraw: () => {
+    save: () => save(),
+    /** Remove all entries, to be written differently. */
+    withdraw: (): ChainedEntries => {
       const withdrawn = { entries, payloads }
       entries = []
       payloads = new Map()

@@ -11,6 +11,7 @@ import type { Store } from "../store/store.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Caller } from "./log/entry.ts"
 import type { Redaction } from "./log/redact.ts"
+import type { MemoryLimits } from "./memory/memory.ts"
 import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
@@ -21,14 +22,11 @@ type ContextOptions = Pick<
   Words<"windowTokens reserveTokens strategy strategyOptions summarizer schema language policy toolBudgets">
 >
 
-export type MemoryOptions = {
+export type MemoryOptions = Partial<MemoryLimits> & {
   /** Write facts to memory before they are compacted. */
   readonly flush?: boolean
   /** Insert memory about the user's latest message before it. Off by default. */
   readonly retrieve?: { readonly budgetTokens: number; readonly trustedOnly?: boolean }
-  /** Lines that a session, and all sessions of an agent together, may write to memory in a day; 2,000 and 10,000 by default. */
-  readonly sessionRowsPerDay?: number
-  readonly agentRowsPerDay?: number
 }
 
 /** Whose words are searched for standing rules. Rules that someone pins hold in any case. */

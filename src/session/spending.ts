@@ -25,24 +25,7 @@ export type Spender = MemoryOwner & {
 /** What was spent before as policies ask for it, and in the session by what its own log does not have: other agents, bypassed requests. */
 export type Sums = { readonly by: SpentBy; readonly besideMinor: number }
 
-/** What sessions of all agents and tenants spend, in a log that every process on the store adds to. */
-export type Spending = {
-  /** Throws a Problem if the store cannot be read. What the calls of the response `except` spent is left out. */
-  readonly read: (spender: Spender, except?: string) => Promise<Sums>
-  /** As last read. */
-  readonly known: (spender: Spender, except?: string) => Sums
-  /** Was the call counted, as last read? */
-  readonly has: (spender: Spender, of: CallOfResponse) => boolean
-  /** What the session's own log has of that response, as last read. */
-  readonly inLog: (spender: Spender, response: string) => number
-  /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
-  readonly add: (
-    spender: Spender,
-    minor: number,
-    isAllowed: (sums: Sums) => boolean,
-    of?: CallOfResponse,
-  ) => Promise<boolean>
-}
+export type Spending = ReturnType<typeof createSpending>
 
 /** Entries read at a time. */
 const batchEntries = 5_000
@@ -100,7 +83,8 @@ function createAccounts() {
   }
 }
 
-export function createSpending({ store, now }: { readonly store: Store; readonly now: () => number }): Spending {
+/** What sessions of all agents and tenants spend, in a log that every process on the store adds to. */
+export function createSpending({ store, now }: { readonly store: Store; readonly now: () => number }) {
   let head: Head = noHead
   const accounts = createAccounts()
   const take = ({ seq, hash, atMs, body }: StoredEntry): void => {
@@ -129,25 +113,27 @@ export function createSpending({ store, now }: { readonly store: Store; readonly
   }
   const lock = createLock()
   return {
+    /** As last read. */
     known,
+    /** Was the call counted, as last read? */
     has: accounts.has,
+    /** What the session's own log has of that response, as last read. */
     inLog: accounts.inLog,
-    read: (spender, except) =>
+    /** Throws a Problem if the store cannot be read. What the calls of the response `except` spent is left out. */
+    read: (spender: Spender, except?: string): Promise<Sums> =>
       lock(async () => {
         await refresh()
         return known(spender, except)
       }),
-    add: (spender, minor, isAllowed, of) =>
+    /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
+    add: (spender: Spender, minor: number, isAllowed: (sums: Sums) => boolean, of?: CallOfResponse): Promise<boolean> =>
       lock(async () => {
         for (let race = 0; race < maxRaces; race++) {
           await refresh()
           if (of?.isRead === true && accounts.has(spender, of)) return true
           if (!isAllowed(known(spender))) return false
-          const entry = entryOf({
-            ...spender,
-            minor,
-            ...(of === undefined ? {} : { response: of.response, call: of.call }),
-          })
+          const named = of === undefined ? {} : { response: of.response, call: of.call }
+          const entry = entryOf({ ...spender, minor, ...named })
           const written = await store.append(spendingLog, { after: head.seq, entries: [entry] })
           if (written.type !== "appended") continue
           take(entry)

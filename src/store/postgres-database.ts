@@ -2,6 +2,7 @@ import type { Client, Pool, PoolConfig } from "pg"
 import { HoldfastError, loadOptional, type Problem, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import type { StoreKeys } from "./sealed-store.ts"
 import { createRowReader, type StoredRow } from "./stored-row.ts"
 
 export const postgresRows = createRowReader("postgres")
@@ -150,17 +151,13 @@ const loadPg = (): Promise<typeof import("pg")> =>
     () => "pg",
   )
 
-export type PostgresOptions = {
+export type PostgresOptions = StoreKeys & {
   /** `postgres://user:password@host:port/database`, with `?sslmode=…` and the like. */
   readonly url: string
   readonly pool?: Partial<PoolLimits>
   /** The schema of the tables. Two stores in different schemas of one database are independent. */
   readonly schema?: string
   readonly now?: () => number
-  /** Encrypt every text with this key of 32 bytes. */
-  readonly key?: Uint8Array
-  /** The key that the store opens with from now on; `key` is the one until now. */
-  readonly nextKey?: Uint8Array
 }
 
 type PoolLimits = {

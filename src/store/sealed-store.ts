@@ -21,22 +21,20 @@ export function readStoreKey(text: string): Uint8Array {
   refuseOption("storeKey", expected, `a text of ${word.length} characters`)
 }
 
-/** Texts under a key, each bound to what it is: a text that is moved to another place does not open. */
-type Seal = {
-  readonly close: (what: string, text: string) => Promise<string>
-  /** Undefined if the key is another, or the text was changed or moved. */
-  readonly open: (what: string, sealed: string) => Promise<string | undefined>
-  /** The same for the same text, and nothing of it. */
-  readonly blind: (what: string, text: string) => string
-}
+type Seal = ReturnType<typeof createSeal>
 
-/** AES-256-GCM, with a key of its own for everything that is sealed, so that no number used once can meet itself. */
-function createSeal(key: Uint8Array): Seal {
+/**
+ * Texts under a key, each bound to what it is: a text that is moved to another place does not open. AES-256-GCM, with a key of its own for
+ * everything that is sealed, so that no number used once can meet itself.
+ */
+function createSeal(key: Uint8Array) {
   assert(key.length === keyBytes, `not a key of ${keyBytes} bytes`)
   const keyOf = (what: string): Buffer => createHmac("sha256", key).update(what, "utf8").digest()
   return {
-    blind: (what, text) => createHmac("sha256", keyOf(what)).update(text, "utf8").digest("base64url"),
-    close: async (what, text) => {
+    /** The same for the same text, and nothing of it. */
+    blind: (what: string, text: string): string =>
+      createHmac("sha256", keyOf(what)).update(text, "utf8").digest("base64url"),
+    close: async (what: string, text: string): Promise<string> => {
       const packed = await packText(text)
       const iv = randomBytes(ivBytes)
       const cipher = createCipheriv("aes-256-gcm", keyOf(what), iv)
@@ -44,7 +42,8 @@ function createSeal(key: Uint8Array): Seal {
       const bytes = [cipher.update(kind), cipher.update(packed), cipher.final()]
       return sealedMark + Buffer.concat([iv, cipher.getAuthTag(), ...bytes]).toString("base64")
     },
-    open: async (what, sealed) => {
+    /** Undefined if the key is another, or the text was changed or moved. */
+    open: async (what: string, sealed: string): Promise<string | undefined> => {
       const bytes = Buffer.from(sealed.slice(sealedMark.length), "base64")
       if (!isSealed(sealed) || bytes.length <= ivBytes + tagBytes) return undefined
       const decipher = createDecipheriv("aes-256-gcm", keyOf(what), bytes.subarray(0, ivBytes))
@@ -134,7 +133,12 @@ async function firstEntry(store: StoreOfLogs, log: typeof sealingLog): Promise<S
   }
 }
 
-type StoreKeys = { readonly key?: Uint8Array; readonly nextKey?: Uint8Array }
+export type StoreKeys = {
+  /** Encrypt every text with this key of 32 bytes; it has to be the same whenever the store is opened. */
+  readonly key?: Uint8Array
+  /** The key that an encrypted store opens with from now on; `key` is the one until now. */
+  readonly nextKey?: Uint8Array
+}
 
 /** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */
 export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys): Promise<StoreOfLogs> {

@@ -4,7 +4,7 @@ import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { createPause } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
-import { sealedWith } from "./sealed-store.ts"
+import { type StoreKeys, sealedWith } from "./sealed-store.ts"
 import { createLogReader, createSessionReader, createSqlJobs } from "./sql-calls.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { checksum, createSqliteDialect, sqliteHead, sqliteRows } from "./sqlite-dialect.ts"
@@ -23,7 +23,7 @@ import {
 } from "./store.ts"
 import { ANY_SESSION } from "./stored-row.ts"
 
-export type SqliteOptions = {
+export type SqliteOptions = StoreKeys & {
   /** The file; it and its folder are created if they do not exist. */
   readonly path: string
   readonly now?: () => number
@@ -31,10 +31,6 @@ export type SqliteOptions = {
   readonly busyMs?: number
   /** With `normal`, a power failure may lose the last appends; a crash of the process loses nothing. */
   readonly durability?: "full" | "normal"
-  /** Encrypt every text with this key of 32 bytes. */
-  readonly key?: Uint8Array
-  /** The key that the store opens with from now on; `key` is the one until now. */
-  readonly nextKey?: Uint8Array
 }
 
 const sqliteNames = optionNames<SqliteOptions>()("path now busyMs durability key nextKey")

@@ -49,7 +49,10 @@ type MemoryOptions = {
   readonly now?: () => number
 }
 
-/** Limits on the rows written in a day. A row takes about 600 bytes in a store, including its index (measured on SQLite). */
+/**
+ * Lines that a session, and all sessions of an agent together, may write to memory in a day; 2,000 and 10,000 by default. A row takes about
+ * 600 bytes in a store, including its index (measured on SQLite).
+ */
 export type MemoryLimits = {
   readonly sessionRowsPerDay: number
   readonly agentRowsPerDay: number
