@@ -7,7 +7,7 @@ import { applyEdits, isEdit, isShortening } from "../compact/stages/edit.ts"
 import { writeExtractive } from "../compact/state/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { ignoreCodes } from "../message/errors.ts"
 import type { CallId, Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
@@ -152,12 +152,7 @@ async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Pro
       keepRounds: rounds ?? Number.POSITIVE_INFINITY,
     })
   }
-  try {
-    return await compact(task)
-  } catch (error) {
-    if (fits && error instanceof HoldfastError && error.problem.code === "budget-impossible") return undefined
-    throw error
-  }
+  return fits ? compact(task).catch(ignoreCodes("budget-impossible")) : compact(task)
 }
 
 /** Only add the missing rules; do not make anything smaller. */

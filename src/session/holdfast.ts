@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { problemOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
@@ -61,7 +61,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   checkHoldfastOptions(options)
   const hub = createHub(options.now ?? Date.now)
   const tasks = createTasks((session, work, error) =>
-    hub.emit(session, { type: "background-failed", work, problem: problemOf(error) }),
+    hub.emit(session, { type: "background-failed", work, problem: problemOrThrow(error) }),
   )
   const lives = createOpenSessions<Live>(options.openSessions ?? usualOpenSessions)
   let opening: Promise<Shared> | undefined
@@ -242,12 +242,6 @@ async function openQueue(options: HoldfastOptions, store: Store): Promise<Queue 
   const { store: name } = options
   if (typeof name === "string" && isPostgres(name)) return openPgBossQueue({ url: name })
   return createInProcessQueue(store.jobs)
-}
-
-/** The Problem of an expected failure; any other error is a bug and is thrown. */
-function problemOf(error: unknown): Problem {
-  if (error instanceof HoldfastError) return error.problem
-  throw error
 }
 
 /** The parts of a session that decide whether it may be closed. */

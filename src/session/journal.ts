@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError, type Problem, problemOrThrow } from "../message/errors.ts"
 import { namesIn, present } from "../message/present.ts"
 import { runPaced } from "../store/pace.ts"
 import { payloadsOf } from "../store/reserved-log.ts"
@@ -287,8 +287,7 @@ async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<
   try {
     return { value: await act() }
   } catch (error) {
-    if (error instanceof HoldfastError) return { problem: error.problem }
-    throw error
+    return { problem: problemOrThrow(error) }
   }
 }
 

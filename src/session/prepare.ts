@@ -3,7 +3,7 @@ import { documentsIn, markMessages } from "../compact/stack/place-stack.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { flushSteps } from "../compact/state/flush.ts"
 import { assert } from "../message/assert.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreCodes, problemOrThrow } from "../message/errors.ts"
 import { isSpoken } from "../message/fence.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOfMessage } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -168,18 +168,14 @@ async function decideWithNewStack(preparing: Preparing, decisions: number): Prom
   const inForce = { seq: 0, stack, source, ttl: call.stack.inForce?.ttl ?? "5m", documents: documentsIn(stack) }
   const next = await withOtherStack(live, call, inForce)
   const notes: LogEvent[] = []
-  const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch((error: unknown) => {
-    if (error instanceof HoldfastError && noRoomCodes.has(error.problem.code)) return undefined
-    throw error
-  })
+  const noRoom = ignoreCodes("floor-exceeds-window", "budget-impossible")
+  const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch(noRoom)
   if (outcome === undefined || outcome.isHeld === true) return outcome
   const installed = await installStack(live, waiting, "compaction", { meter })
   live.frame = next.base
   preparing.notes.push(...notes)
   return { ...outcome, trace: [...installed.events, ...outcome.trace], stack: installed }
 }
-
-const noRoomCodes: ReadonlySet<string> = new Set(["floor-exceeds-window", "budget-impossible"])
 
 const reassertedEvent = (missing: readonly Pin[]): LogEvent => ({
   type: "pins-reasserted",
@@ -368,7 +364,10 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
     count: meter.text,
     exclude: (text) => shownTexts.some((said) => said.includes(text)),
     ...present({ trustedOnly: wanted.trustedOnly }),
-  }).catch((error: unknown) => continueWithout(live, error))
+  }).catch((error: unknown) => {
+    // If memory is unavailable, report that and continue without it.
+    live.emit({ type: "background-failed", work: "memory", problem: problemOrThrow(error) })
+  })
   if (found === undefined) return unchanged
   const made: Message = {
     id: messageId(`r${last.entry}`),
@@ -380,10 +379,4 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
     call: await withNewView(live, call),
     events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
   }
-}
-
-/** If memory is unavailable, report that and continue without it. */
-function continueWithout(live: Live, error: unknown): undefined {
-  if (!(error instanceof HoldfastError)) throw error
-  live.emit({ type: "background-failed", work: "memory", problem: error.problem })
 }
