@@ -243,6 +243,19 @@ export function ignoreProblem(error: unknown): undefined {
   return undefined
 }
 
+/** The same where only Problems with these codes are expected. */
+export const ignoreCodes =
+  (...codes: readonly Problem["code"][]) =>
+  (error: unknown): undefined => {
+    if (!codes.includes(problemOrThrow(error).code)) throw error
+  }
+
+/** The Problem of an expected failure; any other error is a bug and is thrown on. */
+export function problemOrThrow(error: unknown): Problem {
+  if (error instanceof HoldfastError) return error.problem
+  throw error
+}
+
 /** The value, or nothing where there was a Problem. */
 export function unlessProblem<Value>(read: () => Value): Value | undefined {
   try {

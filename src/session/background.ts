@@ -1,4 +1,3 @@
-import type { CompactionPolicy } from "../compact/plan/policy.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
@@ -10,12 +9,13 @@ import { hashData } from "../message/sha256.ts"
 import type { Job } from "../store/store.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { budgetOf, type Preparing } from "./prepared.ts"
-import { affordsSummary } from "./session-summary.ts"
+import { type Budgeted, budgetOf, type Preparing } from "./prepared.ts"
+import { affordsSummary, type SummaryDue } from "./session-summary.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
 /** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
@@ -24,9 +24,10 @@ const summaryTokens = 1200
 /** Start a background summary of the older part of the view, once for each history. */
 export async function beginSummary(
   preparing: Preparing,
-  sent?: { readonly wire: string; readonly contextTokens: number },
+  sent?: Pick<SummaryDue, "wire" | "contextTokens">,
 ): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
+  const { format, model } = call.frame
   const own = isSessionSummarizer(live.options.summarizer)
   if ((live.queue === undefined && !own) || call.kind === "held") return undefined
   const known = await currentSpeculation(live)
@@ -34,42 +35,19 @@ export async function beginSummary(
   const { at: node, checkpoint } = call.view
   if (!isStillWanted(live.journal.outline(), live.at, { node, base: checkpoint })) return undefined
   const assembled = assemble(call)
-  const { policy, sizes } = budgetOf(preparing, assembled)
   const { conversation } = assembled.separation
-  const roomTokens = sizes.windowTokens - sizes.reserveTokens
-  const { schema = "handoff" } = live.options
-  const chosen = chooseSpeculation(
-    live.journal.outline(),
-    { conversation, checkpoint: call.view.checkpoint },
-    { meter, roomTokens, policy, schema },
-  )
+  const chosen = chooseSpeculation(preparing, budgetOf(preparing, assembled), conversation)
   if (chosen === undefined) return undefined
-  const { key, base, covered } = chosen
-  if (own) return beginOwnSummary(preparing, chosen, { conversation, sent })
-  const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: call.frame.format })
+  const { key, ...about } = chosen
+  if (own && (sent === undefined || !affordsSummary(live, sent.contextTokens))) return undefined
   // Add the job first: if the process ends between the two steps, a finished summary is still found later, and the log announces none that
   // does not exist.
-  await live.queue?.add({ key, session: live.id, kind: "summary", payload })
+  const payload = JSON.stringify({ ...about, model: meter.model.id, format })
+  if (!own) await live.queue?.add({ key, session: live.id, kind: "summary", payload })
   await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
-  return chosen
-}
-
-/** Ask the session's own model after the response to `sent` has arrived: then the provider has it in its cache. */
-async function beginOwnSummary(
-  { live, call, meter }: Preparing,
-  chosen: Speculation,
-  {
-    conversation,
-    sent,
-  }: {
-    readonly conversation: Transcript
-    readonly sent: { readonly wire: string; readonly contextTokens: number } | undefined
-  },
-): Promise<Speculation | undefined> {
-  if (sent === undefined || !affordsSummary(live, sent.contextTokens)) return undefined
-  await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
-  const { format, model = meter.model.id } = call.frame
-  live.summaryDue = { key: chosen.key, format, model, conversation, ...sent }
+  // The session's own model is asked after the response to `sent` has arrived: then the provider has it in its cache.
+  if (own && sent !== undefined)
+    live.summaryDue = { key, format, model: model ?? meter.model.id, conversation, ...sent }
   return chosen
 }
 
@@ -151,17 +129,12 @@ const tailShare = 0.8
  * grows from the speculation threshold to the compaction threshold, so that much less of today's messages will be among the newest.
  */
 function chooseSpeculation(
-  outline: Outline,
-  shown: { readonly conversation: Transcript; readonly checkpoint: number },
-  room: {
-    readonly meter: Meter
-    readonly roomTokens: number
-    readonly policy: CompactionPolicy
-    readonly schema: SchemaName
-  },
+  { live, call, meter }: Preparing,
+  { policy, sizes }: Budgeted,
+  conversation: Transcript,
 ): Speculation | undefined {
-  const { meter, roomTokens, policy, schema } = room
-  const { conversation, checkpoint: base } = shown
+  const base = call.view.checkpoint
+  const roomTokens = sizes.windowTokens - sizes.reserveTokens
   const growth = policy.compactAt - policy.speculateAt
   const tailTokens = Math.max(0, (policy.lowWater - growth) * tailShare * roomTokens)
   const groups = groupTurns(conversation)
@@ -180,7 +153,8 @@ function chooseSpeculation(
   const node = seqs.at(-1)
   const weight = covered.reduce((sum, message) => sum + meter.message(message), 0)
   if (node === undefined || weight < leastTokens) return undefined
-  return { key: prefixKey(outline, node, base, schema), node, base, covered: seqs }
+  const key = prefixKey(live.journal.outline(), node, base, live.options.schema ?? "handoff")
+  return { key, node, base, covered: seqs }
 }
 
 function tokensOf(meter: Meter, conversation: Transcript, n: number): number {
@@ -202,9 +176,8 @@ function isStillWanted(outline: Outline, at: number, { node, base }: Omit<Specul
 /** The background summary for the current view, if one was started. */
 export async function currentSpeculation({ journal, at }: Live): Promise<Speculation | undefined> {
   const outline = journal.outline()
-  const begun = outline.ofType("summary-begun").at(-1)
-  const body = begun === undefined ? undefined : (await journal.entries([begun])).get(begun)?.body
-  return body?.type === "summary-begun" && isStillWanted(outline, at, body) ? body : undefined
+  const [begun] = await entriesOfType(journal, "summary-begun", outline.ofType("summary-begun").slice(-1))
+  return begun !== undefined && isStillWanted(outline, at, begun.body) ? begun.body : undefined
 }
 
 /** Parse a stored summary; undefined if it is invalid. */

@@ -2,12 +2,12 @@ import type { Compacted } from "../compact/attempt.ts"
 import { compact, shortenResults } from "../compact/compact.ts"
 import { isTripped, noteCompaction } from "../compact/plan/breaker.ts"
 import type { PlanEvent } from "../compact/plan/event.ts"
-import { type Separation, separateMade } from "../compact/stack/separate.ts"
+import { separateMade } from "../compact/stack/separate.ts"
 import { applyEdits, isEdit, isShortening } from "../compact/stages/edit.ts"
 import { writeExtractive } from "../compact/state/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { ignoreCodes } from "../message/errors.ts"
 import type { CallId, Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
@@ -29,7 +29,7 @@ import { type Assembled, assemble, standingEntries } from "./view.ts"
 
 /** The result of a compaction: installed in the log, sent only this once, or not done. */
 type Compaction =
-  | { readonly type: "installed"; readonly checkpoint: string; readonly compacted: Compacted; readonly trace: Trace }
+  | { readonly type: "installed"; readonly trace: Trace }
   | { readonly type: "sent"; readonly wire: string; readonly messages: Transcript; readonly trace: Trace }
   | { readonly type: "held"; readonly trace: Trace }
 
@@ -84,7 +84,8 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
     return { type: "sent", wire: compacted.wire, messages: compacted.context.messages, trace }
   }
   await task.pause?.()
-  const installed = await commitCheckpoint(preparing, task, reported, { trace, tookMs: clockOf(live) - startMs })
+  const body = checkpointOf(preparing, task, reported, { trace, tookMs: clockOf(live) - startMs })
+  const installed = await commitCheckpoint(preparing, body, reported, trace)
   live.breaker = noteCompaction(compacted.beforeTokens, compacted.afterTokens)
   return installed
 }
@@ -151,12 +152,7 @@ async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Pro
       keepRounds: rounds ?? Number.POSITIVE_INFINITY,
     })
   }
-  try {
-    return await compact(task)
-  } catch (error) {
-    if (fits && error instanceof HoldfastError && error.problem.code === "budget-impossible") return undefined
-    throw error
-  }
+  return fits ? compact(task).catch(ignoreCodes("budget-impossible")) : compact(task)
 }
 
 /** Only add the missing rules; do not make anything smaller. */
@@ -165,23 +161,11 @@ const addRules = (task: CompactTask): Promise<Compacted> =>
 
 /** Write the checkpoint, unless another process compacted the same view meanwhile: then that one is in force. */
 async function commitCheckpoint(
-  { live, call, options }: Preparing,
-  task: ViewTask,
+  { live, call }: Preparing,
+  body: CheckpointBody,
   compacted: Compacted,
-  { trace, tookMs }: { readonly trace: Trace; readonly tookMs: number },
+  trace: Trace,
 ): Promise<Compaction> {
-  const focus = options.focus ?? options.occasion?.asked?.focus
-  const body = checkpointOf({
-    at: call.view.at,
-    base: call.view.checkpoint,
-    separation: task.separation,
-    known: task.known,
-    items: call.view.items,
-    compacted,
-    trace,
-    tookMs,
-    ...present({ focus, ahead: options.isSent }),
-  })
   const { entries } = await live.journal.commit((outline) =>
     outline.checkpointAt(call.view.at) === call.view.checkpoint ? [body] : [],
   )
@@ -191,12 +175,7 @@ async function commitCheckpoint(
   const { remedy, beforeTokens, afterTokens } = compacted
   live.emit({ type: "compaction-installed", checkpoint, remedy, beforeTokens, afterTokens })
   const reported = await tellAfterCompact(live, compacted, checkpoint)
-  return {
-    type: "installed",
-    checkpoint,
-    compacted,
-    trace: [...trace, ...reported, { type: "checkpoint-installed", checkpoint }],
-  }
+  return { type: "installed", trace: [...trace, ...reported, { type: "checkpoint-installed", checkpoint }] }
 }
 
 /** The choices for a compaction: the session's options, rules and inherited facts, and recall handles if the store has the originals. */
@@ -208,10 +187,13 @@ async function choicesFor(
 ): Promise<CompactChoices> {
   const { live, call, meter, options } = preparing
   const focus = before.focus ?? options.focus ?? options.occasion?.asked?.focus
-  const { summarizer: wanted, policy: _, ...shape } = live.options
-  const none = wanted === "none" ? { summarizer: wanted } : {}
-  const { summarizer: __, ...choices } = choicesOf(
-    { format: call.frame.format, ...contextOnly(shape), ...none, ...present({ focus }) },
+  const { strategy, strategyOptions, schema, language, toolBudgets, summarizer: wanted } = live.options
+  const none = wanted === "none" ? wanted : undefined
+  const { summarizer: _, ...choices } = choicesOf(
+    {
+      format: call.frame.format,
+      ...present({ strategy, strategyOptions, schema, language, toolBudgets, focus, summarizer: none }),
+    },
     meter,
   )
   const { summary } = before
@@ -234,11 +216,6 @@ async function choicesFor(
     ...recallable,
   }
 }
-
-type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
-
-const contextOnly = ({ strategy, strategyOptions, schema, language, toolBudgets }: Shape) =>
-  present({ strategy, strategyOptions, schema, language, toolBudgets })
 
 /** The recall handle of each tool result, by the entry that has it in full, and of what a digest stands for, by its last message. */
 async function handles(
@@ -278,33 +255,23 @@ async function readySummarizer(preparing: Preparing): Promise<Summarizer | undef
   const summary = await awaitSummary(live, begun.key, maxWaitMs)
   const writer = typeof summarizer === "function" ? "custom" : "model"
   if (summary === undefined) {
-    if (maxWaitMs > 0) note(preparing, { type: "summary-awaited", key: begun.key, outcome: "late" })
+    if (maxWaitMs > 0) preparing.notes.push({ type: "summary-awaited", key: begun.key, outcome: "late" })
     return undefined
   }
-  note(preparing, { type: "summary-used", key: begun.key, covered: begun.covered.length })
+  preparing.notes.push({ type: "summary-used", key: begun.key, covered: begun.covered.length })
   const covered = new Set(begun.covered.map(entryId))
   // What its own model wrote stands beside what is said without a model, and leaves nothing of that out.
   if (isSessionSummarizer(summarizer)) return { writer, adds: true, write: async () => ({ summary, events: [] }) }
   return { writer, write: async (question) => ({ summary: complete(summary, question, covered), events: [] }) }
 }
 
-const note = ({ notes }: Preparing, event: LogEvent): void => {
-  notes.push(event)
-}
-
 async function awaitSummary({ store, id }: Live, key: string, maxWaitMs: number): Promise<Summary | undefined> {
-  let isOver = maxWaitMs <= 0
-  const timer = setTimeout(() => {
-    isOver = true
-  }, maxWaitMs)
-  try {
-    for (;;) {
-      const json = await store.getSummary(id, key).catch(() => undefined)
-      if (json !== undefined || isOver) return json === undefined ? undefined : readSummary(json)
-      await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, maxWaitMs)))
-    }
-  } finally {
-    clearTimeout(timer)
+  const untilMs = performance.now() + maxWaitMs
+  for (;;) {
+    const json = await store.getSummary(id, key).catch(() => undefined)
+    if (json !== undefined) return readSummary(json)
+    if (performance.now() >= untilMs) return undefined
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, maxWaitMs)))
   }
 }
 
@@ -322,34 +289,24 @@ function complete(written: Summary, { messages, schema }: SummaryQuestion, cover
   return { schema: written.schema, sections }
 }
 
-type CheckpointInput = {
-  readonly at: number
-  readonly base: number
-  /** The repaired view with every result in full, which was compacted. */
-  readonly separation: Separation
-  readonly known: Assembled["known"]
-  readonly items: readonly Item[]
-  readonly compacted: Compacted
-  readonly trace: Trace
-  readonly tookMs: number
-  readonly ahead?: true
-  readonly focus?: string
-}
-
 /** A compaction as a log entry: what is shown from now on in place of everything up to one message. */
-function checkpointOf(input: CheckpointInput): CheckpointBody {
-  const { separation, compacted } = input
+function checkpointOf(
+  { call: { view }, options }: Preparing,
+  { separation, known }: ViewTask,
+  compacted: Compacted,
+  { trace, tookMs }: { readonly trace: Trace; readonly tookMs: number },
+): CheckpointBody {
   const edits = compacted.events.filter(isEdit)
   const byMessage = Map.groupBy(edits.filter(isShortening), ({ messageId }) => messageId)
   const before = new Map(separation.conversation.map((message) => [message.id, message]))
   // A message translated from another format has the id of its entry but other content, so it is stored in the checkpoint.
-  const carried = new Set(input.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
+  const carried = new Set(view.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
   const after = applyEdits(separation.conversation, edits)
   const removed = removedLookups(separation.conversation, after)
   const items = after.map((message): Item => {
     const entry = seqOf(message.id)
     const whole = before.get(message.id)
-    const cameIn = input.known.get(message.id)
+    const cameIn = known.get(message.id)
     const isOurs = entry === undefined || carried.has(message.id)
     if (isOurs || whole === undefined || cameIn === undefined || !saysSame(whole, cameIn))
       return { type: "made", message }
@@ -357,18 +314,18 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
   })
   return {
     type: "checkpoint-installed",
-    node: input.at,
-    base: input.base,
+    node: view.at,
+    base: view.checkpoint,
     items,
-    standing: standingEntries(separation, seqOf),
+    standing: standingEntries(separation),
     remedy: compacted.remedy,
     beforeTokens: compacted.beforeTokens,
     afterTokens: compacted.afterTokens,
-    trace: JSON.stringify(input.trace),
-    tookMs: Math.max(0, input.tookMs),
+    trace: JSON.stringify(trace),
+    tookMs: Math.max(0, tookMs),
     ...present({
-      ahead: input.ahead,
-      focus: input.focus,
+      ahead: options.isSent,
+      focus: options.focus ?? options.occasion?.asked?.focus,
       removed: removed.length === 0 ? undefined : removed,
       summary: compacted.digest === undefined ? undefined : JSON.stringify(compacted.digest.summary),
     }),

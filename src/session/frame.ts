@@ -5,23 +5,17 @@ import {
   type Message,
   type ModelRequest,
   messageId,
-  type Part,
   type Transcript,
   textOf,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
+import type { PrepareOptions } from "./prepared.ts"
 
 /** The parts of a request besides its messages, for callers without a body of their own. */
-type FrameOptions = {
+type FrameOptions = Pick<PrepareOptions, "model" | "system" | "tools" | "maxOutputTokens" | "stream"> & {
   readonly format: Format
-  readonly model?: string
-  readonly system?: string | readonly Part[]
-  /** Tools in the wire format, or as decoded from a request. */
-  readonly tools?: readonly unknown[]
-  readonly maxOutputTokens?: number
-  readonly stream?: boolean
 }
 
 type Frame = (

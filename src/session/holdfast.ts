@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { problemOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
@@ -13,10 +13,9 @@ import type { MemoryOwner, SessionFilter, SessionRow, Store } from "../store/sto
 import { writeSummary } from "./background.ts"
 import { createHub, type Listener } from "./events.ts"
 import { createRetry, limitStore } from "./limit-store.ts"
-import type { Live } from "./live.ts"
+import { type Live, loadSession, openLive, redactorOf, type Shared, setOwner } from "./live.ts"
 import { createMemory, type Memory } from "./memory/memory.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { loadSession, openLive, redactorOf, type Shared, setOwner } from "./open-live.ts"
 import {
   checkHoldfastOptions,
   checkSessionId,
@@ -62,7 +61,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   checkHoldfastOptions(options)
   const hub = createHub(options.now ?? Date.now)
   const tasks = createTasks((session, work, error) =>
-    hub.emit(session, { type: "background-failed", work, problem: problemOf(error) }),
+    hub.emit(session, { type: "background-failed", work, problem: problemOrThrow(error) }),
   )
   const lives = createOpenSessions<Live>(options.openSessions ?? usualOpenSessions)
   let opening: Promise<Shared> | undefined
@@ -106,7 +105,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   return {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
-    memory: async (owner) => memoryOf(await shared(), owner),
+    memory: (owner) => shared().then((all) => all.memoryOf(ownerIn(all, owner))),
     policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async (owner) => addsToRequests(await shared(), owner),
     open: async () => {
@@ -129,20 +128,18 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   }
 }
 
-type Tasks = { readonly later: Shared["later"]; readonly done: () => Promise<void> }
-
 /** Background work, started after the current synchronous work; failures are reported. */
-function createTasks(onFailed: (session: string, work: Parameters<Shared["later"]>[1], error: unknown) => void): Tasks {
+function createTasks(onFailed: (session: string, work: string, error: unknown) => void) {
   const pending = new Set<Promise<void>>()
   return {
-    later: (session, work, act) => {
+    later: (session: string, work: string, act: () => Promise<void>): void => {
       const task = othersServed("new")
         .then(act)
         .catch((error: unknown) => onFailed(session, work, error))
         .finally(() => pending.delete(task))
       pending.add(task)
     },
-    done: async () => {
+    done: async (): Promise<void> => {
       while (pending.size > 0) await Promise.all(pending)
     },
   }
@@ -175,8 +172,6 @@ const ownerIn = (shared: Shared, { within: _, caller: __, ...owner }: SessionOwn
   ...shared.owner,
   ...owner,
 })
-
-const memoryOf = (shared: Shared, owner: SessionOwner | undefined): Memory => shared.memoryOf(ownerIn(shared, owner))
 
 async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): Promise<boolean> {
   const { options, rules } = shared
@@ -249,22 +244,8 @@ async function openQueue(options: HoldfastOptions, store: Store): Promise<Queue 
   return createInProcessQueue(store.jobs)
 }
 
-/** The Problem of an expected failure; any other error is a bug and is thrown. */
-function problemOf(error: unknown): Problem {
-  if (error instanceof HoldfastError) return error.problem
-  throw error
-}
-
 /** The parts of a session that decide whether it may be closed. */
 type OpenSession = Pick<Live, "client" | "sent" | "judged"> & { readonly journal: Pick<Live["journal"], "isDurable"> }
-
-/** The sessions that this process keeps open: the most recently used ones, within limits. */
-type OpenSessions<One> = {
-  readonly take: (id: string, open: () => One) => One
-  readonly has: (id: string) => boolean
-  readonly forget: (id: string) => void
-  readonly all: () => readonly One[]
-}
 
 /**
  * Limit on the characters of the sessions' last requests, besides the session in use. Decoded and counted, each character takes about eight
@@ -276,7 +257,8 @@ const unitsPerToken = 4
 
 const unitsOf = ({ client, sent }: OpenSession): number => client?.wire.length ?? (sent?.tokens ?? 0) * unitsPerToken
 
-export function createOpenSessions<One extends OpenSession>(most: number, mostUnits = maxUnits): OpenSessions<One> {
+/** The sessions that this process keeps open: the most recently used ones, within limits. */
+export function createOpenSessions<One extends OpenSession>(most: number, mostUnits = maxUnits) {
   const lives = new Map<string, { readonly live: One; readonly units: number }>()
   let held = 0
   const forget = (id: string): void => {
@@ -291,7 +273,7 @@ export function createOpenSessions<One extends OpenSession>(most: number, mostUn
     }
   }
   return {
-    take: (id, open) => {
+    take: (id: string, open: () => One): One => {
       const live = lives.get(id)?.live ?? open()
       const units = unitsOf(live)
       forget(id)
@@ -300,8 +282,8 @@ export function createOpenSessions<One extends OpenSession>(most: number, mostUn
       evict(id)
       return live
     },
-    has: (id) => lives.has(id),
+    has: (id: string): boolean => lives.has(id),
     forget,
-    all: () => [...lives.values()].map(({ live }) => live),
+    all: (): readonly One[] => [...lives.values()].map(({ live }) => live),
   }
 }

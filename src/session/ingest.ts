@@ -7,7 +7,7 @@ import { survivalOf } from "../rules/survival.ts"
 import { runPaced } from "../store/pace.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { type EntryBody, entryId, freeze, seqOf } from "./log/entry.ts"
+import { type EntryBody, entryId, freeze } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
 import {
@@ -52,16 +52,16 @@ function withRules(
   return found instanceof Promise ? found.then((rules) => [...written, ...rules]) : [...written, ...found]
 }
 
-/** What was written, and the entry of every message; messages already in the log are not written again. */
-type AppendedMessages = Committed & { readonly placed: readonly number[] }
-
-/** Append messages after the session's current message. Documents in the first messages open the session. */
+/**
+ * Append messages after the session's current message, and return the entry of each; those already in the log are not written again.
+ * Documents in the first messages open the session.
+ */
 export async function appendMessages(
   live: Live,
   messages: Transcript,
   pins: readonly SessionPin[],
   opening?: readonly InjectedDocument[],
-): Promise<AppendedMessages> {
+): Promise<readonly number[]> {
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
@@ -69,7 +69,7 @@ export async function appendMessages(
     const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
+    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added)]
     const places = { first: next, next: next + written.length }
     return withRules(written, newRules(live, pins, newsIn(live, added, opening), places))
   })
@@ -79,7 +79,7 @@ export async function appendMessages(
   live.answered = newestAnswer(messages) ?? live.answered
   reportFound(live, committed.entries)
   askFinder(live, committed, added)
-  return { ...committed, placed }
+  return placed
 }
 
 /**
@@ -90,7 +90,7 @@ export async function appendAnswer(
   live: Live,
   messages: Transcript,
   extraEntries: (from: number) => readonly EntryBody[],
-): Promise<AppendedMessages> {
+): Promise<readonly number[]> {
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
@@ -118,7 +118,7 @@ export async function appendAnswer(
   }
   live.answered = newestAnswer(messages) ?? live.answered
   for (const seq of placed.slice(messages.length - added.length)) live.unconfirmed.add(seq)
-  return { ...committed, placed }
+  return placed
 }
 
 /** The entries of a whole response on the path to `tip`, after a message with the same content as `from`. */
@@ -244,7 +244,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       lifted: textsOf(documents),
     }
     const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
-    const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
+    const taken = [...(isBack ? rewound(pins, left) : []), ...takenBackIn(pins, spoken)]
     const written = [...before, ...messageBodies(added, from, first, came), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })

@@ -5,6 +5,7 @@ import type { Message } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { tryParse } from "../wire/json.ts"
 import { readSummary } from "./background.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type CheckpointBody, type Entry, type EntryBody, entryId, eventsOfTrace, seqOf, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
@@ -40,21 +41,20 @@ export async function explain(live: Live, id: string): Promise<Explanation> {
   const type = seq === undefined ? undefined : outline.typeOf(seq)
   if (seq === undefined || type === undefined)
     throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: id })
-  const checkpoints = [...(await journal.entries(outline.ofType("checkpoint-installed"))).values()]
+  const checkpoints = await entriesOfType(journal, "checkpoint-installed")
+  const bodyOf = (wanted: number): CheckpointBody | undefined => checkpoints.find((entry) => entry.seq === wanted)?.body
   const changes = checkpoints.flatMap(({ seq: at, atMs, body }): readonly Change[] => {
-    if (body.type !== "checkpoint-installed") return []
     const undone = outline.isUndone(at)
     return changesIn(body, id).map((change) => ({ checkpoint: entryId(at), atMs, undone, ...change }))
   })
   if (type !== "message-appended") {
-    const own = checkpoints.find((entry) => entry.seq === seq)?.body
-    const trace = own?.type === "checkpoint-installed" ? { trace: tryParse(own.trace) } : {}
+    const own = bodyOf(seq)
+    const trace = own === undefined ? {} : { trace: tryParse(own.trace) }
     return { entry: id, type, state: "not-a-message", changes: [], lines: [], ...trace }
   }
   const view = await readView(live, live.at)
   const item = view.items.find((one) => one.type === "shown" && one.entry === seq)
-  const inForce = (await journal.entries(view.checkpoint === 0 ? [] : [view.checkpoint])).get(view.checkpoint)?.body
-  const lines = inForce?.type === "checkpoint-installed" ? linesOn(inForce.summary, id) : []
+  const lines = linesOn(bodyOf(view.checkpoint)?.summary, id)
   const onBranch = (outline.path(live.at) ?? []).includes(seq)
   const state =
     item?.type === "shown"
@@ -205,13 +205,11 @@ function branchesOf(outline: Outline, parents: ReadonlySet<number>, at: number):
 
 async function checkpointsOf({ journal }: Live, inForce: number): Promise<readonly Checkpoint[]> {
   const outline = journal.outline()
-  const entries = await journal.entries(outline.ofType("checkpoint-installed"))
-  return [...entries.values()].reverse().flatMap(({ seq, atMs, body }): readonly Checkpoint[] => {
-    if (body.type !== "checkpoint-installed") return []
-    const { node, remedy, beforeTokens, afterTokens, focus } = body
+  const entries = await entriesOfType(journal, "checkpoint-installed")
+  return entries.toReversed().map(({ seq, atMs, body: { node, remedy, beforeTokens, afterTokens, focus } }) => {
     const state = { undone: outline.isUndone(seq), inForce: seq === inForce }
     const sizes = { remedy, beforeTokens, afterTokens }
-    return [{ id: entryId(seq), atMs, upTo: entryId(node), ...sizes, ...state, ...present({ focus }) }]
+    return { id: entryId(seq), atMs, upTo: entryId(node), ...sizes, ...state, ...present({ focus }) }
   })
 }
 

@@ -1,10 +1,10 @@
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError, type Problem, problemOrThrow } from "../message/errors.ts"
 import { namesIn, present } from "../message/present.ts"
 import { runPaced } from "../store/pace.ts"
 import { payloadsOf } from "../store/reserved-log.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
 import { type ChainedEntries, chainEntries, readBody } from "./log/chain.ts"
-import type { Entry, EntryBody } from "./log/entry.ts"
+import type { Entry, EntryBody, EntryType } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline, rebase, type UnsavedEntry } from "./log/outline.ts"
 
@@ -109,13 +109,13 @@ export function createJournal(options: JournalOptions): Journal {
     const chained = chaining instanceof Promise ? await chaining : chaining
     if (chained === undefined) return undefined
     backlog.add(chained.entries, chained.payloads)
-    const saving = away === undefined ? await attempt(() => track(backlog.save)) : { problem: away }
-    if ("value" in saving && saving.value === "conflict") {
+    const saving = away === undefined ? await attempt(() => track(backlog.save)) : { problem: away, value: undefined }
+    if (saving.value === "conflict") {
       backlog.withdraw()
       return attempt(refresh).then(() => undefined)
     }
-    const failed = problemIn(saving)
-    if (failed !== undefined) events.push(degraded(failed, backlog))
+    const { problem: failed } = saving
+    if (failed !== undefined) events.push({ type: "durability-degraded", problem: failed, unsaved: backlog.size() })
     const entries = entriesOf(chained.entries, written)
     outline.extend(chained.entries)
     bodies.keep(entries)
@@ -147,12 +147,6 @@ function chainBehind(
   if (!(chaining instanceof Promise)) return chaining
   return chaining.then((chained) => (outline().head().hash === head.hash ? chained : undefined))
 }
-
-const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
-  type: "durability-degraded",
-  problem,
-  unsaved: backlog.size(),
-})
 
 /** Remembers the problem of the last operation. */
 function createProblemNotes(): {
@@ -221,8 +215,8 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
   let moved = false
   for (let race = 0; race < maxRaces; race++) {
     const synced = await attempt(synchronize)
-    if ("value" in synced) unsavedEntries = [...unsavedEntries, ...synced.value]
-    let away = problemIn(synced)
+    unsavedEntries = [...unsavedEntries, ...(synced.value ?? [])]
+    let away = synced.problem
     if (unsavedEntries.length > 0) {
       const { bodies: again, places } = rebase(unsavedEntries, outline(), options)
       const rewritten = again.length === 0 ? undefined : await write(again, away)
@@ -237,7 +231,7 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
     const answer = asking instanceof Promise ? await asking : asking
     // Others wrote while it was worked out.
     if (outline().head().hash !== hash) continue
-    const asked = answer.filter((body) => !moved || !hasReferences(body))
+    const asked = answer.filter(({ type }) => !moved || withoutReferences.has(type))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
     if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
     const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)
@@ -246,12 +240,7 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
   throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
 }
 
-const problemIn = (synced: AttemptResult<unknown>): Problem | undefined =>
-  "problem" in synced ? synced.problem : undefined
-
-/** Does it refer to entries by sequence numbers chosen before the write? Those are invalid once entries have moved. */
-const hasReferences = ({ type }: EntryBody): boolean => !withoutReferences.has(type)
-
+/** Others refer to entries by sequence numbers chosen before the write, which are invalid once entries have moved. */
 const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set(
   namesIn(
     "session-opened message-appended branch-opened stack-seen stack-installed rule-pinned usage-reported calls-judged",
@@ -265,28 +254,45 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
     return body === undefined ? [] : [{ seq, hash, atMs, body }]
   })
 
-type AttemptResult<Value> = { readonly value: Value } | { readonly problem: Problem }
+type BodyOf<Type extends EntryType> = Extract<EntryBody, { type: Type }>
+type EntryOf<Type extends EntryType> = Entry & { readonly body: BodyOf<Type> }
+
+/** Entries of one type: these, or all of the log. */
+export async function entriesOfType<Type extends EntryType>(
+  { outline, entries }: Pick<Journal, "outline" | "entries">,
+  type: Type,
+  seqs: readonly number[] = outline().ofType(type),
+): Promise<readonly EntryOf<Type>[]> {
+  const isOfType = (entry: Entry): entry is EntryOf<Type> => entry.body.type === type
+  return seqs.length === 0 ? [] : [...(await entries(seqs)).values()].filter(isOfType)
+}
+
+/** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
+export async function readEach<Type extends EntryType, Made>(
+  journal: Pick<Journal, "outline" | "entries">,
+  type: Type,
+  make: (body: BodyOf<Type>, seq: number) => Made,
+  made: Map<number, Made>,
+): Promise<readonly Made[]> {
+  const seqs = journal.outline().ofType(type)
+  const missing = seqs.filter((seq) => !made.has(seq))
+  for (const { seq, body } of await entriesOfType(journal, type, missing)) made.set(seq, make(body, seq))
+  return seqs.flatMap((seq) => made.get(seq) ?? [])
+}
+
+type AttemptResult<Value> = { readonly value?: Value; readonly problem?: Problem }
 
 /** The result, or the store's Problem. Any other error is a bug and is thrown. */
 async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<Value>> {
   try {
     return { value: await act() }
   } catch (error) {
-    if (error instanceof HoldfastError) return { problem: error.problem }
-    throw error
+    return { problem: problemOrThrow(error) }
   }
 }
 
 /** Cached entries, and access to the others in the store. */
-type Bodies = {
-  readonly keep: (entries: readonly Entry[]) => void
-  /** Entries by sequence number; those that are not cached are read from the store. */
-  readonly read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
-  /** Drop all except these. */
-  readonly release: (isKept: (seq: number) => boolean) => void
-}
-
-function createBodies(store: Store, session: SessionId): Bodies {
+function createBodies(store: Store, session: SessionId) {
   const known = new Map<number, Entry>()
   const fetch = async (seqs: readonly number[]): Promise<void> => {
     const stored = await store.readEntries(session, seqs)
@@ -298,35 +304,23 @@ function createBodies(store: Store, session: SessionId): Bodies {
     }
   }
   return {
-    keep: (entries) => {
+    keep: (entries: readonly Entry[]): void => {
       for (const entry of entries) known.set(entry.seq, entry)
     },
-    read: async (seqs) => {
+    /** Entries by sequence number; those that are not cached are read from the store. */
+    read: async (seqs: readonly number[]): Promise<ReadonlyMap<number, Entry>> => {
       const missing = seqs.filter((seq) => !known.has(seq))
       if (missing.length > 0) await fetch(missing)
-      return new Map(seqs.flatMap((seq) => pairOf(seq, known.get(seq))))
+      return new Map(seqs.flatMap((seq) => known.get(seq) ?? []).map((entry) => [entry.seq, entry]))
     },
-    release: (isKept) => {
+    /** Drop all except these. */
+    release: (isKept: (seq: number) => boolean): void => {
       for (const seq of known.keys()) if (!isKept(seq)) known.delete(seq)
     },
   }
 }
 
-const pairOf = (seq: number, entry: Entry | undefined): readonly (readonly [number, Entry])[] =>
-  entry === undefined ? [] : [[seq, entry]]
-
-/** Entries that the store does not have yet, in order. */
-type Backlog = {
-  readonly size: () => number
-  readonly saved: () => Head
-  /** Note that the store has everything up to here. */
-  readonly advance: (head: Head) => void
-  readonly add: (entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) => void
-  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
-  readonly save: () => Promise<"saved" | "conflict">
-  /** Remove all entries, to be written differently. */
-  readonly withdraw: () => ChainedEntries
-}
+type Backlog = ReturnType<typeof createBacklog>
 
 /** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000
@@ -344,16 +338,19 @@ const payloadsIn = (
       }),
   )
 
-function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner): Backlog {
+/** Entries that the store does not have yet, in order. */
+function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner) {
   let saved: Head = { seq: 0, hash: "" }
   let entries: readonly StoredEntry[] = []
   let payloads: ReadonlyMap<string, string> = new Map()
 
+  /** Note that the store has everything up to here. */
   const advance = (head: Head): void => {
     saved = head
     entries = entries.filter(({ seq }) => seq > head.seq)
     if (entries.length === 0) payloads = new Map()
   }
+  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   const save = async (upTo = entries.at(-1)?.seq ?? 0): Promise<"saved" | "conflict"> => {
     const part = entries.filter(({ seq }) => seq <= upTo).slice(0, savedAtOnce)
     const last = part.at(-1)
@@ -373,15 +370,16 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
     return save(upTo)
   }
   return {
-    size: () => entries.length,
-    saved: () => saved,
+    size: (): number => entries.length,
+    saved: (): Head => saved,
     advance,
-    add: (more, texts) => {
+    add: (more: readonly StoredEntry[], texts: ReadonlyMap<string, string>): void => {
       entries = [...entries, ...more]
       payloads = new Map([...payloads, ...texts])
     },
-    save,
-    withdraw: () => {
+    save: () => save(),
+    /** Remove all entries, to be written differently. */
+    withdraw: (): ChainedEntries => {
       const withdrawn = { entries, payloads }
       entries = []
       payloads = new Map()

@@ -79,12 +79,7 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
   }
 }
 
-/** Knows whether a store answers at all, from the calls made to it. */
-type StoreWatch = {
-  readonly isAway: () => boolean
-  /** Run a call. Its signal aborts when the store turns out to be unavailable. */
-  readonly during: <Value>(call: (signal: AbortSignal) => Promise<Value>) => Promise<Value>
-}
+type StoreWatch = ReturnType<typeof createStoreWatch>
 
 /** A call that takes longer than this triggers a probe of the store. */
 const slowMs = 1000
@@ -93,8 +88,11 @@ const answerMs = 2000
 /** Interval between probes while the store is unavailable. */
 const againMs = 1000
 
-/** Watch a store. `ask` is a cheap call; even an error counts as an answer. No timer keeps the process alive. */
-export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
+/**
+ * Knows whether a store answers at all, from the calls made to it. `ask` is a cheap call; even an error counts as an answer. No timer keeps
+ * the process alive.
+ */
+export function createStoreWatch(ask: () => Promise<unknown>) {
   let away = false
   let asking = false
   let calls = new AbortController()
@@ -117,8 +115,9 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
     setTimeout(() => void probe(), againMs).unref()
   }
   return {
-    isAway: () => away,
-    during: async (call) => {
+    isAway: (): boolean => away,
+    /** Run a call. Its signal aborts when the store turns out to be unavailable. */
+    during: async <Value>(call: (signal: AbortSignal) => Promise<Value>): Promise<Value> => {
       const timer = setTimeout(() => void probe(), slowMs).unref()
       try {
         return await call(calls.signal)

@@ -89,17 +89,19 @@ const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
 function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
   if (standing.size === 0 || !isSpoken(message)) return []
   const replaced: ReplacedRule[] = []
-  for (const [at, part] of message.parts.entries()) {
-    if (part.type !== "text" || !isSpokenPart(message, part)) continue
-    for (const { pin, text, start } of yield* replacementSteps(part.text, retirable(standing)))
-      replaced.push({
-        pin,
-        body: { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) },
-        at: { part: at, start },
-      })
-  }
+  for (const [part, { text: said }] of spokenTexts(message))
+    for (const { pin, text, start } of yield* replacementSteps(said, retirable(standing))) {
+      const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
+      replaced.push({ pin, body, at: { part, start } })
+    }
   return replaced
 }
+
+/** The texts that the user said in a message, with their places. */
+const spokenTexts = (message: Message) =>
+  [...message.parts.entries()].flatMap(([at, part]) =>
+    part.type === "text" && isSpokenPart(message, part) ? [[at, part] as const] : [],
+  )
 
 type ReplacedRule = {
   readonly pin: Pin
@@ -110,9 +112,7 @@ type ReplacedRule = {
 /** The rules of the user's trust or less that a message withdraws in words; never operator rules, or rules of all sessions. */
 function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): readonly Pin[] {
   if (standing.size === 0 || !isSpoken(message)) return []
-  const said = message.parts.flatMap((part) =>
-    part.type === "text" && isSpokenPart(message, part) ? readWithdrawals(part.text) : [],
-  )
+  const said = spokenTexts(message).flatMap(([, { text }]) => readWithdrawals(text))
   if (said.length === 0) return []
   const own = [...standing.values()].filter(
     ({ channel, by, scope }) => by !== "operator" && scope === "session" && trust(channel) <= trust("user"),
@@ -129,22 +129,16 @@ const nameOf = createPerObject(
 )
 
 /** Rules withdrawn by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
-export function takenBackIn(
-  pins: readonly SessionPin[],
-  messages: Transcript,
-  seqOf: (id: string) => number | undefined,
-): readonly EntryBody[] {
-  const ids = messages.flatMap((message) =>
-    message.parts.flatMap((part) => {
+export function takenBackIn(pins: readonly SessionPin[], messages: Transcript): readonly EntryBody[] {
+  const ids = messages.filter(isSpoken).flatMap(({ parts }) =>
+    parts.flatMap((part) => {
       const command = part.type === "text" ? readPinCommand(part.text) : undefined
-      return command?.type === "unpin" && isSpoken(message) ? command.id : []
+      return command?.type === "unpin" ? command.id : []
     }),
   )
+  const own = pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user"))
   return ids.flatMap((id): readonly EntryBody[] => {
-    const known = ruleNamed(
-      id,
-      pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user")),
-    )
+    const known = ruleNamed(id, own)
     const pin = known === undefined ? undefined : seqOf(known.id)
     return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
   })
@@ -164,11 +158,7 @@ export function isRewind(left: Transcript, added: Transcript, known: number): bo
 }
 
 /** Withdraw rules found in messages that the user took back. */
-export function rewound(
-  pins: readonly SessionPin[],
-  left: readonly number[],
-  seqOf: (id: string) => number | undefined,
-): readonly EntryBody[] {
+export function rewound(pins: readonly SessionPin[], left: readonly number[]): readonly EntryBody[] {
   const gone = new Set(left.map(entryId))
   return pins.flatMap(({ id, place }): readonly EntryBody[] => {
     const pin = seqOf(id)

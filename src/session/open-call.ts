@@ -1,5 +1,5 @@
 import { isHeld } from "../compact/held.ts"
-import { separate, separateMade } from "../compact/stack/separate.ts"
+import { type Separation, separate, separateMade } from "../compact/stack/separate.ts"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { messageKey } from "../message/lineage.ts"
 import { type Format, formats, type Message, type ModelRequest, messageId } from "../message/message.ts"
@@ -9,15 +9,23 @@ import { isObject } from "../wire/json.ts"
 import { translate } from "../wire/translate.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, type IngestResult, ingest, newestAnswer } from "./ingest.ts"
-import type { Live } from "./live.ts"
+import { type Live, loadSession } from "./live.ts"
 import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
-import { loadSession } from "./open-live.ts"
 import { checkPrepareOptions } from "./options.ts"
 import type { SessionPin } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { type CallStack, type StackInForce, stackForCall, withStanding } from "./session-stack.ts"
-import { entriesIn, type Framed, frameMessages, readMessages, readView, release, type View } from "./view.ts"
+import {
+  entriesIn,
+  type Framed,
+  frameMessages,
+  messagesOf,
+  readMessages,
+  readView,
+  release,
+  type View,
+} from "./view.ts"
 
 /** A model call being prepared: the request that the view is put into, with every message that it may show. */
 export type Call = Framed & {
@@ -76,11 +84,38 @@ function objectOf(body: object): Readonly<Record<string, unknown>> {
   throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: "an array" })
 }
 
-/** The prompt stack of a call, for its model and window. */
-function stackOf(live: Live, options: PrepareOptions, { format, model }: ModelRequest): Promise<CallStack> {
-  const meter = live.meterFor(options.model ?? model ?? live.options.model, format)
+/** What the kinds of calls have of their own; the rest of a call follows from it. */
+type OpenedCall = Pick<Call, "kind" | "asText" | "came" | "compacted" | "view"> & {
+  /** The request before the prompt stack and the operator's rules are added. */
+  readonly bare: ModelRequest
+  readonly separation?: Separation
+  readonly events?: Trace
+}
+
+/** Cache markers left for the stack in a frame of ours; the provider's others are for the messages. */
+const stackMarkers = 2
+
+async function callOf(live: Live, options: PrepareOptions, opened: OpenedCall): Promise<Call> {
+  const { bare, separation, events = [], ...call } = opened
+  const isOurs = call.kind === "log"
+  const meter = live.meterFor(options.model ?? bare.model ?? live.options.model, bare.format)
   const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
-  return stackForCall(live, options.stack, { meter, windowTokens })
+  const stack = await stackForCall(live, options.stack, { meter, windowTokens })
+  const reframe = (inForce: StackInForce | undefined): ModelRequest =>
+    withStanding(live, bare, inForce, isOurs ? stackMarkers : undefined)
+  const base = reframe(stack.inForce)
+  if (call.kind !== "held") live.frame = base
+  const frame = isOurs ? frameMessages(base, call.view, await finder(live, call.view)) : base
+  return {
+    ...call,
+    frame,
+    separation:
+      separation === undefined ? separate(frame, { standing: live.documents }) : separateMade(separation, frame),
+    events: [...events, ...stack.events],
+    stack,
+    base,
+    reframe,
+  }
 }
 
 async function clientCall(
@@ -90,28 +125,12 @@ async function clientCall(
   asText: boolean,
   pins: readonly SessionPin[],
 ): Promise<Call> {
-  const { request: own, separation, events, compacted } = await ingest(live, request, pins)
-  const stack = await stackOf(live, options, own)
-  const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, own, inForce)
-  const frame = reframe(stack.inForce)
-  live.client = own
-  live.frame = frame
+  const { request: bare, separation, events, compacted } = await ingest(live, request, pins)
+  live.client = bare
   const view = await readView(live, live.at)
   // The client sends all messages itself, so none need to be kept.
   release(live, { ...view, items: [], standing: [] })
-  return {
-    frame,
-    separation: separateMade(separation, frame),
-    kind: "client",
-    asText,
-    came: own.wire,
-    compacted,
-    view,
-    events: [...events, ...stack.events],
-    stack,
-    base: frame,
-    reframe,
-  }
+  return callOf(live, options, { kind: "client", asText, came: bare.wire, compacted, view, bare, separation, events })
 }
 
 /** The provider holds the earlier history: all messages in the request are new, and they are the whole view. */
@@ -123,48 +142,23 @@ async function heldCall(
   pins: readonly SessionPin[],
 ): Promise<Call> {
   const separation = separate(request, { standing: live.documents })
-  const { conversation } = separation
-  const { placed } = await appendMessages(live, conversation, pins, [])
-  const names = new Map(conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
+  const placed = await appendMessages(live, separation.conversation, pins, [])
+  const names = new Map(separation.conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
   const messages = request.messages.map((message) => ({ ...message, id: names.get(message.id) ?? message.id }))
   const items = [...names.values()].flatMap((id): readonly Item[] => {
     const entry = seqOf(id)
     return entry === undefined ? [] : [{ type: "shown", entry }]
   })
   const view: View = { at: live.at, checkpoint: 0, items, standing: [] }
-  const stack = await stackOf(live, options, request)
-  const reframe = (inForce: StackInForce | undefined): ModelRequest =>
-    withStanding(live, { ...request, messages }, inForce)
-  const frame = reframe(stack.inForce)
-  return {
-    frame,
-    separation: separateMade(separation, frame),
-    kind: "held",
-    asText,
-    came: request.wire,
-    view,
-    events: stack.events,
-    stack,
-    base: frame,
-    reframe,
-  }
+  const bare = { ...request, messages }
+  return callOf(live, options, { kind: "held", asText, came: request.wire, view, bare, separation })
 }
-
-/** Cache markers left for the stack; the provider's others are for the messages. */
-const stackMarkers = 2
 
 async function logCall(live: Live, options: PrepareOptions, bare: ModelRequest, asText: boolean): Promise<Call> {
   await requireLog(live)
-  const carried = await translateMessages(live, bare.format)
+  const events = await translateMessages(live, bare.format)
   const view = await readView(live, live.at)
-  const stack = await stackOf(live, options, bare)
-  const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, bare, inForce, stackMarkers)
-  const base = reframe(stack.inForce)
-  live.frame = base
-  const frame = frameMessages(base, view, await finder(live, view))
-  const separation = separate(frame, { standing: live.documents })
-  const events = [...carried, ...stack.events]
-  return { frame, separation, kind: "log", asText, came: bare.wire, view, events, stack, base, reframe }
+  return callOf(live, options, { kind: "log", asText, came: bare.wire, view, bare, events })
 }
 
 /** The call with the current view. If the messages come from the log, the frame contains them as the view shows them. */
@@ -193,7 +187,7 @@ async function finder(live: Live, view: View): Promise<(seq: number) => Message 
 async function translateMessages(live: Live, format: Format): Promise<Trace> {
   const view = await readView(live, live.at)
   const find = await finder(live, view)
-  const messages = view.items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
+  const messages = messagesOf(view, find)
   if (messages.every((message) => message.format === undefined || message.format === format)) return []
   const { messages: carried, lost } = translate(messages, format)
   const body: EntryBody = {

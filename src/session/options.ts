@@ -4,13 +4,14 @@ import type { Standing } from "../guard/operator/rule-file.ts"
 import { refuseValue } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { checkName, checkOptionNames, optionNames } from "../message/option-names.ts"
-import { present } from "../message/present.ts"
+import type { Words } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Caller } from "./log/entry.ts"
 import type { Redaction } from "./log/redact.ts"
+import type { MemoryLimits } from "./memory/memory.ts"
 import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
@@ -18,25 +19,14 @@ import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
 /** Compaction options of sessions: those of `compactRequest` that do not belong to a single request. */
 type ContextOptions = Pick<
   CompactOptions,
-  | "windowTokens"
-  | "reserveTokens"
-  | "strategy"
-  | "strategyOptions"
-  | "summarizer"
-  | "schema"
-  | "language"
-  | "policy"
-  | "toolBudgets"
+  Words<"windowTokens reserveTokens strategy strategyOptions summarizer schema language policy toolBudgets">
 >
 
-export type MemoryOptions = {
+export type MemoryOptions = Partial<MemoryLimits> & {
   /** Write facts to memory before they are compacted. */
   readonly flush?: boolean
   /** Insert memory about the user's latest message before it. Off by default. */
   readonly retrieve?: { readonly budgetTokens: number; readonly trustedOnly?: boolean }
-  /** Lines that a session, and all sessions of an agent together, may write to memory in a day; 2,000 and 10,000 by default. */
-  readonly sessionRowsPerDay?: number
-  readonly agentRowsPerDay?: number
 }
 
 /** Whose words are searched for standing rules. Rules that someone pins hold in any case. */
@@ -120,38 +110,21 @@ function checkHoldfastNames(options: HoldfastOptions): void {
   if (options.rules !== undefined) checkOptionNames(options.rules, rulesNames, owner, "rules")
 }
 
-const wholeNumbers = ["maxWaitMs", "summarizerMs", "speculations", "openSessions", "unsavedEntries"] as const
+/** Refuse what is not a whole number, or less than the least that is said beside its name. */
+function checkNumbers(values: object, least: Readonly<Record<string, number>>, within = ""): void {
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && least[name] !== undefined && !(Number.isSafeInteger(value) && value >= least[name]))
+      refuseValue(`${within}${name}`, `a whole number, at least ${least[name]}`, value)
+}
+
+const leastOfHoldfast = { maxWaitMs: 0, summarizerMs: 0, speculations: 0, openSessions: 0, unsavedEntries: 0 }
 
 /** Refuse invalid options, before anything is opened. */
 export function checkHoldfastOptions(options: HoldfastOptions): void {
   checkHoldfastNames(options)
-  for (const name of wholeNumbers) {
-    const value = options[name]
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      refuseValue(name, "a whole number, at least 0", value)
-  }
-  const { windowTokens, reserveTokens, strategy, strategyOptions, summarizer, schema, language, policy, toolBudgets } =
-    options
-  checkOptions({
-    format: options.format ?? "openai-chat",
-    ...present({
-      windowTokens,
-      reserveTokens,
-      strategy,
-      strategyOptions,
-      summarizer,
-      schema,
-      language,
-      policy,
-      toolBudgets,
-    }),
-    ...present({ pins: options.pins }),
-  })
-  for (const name of ["sessionRowsPerDay", "agentRowsPerDay"] as const) {
-    const value = options.memory?.[name]
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      refuseValue(`memory.${name}`, "a whole number, at least 0", value)
-  }
+  checkNumbers(options, leastOfHoldfast)
+  checkOptions({ ...options, format: options.format ?? "openai-chat" })
+  checkNumbers(options.memory ?? {}, { sessionRowsPerDay: 0, agentRowsPerDay: 0 }, "memory.")
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
     refuseValue("agent", "a name", options.agent)
   if (options.guard !== undefined) {
@@ -164,13 +137,9 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   }
   const find = options.rules?.find
   if (find !== undefined && !findNames.includes(find)) refuseValue("rules.find", `one of ${findNames.join(", ")}`, find)
-  if (
-    options.finder !== undefined &&
-    options.finder !== "built-in" &&
-    options.finder !== "none" &&
-    typeof options.finder !== "function"
-  )
-    refuseValue("finder", "built-in, none or a function", options.finder)
+  const { finder = "none" } = options
+  if (finder !== "built-in" && finder !== "none" && typeof finder !== "function")
+    refuseValue("finder", "built-in, none or a function", finder)
   for (const rule of options.redact ?? []) {
     if (rule === "defaults") continue
     const pattern = rule instanceof RegExp ? rule : rule.pattern
@@ -182,18 +151,11 @@ const prepareNames = optionNames<PrepareOptions>()(
   "format body request model system tools maxOutputTokens stream windowTokens reserveTokens focus occasion maxWaitMs isSent repair whenStoreIsAway stack",
 )
 
-const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 } as const
-
 /** Refuse invalid options of one call. */
 export function checkPrepareOptions(options: PrepareOptions): void {
   checkOptionNames(options, prepareNames, "prepare")
   if (options.stack !== undefined) checkStackOption(options.stack, "prepare")
-  for (const name of ["windowTokens", "reserveTokens", "maxOutputTokens", "maxWaitMs"] as const) {
-    const value = options[name]
-    const least = callNumbers[name]
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
-      refuseValue(name, `a whole number, at least ${least}`, value)
-  }
+  checkNumbers(options, { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 })
   const { request } = options
   if (request !== undefined && !(typeof request?.wire === "string" && Array.isArray(request.messages)))
     refuseValue("request", "a request as decodeRequest reads it", request)

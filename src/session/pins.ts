@@ -7,7 +7,7 @@ import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import { rulesNamed } from "../rules/read-withdrawals.ts"
 import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
-import type { Journal } from "./journal.ts"
+import { readEach } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
@@ -36,7 +36,12 @@ export async function pin(
     const shared = await live.shared.pin(tenant === "" ? body : { ...body, tenant })
     return { ...shared, state: "in-force", conflicts: [] }
   }
-  const { entries } = await live.journal.commit(() => [body])
+  return writePin(live, body)
+}
+
+/** Write a rule behind what else is to be written with it. */
+async function writePin({ journal }: Live, body: RuleBody, before: readonly EntryBody[] = []): Promise<SessionPin> {
+  const { entries } = await journal.commit(() => [...before, body])
   const made = entries.find((entry) => entry.body.type === "rule-pinned")
   return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
 }
@@ -63,8 +68,7 @@ export async function unpin(live: Live, name: string): Promise<SessionPin> {
   if (await live.shared.unpin(found.id, live.owner)) return found
   const seq = seqOf(found.id)
   if (seq === undefined) throw new HoldfastError({ code: "pin-unknown", pin: found.id })
-  const body: EntryBody = { type: "rule-unpinned", pin: seq }
-  await live.journal.commit(() => [body])
+  await live.journal.commit(() => [{ type: "rule-unpinned", pin: seq }])
   return found
 }
 
@@ -82,18 +86,8 @@ export async function demote(live: Live, name: string): Promise<SessionPin> {
     throw new HoldfastError({ code: "pin-shared", pin: found.id, scope: found.scope })
   if (found.channel === "memory") return found
   const { text, kind, context } = found
-  const body: RuleBody = {
-    type: "rule-pinned",
-    text,
-    channel: "memory",
-    by: "found",
-    kind,
-    source: demoted,
-    ...present({ context }),
-  }
-  const { entries } = await live.journal.commit(() => [{ type: "rule-unpinned", pin: seq }, body])
-  const made = entries.find((entry) => entry.body.type === "rule-pinned")
-  return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
+  const said = { text, channel: "memory", by: "found", kind, source: demoted, ...present({ context }) } as const
+  return writePin(live, { type: "rule-pinned", ...said }, [{ type: "rule-unpinned", pin: seq }])
 }
 
 export async function pins(live: Live, { all = false }: { readonly all?: boolean }): Promise<readonly SessionPin[]> {
@@ -229,8 +223,7 @@ type InConversation = (seq: number) => boolean
 async function readConversation(live: Live): Promise<InConversation> {
   const { journal, reached } = live
   const outline = journal.outline()
-  const branches = outline.ofType("branch-opened")
-  const ends = await readEach(journal, branches, "branch-opened", (body) => body.reached ?? 0, reached)
+  const ends = await readEach(journal, "branch-opened", (body) => body.reached ?? 0, reached)
   const tips = ends.filter((tip) => tip > 0)
   const current = messagesUpTo(live)
   return (seq) => current.has(seq) || tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
@@ -259,23 +252,8 @@ export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
   return (await readPins(live).catch(ignoreProblem)) ?? ledgerOf(live, [...live.rules.values()])
 }
 
-/** What is made of entries, each read only once, because entries never change; `made` keeps it. */
-export async function readEach<Type extends EntryBody["type"], Made>(
-  { entries }: Pick<Journal, "entries">,
-  seqs: readonly number[],
-  type: Type,
-  make: (body: Extract<EntryBody, { type: Type }>, seq: number) => Made,
-  made: Map<number, Made>,
-): Promise<readonly Made[]> {
-  const missing = seqs.filter((seq) => !made.has(seq))
-  const isOfType = (body: EntryBody): body is Extract<EntryBody, { type: Type }> => body.type === type
-  if (missing.length > 0)
-    for (const { seq, body } of (await entries(missing)).values()) if (isOfType(body)) made.set(seq, make(body, seq))
-  return seqs.flatMap((seq) => made.get(seq) ?? [])
-}
-
 const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
-  readEach(journal, journal.outline().ofType("rule-pinned"), "rule-pinned", (body, seq) => pinOf(seq, body), rules)
+  readEach(journal, "rule-pinned", (body, seq) => pinOf(seq, body), rules)
 
 /**
  * Withdrawn rules. A rule that was withdrawn because its message was abandoned is in force again if the message is back, and a rule
@@ -283,13 +261,8 @@ const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
  */
 async function withdrawn({ journal, unpinned }: Live, isInConversation: InConversation): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
-  const seqs = outline.ofType("rule-unpinned")
-  const read = ({ rewound, said }: Extract<EntryBody, { type: "rule-unpinned" }>) => ({
-    rewound: rewound === true,
-    said,
-  })
-  await readEach(journal, seqs, "rule-unpinned", read, unpinned)
-  const ids = seqs.flatMap((seq) => {
+  await readEach(journal, "rule-unpinned", ({ rewound, said }) => ({ rewound: rewound === true, said }), unpinned)
+  const ids = outline.ofType("rule-unpinned").flatMap((seq) => {
     const pin = outline.reference(seq) ?? 0
     const said = outline.reference(pin)
     const taken = unpinned.get(seq)

@@ -3,7 +3,7 @@ import { documentsIn, markMessages } from "../compact/stack/place-stack.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { flushSteps } from "../compact/state/flush.ts"
 import { assert } from "../message/assert.ts"
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, ignoreCodes, problemOrThrow } from "../message/errors.ts"
 import { isSpoken } from "../message/fence.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOfMessage } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -76,7 +76,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   // The entries that the call refers to have moved: the store came back during the call, and others had written to it. Start again.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
   await expectSummary(live, outcome.budgeted)
-  startBackgroundWork(preparing, outcome, outcome.view !== undefined)
+  startBackgroundWork(preparing, outcome)
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })
@@ -168,18 +168,14 @@ async function decideWithNewStack(preparing: Preparing, decisions: number): Prom
   const inForce = { seq: 0, stack, source, ttl: call.stack.inForce?.ttl ?? "5m", documents: documentsIn(stack) }
   const next = await withOtherStack(live, call, inForce)
   const notes: LogEvent[] = []
-  const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch((error: unknown) => {
-    if (error instanceof HoldfastError && noRoomCodes.has(error.problem.code)) return undefined
-    throw error
-  })
+  const noRoom = ignoreCodes("floor-exceeds-window", "budget-impossible")
+  const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch(noRoom)
   if (outcome === undefined || outcome.isHeld === true) return outcome
   const installed = await installStack(live, waiting, "compaction", { meter })
   live.frame = next.base
   preparing.notes.push(...notes)
   return { ...outcome, trace: [...installed.events, ...outcome.trace], stack: installed }
 }
-
-const noRoomCodes: ReadonlySet<string> = new Set(["floor-exceeds-window", "budget-impossible"])
 
 const reassertedEvent = (missing: readonly Pin[]): LogEvent => ({
   type: "pins-reasserted",
@@ -291,14 +287,12 @@ async function expectSummary(live: Live, { plan, contextTokens }: Budgeted): Pro
 }
 
 /** Start the background work of a plan after the call: memory flush and speculative summary. */
-function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, compacted: boolean): void {
+function startBackgroundWork(preparing: Preparing, { budgeted, wire, view }: Outcome): void {
   const { live } = preparing
   const { plan, contextTokens } = budgeted
-  const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
+  const flushes = view !== undefined || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
-    live.later("memory", async () => {
-      await flushMemory(live, preparing.call)
-    })
+    live.later("memory", () => flushMemory(live, preparing.call))
   }
   const isWritten = (): boolean => live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
   if (plan.type === "leave" && plan.speculate && isWritten()) {
@@ -312,13 +306,13 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, 
 const maxMessages = 5000
 
 /** Write the messages since the last flush to memory before they are compacted, from the request where that has them. */
-async function flushMemory(live: Live, { frame, separation }: Call): Promise<number> {
+async function flushMemory(live: Live, { frame, separation }: Call): Promise<void> {
   const { journal, at } = live
   const outline = journal.outline()
   const last = outline.ofType("memory-flushed").at(-1)
   const upTo = last === undefined ? 0 : (outline.reference(last) ?? 0)
   const path = outline.path(at, upTo) ?? outline.path(at) ?? []
-  if (path.length === 0) return 0
+  if (path.length === 0) return
   const newest = path.slice(-maxMessages)
   const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
   const isShown = newest.every((seq) => byId.has(entryId(seq)))
@@ -336,7 +330,6 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
   await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
   const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
   live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
-  return written.length
 }
 
 async function readConversation(live: Live, seqs: readonly number[]): Promise<Transcript> {
@@ -371,7 +364,10 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
     count: meter.text,
     exclude: (text) => shownTexts.some((said) => said.includes(text)),
     ...present({ trustedOnly: wanted.trustedOnly }),
-  }).catch((error: unknown) => continueWithout(live, error))
+  }).catch((error: unknown) => {
+    // If memory is unavailable, report that and continue without it.
+    live.emit({ type: "background-failed", work: "memory", problem: problemOrThrow(error) })
+  })
   if (found === undefined) return unchanged
   const made: Message = {
     id: messageId(`r${last.entry}`),
@@ -383,10 +379,4 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
     call: await withNewView(live, call),
     events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
   }
-}
-
-/** If memory is unavailable, report that and continue without it. */
-function continueWithout(live: Live, error: unknown): undefined {
-  if (!(error instanceof HoldfastError)) throw error
-  live.emit({ type: "background-failed", work: "memory", problem: error.problem })
 }

@@ -3,6 +3,7 @@ import { channelOf, fence } from "../message/fence.ts"
 import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { rankTexts } from "../store/search-terms.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, entryOfHandle, handleFor, rangeHandleFor } from "./log/entry.ts"
 import { readMessages } from "./view.ts"
@@ -89,11 +90,9 @@ const maxRecalled = 20_000
 /** The messages up to an entry as text, those of histories that the client itself compacted included. */
 async function conversationText(live: Live, seq: number): Promise<string> {
   const outline = live.journal.outline()
-  const branches = outline.ofType("branch-opened").filter((entry) => entry < seq)
-  const entries = await live.journal.entries(branches)
-  const reached = [...entries.values()].flatMap(({ body }) =>
-    body.type === "branch-opened" && body.reached !== undefined ? [body.reached] : [],
-  )
+  const before = outline.ofType("branch-opened").filter((entry) => entry < seq)
+  const branches = await entriesOfType(live.journal, "branch-opened", before)
+  const reached = branches.flatMap(({ body }) => body.reached ?? [])
   const seqs = new Set([...reached, seq].flatMap((at) => outline.path(at) ?? []))
   const messages = await readMessages(live, [...seqs].sort((one, other) => one - other).slice(-maxRecalled))
   return messages.flatMap(messageText).join("\n")
@@ -268,7 +267,6 @@ export function fenceStored(text: string, labels: Readonly<Record<string, string
 
 /** The secret of the session's handles: stored when the session was opened, and never shown. */
 export async function readSecret({ journal }: Live): Promise<string | undefined> {
-  const [first] = journal.outline().ofType("session-opened")
-  const body = first === undefined ? undefined : (await journal.entries([first])).get(first)?.body
-  return body?.type === "session-opened" ? body.secret : undefined
+  const [opened] = await entriesOfType(journal, "session-opened")
+  return opened?.body.secret
 }

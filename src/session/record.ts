@@ -9,13 +9,13 @@ import { memoryEnd, memoryStart } from "../message/fence.ts"
 import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { appendAnswer } from "./ingest.ts"
-import type { Live } from "./live.ts"
+import { readEach } from "./journal.ts"
+import { type Live, learnFromUsage } from "./live.ts"
 import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
 import { type ResponseLike, readResponse } from "./log/read-response.ts"
 import { requireLog } from "./open-call.ts"
-import { learnFromUsage } from "./open-live.ts"
 import type { HoldfastOptions } from "./options.ts"
 import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
@@ -57,12 +57,15 @@ export async function recordResponse(
   reported?: Usage,
   { recalled = [], isUncounted = false, calls = 1 }: RecordOptions = {},
 ): Promise<Recorded> {
-  const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
+  const answer = answerOf(live, response)
   const usage = reported ?? answer.usage
-  const told = reportOf(live, usage, calls)
-  const report = told === undefined || !isUncounted ? told : { ...told, estimatedTokens: 0 }
+  const { sent } = live
+  const report =
+    usage === undefined || sent === undefined
+      ? undefined
+      : reportOf({ model: sent.model, usage, calls }, isUncounted ? 0 : sent.tokens)
   const beside = report === undefined ? [] : [report]
-  const { placed } = await appendAnswer(live, answer.messages, (from) => [
+  const placed = await appendAnswer(live, answer.messages, (from) => [
     ...beside,
     ...(recalled.length === 0 || from === 0 ? [] : [recalledBody(recalled, from, live.newId())]),
   ])
@@ -98,29 +101,19 @@ export type UsageReport = { readonly model: string; readonly usage: Usage; reado
 
 /** Record the usage of calls whose responses are in the history; their requests were not counted, so nothing is learned. */
 export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
-  const bodies = reports.map(
-    ({ calls = 1, ...report }): Report => ({
-      type: "usage-reported",
-      estimatedTokens: 0,
-      ...report,
-      ...(calls > 1 ? { calls } : {}),
-    }),
-  )
+  const bodies = reports.map((report) => reportOf(report))
   await journal.commit(() => bodies)
 }
 
 type Report = Extract<EntryBody, { type: "usage-reported" }>
 
-const reportOf = ({ sent }: Live, usage: Usage | undefined, calls: number): Report | undefined =>
-  usage === undefined || sent === undefined
-    ? undefined
-    : {
-        type: "usage-reported",
-        model: sent.model,
-        estimatedTokens: sent.tokens,
-        usage,
-        ...(calls > 1 ? { calls } : {}),
-      }
+const reportOf = ({ model, usage, calls = 1 }: UsageReport, estimatedTokens = 0): Report => ({
+  type: "usage-reported",
+  model,
+  estimatedTokens,
+  usage,
+  ...(calls > 1 ? { calls } : {}),
+})
 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
@@ -143,7 +136,7 @@ type CurrentGuard = {
 async function currentGuardOf(live: Live, stored?: string): Promise<CurrentGuard | undefined> {
   const { guard: own, operator } = live.options
   const standing = await operator?.refresh()
-  const guarding = withRules(own, joined(own, standing?.guard), await ruleGuardOf(live))
+  const guarding = joined(own, [standing?.guard, await ruleGuardOf(live)])
   if (guarding === undefined) return undefined
   const { guard } = guarding
   const asks = asksSpent(guard)
@@ -171,14 +164,17 @@ async function sumsOf(
   asks: CurrentGuard["asks"],
   stored: string | undefined,
 ): Promise<Sums> {
-  if (!asks.inSession && !asks.beyond) return spending.known(spender, stored)
-  try {
-    return await spending.read(spender, stored)
-  } catch (error) {
-    if (asks.beyond || !(error instanceof HoldfastError)) throw error
-    return spending.known(spender, stored)
-  }
+  const known = (): Sums => spending.known(spender, stored)
+  return asks.inSession || asks.beyond ? spending.read(spender, stored).catch(unlessBeyond(asks, known)) : known()
 }
+
+/** Without a limit for more than the session, what the session's own log has or will have is enough while the store is away. */
+const unlessBeyond =
+  <Value>({ beyond }: CurrentGuard["asks"], otherwise: () => Value) =>
+  (error: unknown): Value => {
+    if (beyond || !(error instanceof HoldfastError)) throw error
+    return otherwise()
+  }
 
 /** Add what calls spend to what all sessions spend; false where others spent so much meanwhile that it is no longer allowed. */
 async function addSpending(
@@ -189,43 +185,20 @@ async function addSpending(
   of?: CallOfResponse,
 ): Promise<boolean> {
   if (minor === 0 || (!asks.inSession && !asks.beyond)) return true
-  try {
-    return await spending.add(spender, minor, isAllowed, of)
-  } catch (error) {
-    if (asks.beyond || !(error instanceof HoldfastError)) throw error
-    // The session's own log has it, or will have it when the store is back.
-    return true
-  }
+  return spending.add(spender, minor, isAllowed, of).catch(unlessBeyond(asks, () => true))
 }
 
-/** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
-function joined(own: HoldfastOptions["guard"], laid: Guard | undefined): Guarding | undefined {
+/**
+ * The guard of the options, beside the operator's policies and those from the session's rules. The others count in any case: who only tries
+ * out a guard of their own does not switch them off, and a policy from a rule says itself whether it is only observed.
+ */
+function joined(own: HoldfastOptions["guard"], beside: readonly (Guard | undefined)[]): Guarding | undefined {
   const { guard, fromRules: _, ...use } = own ?? {}
-  if (guard === undefined || laid === undefined) {
-    const alone = guard ?? laid
-    return alone === undefined
-      ? undefined
-      : { ...use, ...(guard === undefined ? { mode: "enforce" } : {}), guard: alone }
-  }
-  if (use.mode !== "observe") return { ...use, guard: joinGuards([guard, laid]) }
-  return { ...use, guard: joinGuards([onTrial(guard), laid]), mode: "enforce" }
-}
-
-/** Policies from the session's rules beside all others: each of them says itself whether it is only observed. */
-function withRules(
-  own: HoldfastOptions["guard"],
-  guarding: Guarding | undefined,
-  rules: Guard | undefined,
-): Guarding | undefined {
-  if (rules === undefined) return guarding
-  if (guarding === undefined) {
-    const { guard: _, fromRules: _mode, mode: _own, ...use } = own ?? {}
-    return { ...use, guard: rules }
-  }
-  const { guard, mode } = guarding
-  return mode === "observe"
-    ? { ...guarding, guard: joinGuards([onTrial(guard), rules]), mode: "enforce" }
-    : { ...guarding, guard: joinGuards([guard, rules]) }
+  const laid = beside.filter((one) => one !== undefined)
+  const mine = guard === undefined ? [] : [laid.length > 0 && use.mode === "observe" ? onTrial(guard) : guard]
+  const [first, ...others] = [...mine, ...laid]
+  if (first === undefined) return undefined
+  return { ...use, ...(laid.length === 0 ? {} : { mode: "enforce" }), guard: joinGuards([first, ...others]) }
 }
 
 /**
@@ -326,23 +299,12 @@ async function accountOf(live: Live, sure: boolean): Promise<Account> {
   try {
     if (sure) await requireLog(live)
     await flushJudged(live)
-    await readSpent(live)
+    await readEach(live.journal, "calls-judged", (body) => body.spentMinor, live.spent)
   } catch (error) {
     if (sure || !(error instanceof HoldfastError)) throw error
   }
   const spent = [...live.spent.values()].reduce((sum, minor) => sum + minor, before)
   return { spentMinor: spent + spentWith(live.judged), judgements: countIn(live.journal.outline()) }
-}
-
-/** Each entry is read only once, because entries never change. */
-async function readSpent({ journal, spent }: Live): Promise<void> {
-  const missing = journal
-    .outline()
-    .ofType("calls-judged")
-    .filter((seq) => !spent.has(seq))
-  if (missing.length === 0) return
-  for (const { seq, body } of (await journal.entries(missing)).values())
-    if (body.type === "calls-judged") spent.set(seq, body.spentMinor)
 }
 
 /**

@@ -2,6 +2,7 @@ import { callNature } from "../compact/stages/tool-kind.ts"
 import { type CallId, callsIn, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
 import { createPerObject } from "../message/recall.ts"
 import { sha256Hex } from "../message/sha256.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, type RemovedLookup } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
@@ -107,19 +108,14 @@ export async function noteRereads(
   messages: Transcript,
 ): Promise<{ readonly count?: number; readonly events: readonly LogEvent[] }> {
   if (checkpoint === 0) return { events: [] }
-  const body = (await live.journal.entries([checkpoint])).get(checkpoint)?.body
-  if (body?.type !== "checkpoint-installed") return { events: [] }
-  const removed = body.removed ?? []
+  const [inForce] = await entriesOfType(live.journal, "checkpoint-installed", [checkpoint])
+  if (inForce === undefined) return { events: [] }
+  const { removed = [], node } = inForce.body
   const since = new Set(
-    items.flatMap((item) => (item.type === "shown" && item.entry > body.node ? [entryId(item.entry)] : [])),
+    items.flatMap((item) => (item.type === "shown" && item.entry > node ? [entryId(item.entry)] : [])),
   )
-  const found =
-    removed.length === 0
-      ? []
-      : rereadsAfter(
-          removed,
-          messages.filter(({ id }) => since.has(id)),
-        )
+  const after = removed.length === 0 ? [] : messages.filter(({ id }) => since.has(id))
+  const found = rereadsAfter(removed, after)
   const outline = live.journal.outline()
   const own = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
   const told = (await repeatedIn(live, own)).length
@@ -131,14 +127,12 @@ export async function noteRereads(
   return { count: found.length, events: [event] }
 }
 
-async function repeatedIn({ journal }: Live, seqs: readonly number[]): Promise<readonly RemovedLookup[]> {
-  const entries = await journal.entries(seqs)
-  return [...entries.values()].flatMap(({ body }) => (body.type === "lookups-repeated" ? body.lookups : []))
-}
+const repeatedIn = async ({ journal }: Live, seqs?: readonly number[]): Promise<readonly RemovedLookup[]> =>
+  (await entriesOfType(journal, "lookups-repeated", seqs)).flatMap(({ body }) => body.lookups)
 
 /** The newest call of each lookup that had to be repeated in this session: their results are kept better. */
 export async function favoredCalls(live: Live, messages: Transcript): Promise<ReadonlySet<CallId>> {
-  const repeated = await repeatedIn(live, live.journal.outline().ofType("lookups-repeated"))
+  const repeated = await repeatedIn(live)
   if (repeated.length === 0) return new Set()
   const keys = new Set(repeated.map(({ key }) => key))
   const newest = new Map(lookupsIn(messages).flatMap(({ key, callId }) => (keys.has(key) ? [[key, callId]] : [])))

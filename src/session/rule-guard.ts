@@ -11,6 +11,7 @@ import type { TemplateUse } from "../guard/policy/templates.ts"
 import { HoldfastError, ignoreProblem } from "../message/errors.ts"
 import { type Channel, trust } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { createRecent } from "../message/recall.ts"
 import type { Pin } from "../rules/pin.ts"
 import { forEachInSlices, runPaced } from "../store/pace.ts"
 import type { Live } from "./live.ts"
@@ -62,15 +63,7 @@ async function pinsNow(live: Live): Promise<readonly SessionPin[]> {
 }
 
 /** Compiling a rule is the same work for the same words. */
-const known = new Map<string, RulePolicy | UncompiledRule>()
-const maxKnown = 2000
-
-function compiled(text: string): RulePolicy | UncompiledRule {
-  const found = known.get(text) ?? compileRule(text)
-  if (known.size >= maxKnown) known.clear()
-  known.set(text, found)
-  return found
-}
+const compiled = createRecent<RulePolicy | UncompiledRule>(compileRule, 2000)
 
 /** Guards by their policies: sessions of one agent have the same rules. */
 const guards = new Map<string, Promise<Guard | undefined>>()

@@ -2,7 +2,16 @@ import { scan } from "../compact/gate/scan.ts"
 import { documentName, type InjectedDocument } from "../compact/stack/separate.ts"
 import { outputsIn } from "../compact/state/written-command.ts"
 import { channelOf, ownText } from "../message/fence.ts"
-import type { CallId, Channel, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
+import {
+  type CallId,
+  type Channel,
+  callsIn,
+  type Message,
+  type Part,
+  type Span,
+  type ToolCallPart,
+  type Transcript,
+} from "../message/message.ts"
 import { namesIn, present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
 import { findRules, findRulesInSteps, kindOfRule } from "../rules/find-rules.ts"
@@ -281,11 +290,7 @@ const maxLookBack = 40
 function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undefined {
   let calls: Map<CallId, ToolCallPart> | undefined
   return (id) => {
-    calls ??= new Map(
-      messages.flatMap(({ parts }) =>
-        parts.flatMap((part) => (part.type === "tool-call" ? [[part.callId, part]] : [])),
-      ),
-    )
+    calls ??= new Map(callsIn(messages).map((call) => [call.callId, call]))
     return calls.get(id)
   }
 }

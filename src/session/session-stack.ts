@@ -7,6 +7,7 @@ import { emptyStack, makeSection, makeStack, type Section, type Stack, sectionsO
 import { HoldfastError } from "../message/errors.ts"
 import { type Breakpoint, type ModelRequest, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import type { StackBody, StackSection } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
@@ -63,9 +64,11 @@ export async function stackForCall(live: Live, option: StackOption | undefined, 
 async function findStack(live: Live, options: StackOptions | undefined, room: StackRoom): Promise<CallStack> {
   const inForce = await readInForce(live)
   if (options === undefined && inForce === undefined) return { events: [] }
-  const read = await readSources(live, options, inForce)
-  if ("problem" in read) return { ...present({ inForce }), events: read.events }
-  const source = read.stack
+  const source = options === undefined ? emptyStack() : await live.stacks.read(options).catch(problemOnly)
+  if (source instanceof HoldfastError) {
+    if (inForce === undefined) throw source
+    return { inForce, events: reportRefused(live, source) }
+  }
   if (inForce === undefined) {
     return sectionsOf(source).length === 0
       ? { events: [] }
@@ -86,20 +89,9 @@ function mergedOptions(ofAll: StackOption | undefined, ofCall: StackOption | und
   return { ...(ofAll === undefined ? {} : optionsOf(ofAll)), ...(ofCall === undefined ? {} : optionsOf(ofCall)) }
 }
 
-type ReadSources = { readonly stack: Stack } | { readonly problem: true; readonly events: Trace }
-
-async function readSources(
-  live: Live,
-  options: StackOptions | undefined,
-  inForce: StackInForce | undefined,
-): Promise<ReadSources> {
-  if (options === undefined) return { stack: emptyStack() }
-  try {
-    return { stack: await live.stacks.read(options) }
-  } catch (error) {
-    if (inForce === undefined || !(error instanceof HoldfastError)) throw error
-    return { problem: true, events: reportRefused(live, error) }
-  }
+function problemOnly(error: unknown): HoldfastError {
+  if (error instanceof HoldfastError) return error
+  throw error
 }
 
 /** Report each problem once. */
@@ -146,8 +138,7 @@ function waitingOf(live: Live, source: Stack, options: StackOptions, room: Stack
     live.waitingStack = waiting
     return waiting
   } catch (error) {
-    if (error instanceof HoldfastError) return error
-    throw error
+    return problemOnly(error)
   }
 }
 
@@ -222,10 +213,10 @@ function bodyOf({ stack, source, ...fitted }: WaitingStack, ttl: Breakpoint): St
 export async function readInForce(live: Live): Promise<StackInForce | undefined> {
   const seq = newestOf(live.journal.outline())
   if (seq === 0 || live.promptStack?.seq === seq) return live.promptStack
-  const body = (await live.journal.entries([seq])).get(seq)?.body
-  const read = body?.type === "stack-installed" ? stackOfBody(body) : undefined
-  if (body?.type !== "stack-installed" || read === undefined) return live.promptStack
-  live.promptStack = { seq, ...read, ttl: body.ttl, documents: documentsIn(read.stack) }
+  const [newest] = await entriesOfType(live.journal, "stack-installed", [seq])
+  const read = newest === undefined ? undefined : stackOfBody(newest.body)
+  if (newest !== undefined && read !== undefined)
+    live.promptStack = { seq, ...read, ttl: newest.body.ttl, documents: documentsIn(read.stack) }
   return live.promptStack
 }
 

@@ -15,14 +15,13 @@ import {
   type Overview,
   overview,
 } from "./inspect.ts"
-import type { Live } from "./live.ts"
+import { type Live, loadSession } from "./live.ts"
 import { verifyLog } from "./log/chain.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
 import type { ResponseLike } from "./log/read-response.ts"
 import type { MemorySearch } from "./memory/memory.ts"
 import { requireLog } from "./open-call.ts"
-import { loadSession } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
 import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
@@ -63,17 +62,23 @@ type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = P
 }
 
 /** Prepares the next model call. The type of the resulting body is that of the given body, or follows from the format. */
-export type Prepare = {
-  (
+export type Prepare = ReturnType<typeof createPrepare>
+
+function createPrepare(prepareWith: (options: PrepareOptions) => Promise<Prepared>) {
+  function prepareNext(
     options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
   ): Promise<Prepared<string>>
-  <Body extends object, Of extends Format>(
+  function prepareNext<Body extends object, Of extends Format>(
     options: PrepareOptions & { readonly body: Body; readonly format: Of },
   ): Promise<Prepared<FilledBody<Body, Of>>>
-  <Of extends Format, GivenTool = never, Streamed extends boolean = false>(
+  function prepareNext<Of extends Format, GivenTool = never, Streamed extends boolean = false>(
     options: UnfilledOptions<Of, GivenTool, Streamed>,
   ): Promise<Prepared<RequestBody<Of, GivenTool, Streamed>>>
-  (options?: PrepareOptions): Promise<Prepared>
+  function prepareNext(options?: PrepareOptions): Promise<Prepared>
+  function prepareNext(options: PrepareOptions = {}): Promise<Prepared> {
+    return prepareWith(options)
+  }
+  return prepareNext
 }
 
 /** A stored conversation. Its log contains every message in full; what a model is shown is compiled from the log. */
@@ -154,23 +159,10 @@ export function createSession(id: string, deps: SessionDeps): Session {
       await requireLog(live)
       return act(live)
     })
-  function prepareNext(
-    options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
-  ): Promise<Prepared<string>>
-  function prepareNext<Body extends object, Of extends Format>(
-    options: PrepareOptions & { readonly body: Body; readonly format: Of },
-  ): Promise<Prepared<FilledBody<Body, Of>>>
-  function prepareNext<Of extends Format, GivenTool = never, Streamed extends boolean = false>(
-    options: UnfilledOptions<Of, GivenTool, Streamed>,
-  ): Promise<Prepared<RequestBody<Of, GivenTool, Streamed>>>
-  function prepareNext(options?: PrepareOptions): Promise<Prepared>
-  function prepareNext(options: PrepareOptions = {}): Promise<Prepared> {
-    return use((live) => prepare(live, options))
-  }
   return {
     id,
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
-    prepare: prepareNext,
+    prepare: createPrepare((options) => use((live) => prepare(live, options))),
     record: (response, usage, options) => use((live) => recordResponse(live, response, usage, options)),
     reportUsage: (reports) => use((live) => reportUsage(live, reports)),
     judge: (response) => judgeResponse(use, response),
@@ -210,7 +202,7 @@ async function sessionStack(live: Live): Promise<SessionStack | undefined> {
 
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
   const known = format ?? live.options.format ?? live.frame?.format
-  const { placed } = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
+  const placed = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
   const ids = placed.map(entryId)
   const durable = live.journal.isDurable()
   if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })

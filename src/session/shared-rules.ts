@@ -4,22 +4,11 @@ import type { Pin } from "../rules/pin.ts"
 import { createLock } from "../store/pace.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
-import { createJournal } from "./journal.ts"
+import { createJournal, readEach } from "./journal.ts"
 import type { RuleBody } from "./log/entry.ts"
-import { pinOf, readEach } from "./pins.ts"
+import { pinOf } from "./pins.ts"
 
-/** Rules of all sessions of an agent or a tenant, withdrawn ones included. Without a tenant they hold in all sessions. */
-export type SharedRules = {
-  readonly read: (owner: MemoryOwner) => Promise<readonly Pin[]>
-  /** Read the rules if they were never read; throws a Problem if that fails. */
-  readonly require: () => Promise<void>
-  readonly isGone: (id: string) => boolean
-  readonly pin: (body: RuleBody) => Promise<Pin>
-  /** Returns false for a rule that is not of this tenant, or not in force for this agent. */
-  readonly unpin: (id: string, owner: MemoryOwner) => Promise<boolean>
-  /** Write pending entries, if the store is available again. */
-  readonly save: () => Promise<void>
-}
+export type SharedRules = ReturnType<typeof createSharedRules>
 
 type SharedRulesOptions = {
   readonly store: Store
@@ -32,8 +21,11 @@ const freshMs = 1000
 /** Limit on pending entries: far more than anyone pins by hand while the store is unavailable. */
 const maxUnsaved = 1000
 
-/** Shared rules have a log of their own; their ids are their sequence numbers in it: `s12`. */
-export function createSharedRules({ store, now, redact }: SharedRulesOptions): SharedRules {
+/**
+ * Rules of all sessions of an agent or a tenant, withdrawn ones included. Without a tenant they hold in all sessions. They have a log of
+ * their own; their ids are their sequence numbers in it: `s12`.
+ */
+export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
   const known = new Map<number, SharedPin>()
   const journal = createJournal({
     store,
@@ -50,6 +42,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   // Many sessions call this concurrently.
   const lock = createLock()
 
+  /** Write pending entries, if the store is available again. */
   const save = async (): Promise<void> => {
     if (!journal.isDurable()) await journal.commit(() => [])
   }
@@ -67,24 +60,25 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   const read = async ({ tenant, agent }: MemoryOwner): Promise<readonly SharedPin[]> => {
     // If the store is unavailable, the known rules stay.
     await refresh().catch(ignoreProblem)
-    const seqs = journal.outline().ofType("rule-pinned")
-    const pins = await readEach(journal, seqs, "rule-pinned", (body, seq) => sharedPin(seq, body), known)
+    const pins = await readEach(journal, "rule-pinned", (body, seq) => sharedPin(seq, body), known)
     return pins.filter((pin) => (pin.tenant ?? tenant) === tenant && (pin.agent ?? agent) === agent)
   }
   return {
-    read: (owner) => lock(() => read(owner)),
-    require: () => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
-    isGone: (id) => {
+    read: (owner: MemoryOwner): Promise<readonly Pin[]> => lock(() => read(owner)),
+    /** Read the rules if they were never read; throws a Problem if that fails. */
+    require: (): Promise<void> => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
+    isGone: (id: string): boolean => {
       const seq = seqOfShared(id)
       return seq !== undefined && gone().has(seq)
     },
-    pin: (body) =>
+    pin: (body: RuleBody): Promise<Pin> =>
       lock(async () => {
         const { entries } = await journal.commit(() => [body])
         const made = entries.find((entry) => entry.body.type === "rule-pinned")
         return sharedPin(made?.seq ?? 0, body)
       }),
-    unpin: (id, owner) =>
+    /** Returns false for a rule that is not of this tenant, or not in force for this agent. */
+    unpin: (id: string, owner: MemoryOwner): Promise<boolean> =>
       lock(async () => {
         const pin = seqOfShared(id)
         const own = (await read(owner)).find((one) => one.id === id && (one.tenant ?? "") === owner.tenant)
@@ -92,7 +86,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
         await journal.commit(() => [{ type: "rule-unpinned", pin }])
         return true
       }),
-    save: () => lock(save),
+    save: (): Promise<void> => lock(save),
   }
 }
 

@@ -25,24 +25,7 @@ export type Spender = MemoryOwner & {
 /** What was spent before as policies ask for it, and in the session by what its own log does not have: other agents, bypassed requests. */
 export type Sums = { readonly by: SpentBy; readonly besideMinor: number }
 
-/** What sessions of all agents and tenants spend, in a log that every process on the store adds to. */
-export type Spending = {
-  /** Throws a Problem if the store cannot be read. What the calls of the response `except` spent is left out. */
-  readonly read: (spender: Spender, except?: string) => Promise<Sums>
-  /** As last read. */
-  readonly known: (spender: Spender, except?: string) => Sums
-  /** Was the call counted, as last read? */
-  readonly has: (spender: Spender, of: CallOfResponse) => boolean
-  /** What the session's own log has of that response, as last read. */
-  readonly inLog: (spender: Spender, response: string) => number
-  /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
-  readonly add: (
-    spender: Spender,
-    minor: number,
-    isAllowed: (sums: Sums) => boolean,
-    of?: CallOfResponse,
-  ) => Promise<boolean>
-}
+export type Spending = ReturnType<typeof createSpending>
 
 /** Entries read at a time. */
 const batchEntries = 5_000
@@ -51,16 +34,8 @@ const maxRaces = 32
 const dayMs = 24 * 60 * 60 * 1000
 const dayOf = (atMs: number): number => Math.floor(atMs / dayMs)
 
-type Accounts = {
-  readonly take: (purchase: Purchase, atMs: number) => void
-  readonly sums: (spender: Spender, atMs: number, except?: string) => Sums
-  readonly inLog: (spender: Spender, response: string) => number
-  readonly has: (spender: Spender, of: CallOfResponse) => boolean
-  readonly clear: () => void
-}
-
 /** Purchases added up, by everything that a limit may be about; those of a response by that as well. */
-function createAccounts(): Accounts {
+function createAccounts() {
   const sums = new Map<string, number>()
   const counted = new Set<string>()
   const callOf = ({ tenant }: Spender, { response, call }: Omit<CallOfResponse, "isRead">): string =>
@@ -69,7 +44,7 @@ function createAccounts(): Accounts {
     (sums.get(JSON.stringify(key)) ?? 0) -
     (except === undefined ? 0 : (sums.get(JSON.stringify(["response", except, ...key])) ?? 0))
   return {
-    take: ({ minor, response, call, ...spender }, atMs) => {
+    take: ({ minor, response, call, ...spender }: Purchase, atMs: number): void => {
       const { tenant, agent, session } = spender
       const count = (...key: readonly unknown[]): void => {
         for (const one of response === undefined ? [key] : [key, ["response", response, ...key]]) {
@@ -85,7 +60,7 @@ function createAccounts(): Accounts {
       if (session !== undefined) count("log", tenant, session)
       if (response !== undefined && call !== undefined) counted.add(callOf(spender, { response, call }))
     },
-    sums: (spender, atMs, except) => {
+    sums: (spender: Spender, atMs: number, except?: string): Sums => {
       const { tenant, agent, session } = spender
       const inSession = keysOf(spender).reduce((most, key) => Math.max(most, sum(except, "session", ...key)), 0)
       return {
@@ -98,17 +73,18 @@ function createAccounts(): Accounts {
         besideMinor: inSession - (session === undefined ? 0 : sum(except, "log", tenant, session)),
       }
     },
-    inLog: ({ tenant, session }, response) =>
+    inLog: ({ tenant, session }: Spender, response: string): number =>
       sums.get(JSON.stringify(["response", response, "log", tenant, session])) ?? 0,
-    has: (spender, of) => counted.has(callOf(spender, of)),
-    clear: () => {
+    has: (spender: Spender, of: CallOfResponse): boolean => counted.has(callOf(spender, of)),
+    clear: (): void => {
       sums.clear()
       counted.clear()
     },
   }
 }
 
-export function createSpending({ store, now }: { readonly store: Store; readonly now: () => number }): Spending {
+/** What sessions of all agents and tenants spend, in a log that every process on the store adds to. */
+export function createSpending({ store, now }: { readonly store: Store; readonly now: () => number }) {
   let head: Head = noHead
   const accounts = createAccounts()
   const take = ({ seq, hash, atMs, body }: StoredEntry): void => {
@@ -137,25 +113,27 @@ export function createSpending({ store, now }: { readonly store: Store; readonly
   }
   const lock = createLock()
   return {
+    /** As last read. */
     known,
+    /** Was the call counted, as last read? */
     has: accounts.has,
+    /** What the session's own log has of that response, as last read. */
     inLog: accounts.inLog,
-    read: (spender, except) =>
+    /** Throws a Problem if the store cannot be read. What the calls of the response `except` spent is left out. */
+    read: (spender: Spender, except?: string): Promise<Sums> =>
       lock(async () => {
         await refresh()
         return known(spender, except)
       }),
-    add: (spender, minor, isAllowed, of) =>
+    /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
+    add: (spender: Spender, minor: number, isAllowed: (sums: Sums) => boolean, of?: CallOfResponse): Promise<boolean> =>
       lock(async () => {
         for (let race = 0; race < maxRaces; race++) {
           await refresh()
           if (of?.isRead === true && accounts.has(spender, of)) return true
           if (!isAllowed(known(spender))) return false
-          const entry = entryOf({
-            ...spender,
-            minor,
-            ...(of === undefined ? {} : { response: of.response, call: of.call }),
-          })
+          const named = of === undefined ? {} : { response: of.response, call: of.call }
+          const entry = entryOf({ ...spender, minor, ...named })
           const written = await store.append(spendingLog, { after: head.seq, entries: [entry] })
           if (written.type !== "appended") continue
           take(entry)
@@ -199,23 +177,16 @@ export function asksSpent({ policies }: Guard): { readonly inSession: boolean; r
 }
 
 /** A guard that can be asked again about a call that it has judged, by what was spent until then. */
-type Rejudging = {
-  readonly guard: Guard
-  readonly isAllowed: (judged: JudgedCall, now: Circumstances) => boolean
-}
-
-export function createRejudging(guard: Guard): Rejudging {
+export function createRejudging(guard: Guard) {
   const calls = new WeakMap<Verdict, Parameters<Guard["judge"]>[0]>()
+  const judge: Guard["judge"] = (call, circumstances) => {
+    const verdict = guard.judge(call, circumstances)
+    calls.set(verdict, call)
+    return verdict
+  }
   return {
-    guard: {
-      ...guard,
-      judge: (call, circumstances) => {
-        const verdict = guard.judge(call, circumstances)
-        calls.set(verdict, call)
-        return verdict
-      },
-    },
-    isAllowed: ({ verdict, approved }, circumstances) => {
+    guard: { ...guard, judge },
+    isAllowed: ({ verdict, approved }: JudgedCall, circumstances: Circumstances): boolean => {
       const call = calls.get(verdict)
       return approved === true || call === undefined || guard.judge(call, circumstances).decision === "allow"
     },

@@ -9,7 +9,7 @@ import { createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
 import type { Live } from "./live.ts"
-import { type CheckpointBody, entryId, type Item, thaw } from "./log/entry.ts"
+import { entryId, type Item, seqOf, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 
 /** What is shown at one message of the log: the items of the checkpoint in force, and every message since. */
@@ -21,39 +21,6 @@ export type View = {
   /** Entries with infrastructure that are not among the items. */
   readonly standing: readonly number[]
 }
-
-/** Messages of ours beside those of the log: memory and handoffs before some entries, and recalled texts behind some. */
-type OwnMessages = {
-  readonly retrieved: ReadonlyMap<number, readonly Message[]>
-  readonly recalled: ReadonlyMap<number, readonly Message[]>
-}
-
-/** The view at a message: `since` are the entries after the checkpoint. */
-function viewOf(
-  at: number,
-  checkpoint: { readonly seq: number; readonly body: CheckpointBody } | undefined,
-  since: readonly number[],
-  own: OwnMessages,
-): View {
-  const items = [
-    ...(checkpoint === undefined
-      ? []
-      : [...checkpoint.body.items, ...madeItems(own.recalled.get(checkpoint.body.node) ?? [])]),
-    ...since.flatMap((entry) => sinceItems(entry, own)),
-  ]
-  const shown = new Set(items.flatMap((item) => (item.type === "shown" ? [item.entry] : [])))
-  const standing = (checkpoint?.body.standing ?? []).filter((entry) => !shown.has(entry))
-  return { at, checkpoint: checkpoint?.seq ?? 0, items, standing }
-}
-
-const madeItems = (messages: readonly Message[]): readonly Item[] =>
-  messages.map((message) => ({ type: "made", message }))
-
-const sinceItems = (entry: number, { retrieved, recalled }: OwnMessages): readonly Item[] => [
-  ...madeItems(retrieved.get(entry) ?? []),
-  { type: "shown", entry },
-  ...madeItems(recalled.get(entry) ?? []),
-]
 
 /** The entries whose messages a view needs. */
 export const entriesIn = ({ items, standing }: View): readonly number[] => [
@@ -146,16 +113,28 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   const isWanted = (entry: number): boolean => entry > seq && wanted.has(outline.reference(entry) ?? 0)
   const own = withOwnMessage.flatMap((type) => outline.ofType(type)).filter(isWanted)
   const entries = await journal.entries([...(seq === 0 ? [] : [seq]), ...own])
-  const retrieved = new Map<number, Message[]>()
-  const recalled = new Map<number, Message[]>()
+  const before = new Map<number, Item[]>()
+  const behind = new Map<number, Item[]>()
+  const add = (items: Map<number, Item[]>, entry: number, message: Message): void => {
+    items.set(entry, [...(items.get(entry) ?? []), { type: "made", message }])
+  }
   for (const { body } of entries.values()) {
-    if (body.type === "memory-retrieved" || body.type === "handoff-restored")
-      retrieved.set(body.before, [...(retrieved.get(body.before) ?? []), body.message])
-    if (body.type === "text-recalled") recalled.set(body.after, [...(recalled.get(body.after) ?? []), body.message])
+    if (body.type === "memory-retrieved" || body.type === "handoff-restored") add(before, body.before, body.message)
+    if (body.type === "text-recalled") add(behind, body.after, body.message)
   }
   const body = entries.get(seq)?.body
   assert(seq === 0 || body?.type === "checkpoint-installed", `entry ${seq} is not a checkpoint`)
-  return viewOf(at, body?.type === "checkpoint-installed" ? { seq, body } : undefined, since, { retrieved, recalled })
+  const checkpoint = body?.type === "checkpoint-installed" ? body : undefined
+  const items = [
+    ...(checkpoint === undefined ? [] : [...checkpoint.items, ...(behind.get(checkpoint.node) ?? [])]),
+    ...since.flatMap((entry): readonly Item[] => [
+      ...(before.get(entry) ?? []),
+      { type: "shown", entry },
+      ...(behind.get(entry) ?? []),
+    ]),
+  ]
+  const shown = new Set(items.flatMap((item) => (item.type === "shown" ? [item.entry] : [])))
+  return { at, checkpoint: seq, items, standing: (checkpoint?.standing ?? []).filter((entry) => !shown.has(entry)) }
 }
 
 /** The original messages of these entries. */
@@ -280,15 +259,15 @@ export function frameMessages(
   find: (seq: number) => Message | undefined,
 ): ModelRequest {
   const standing = view.standing.flatMap((seq) => find(seq) ?? [])
-  const shown = view.items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
-  return { ...frame, messages: [...frame.messages, ...standing, ...shown] }
+  return { ...frame, messages: [...frame.messages, ...standing, ...messagesOf(view, find)] }
 }
 
+/** The messages of a view, in full. */
+export const messagesOf = ({ items }: View, find: (seq: number) => Message | undefined): Transcript =>
+  items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
+
 /** The entries with infrastructure: whole messages, and messages that documents were separated from. */
-export function standingEntries(
-  { infrastructure, request }: Separation,
-  seqOf: (id: string) => number | undefined,
-): readonly number[] {
+export function standingEntries({ infrastructure, request }: Separation): readonly number[] {
   const holders = infrastructure.documents.flatMap(({ place }) => request.messages[place.message]?.id ?? [])
   const ids = new Set([...infrastructure.messages.map(({ id }) => id), ...holders])
   return [...ids].flatMap((id) => seqOf(id) ?? [])

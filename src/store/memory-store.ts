@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { isPayload } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
-import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
+import { searchAmong } from "./search-terms.ts"
 import {
   type Appended,
   type Batch,
@@ -19,6 +19,7 @@ import {
   type MemoryStore,
   noHead,
   possibleDuplicates,
+  type Range,
   type RowCount,
   type SessionFilter,
   type SessionId,
@@ -27,6 +28,7 @@ import {
   type StoredEntry,
   wholeRange,
 } from "./store.ts"
+import { corruptStore } from "./stored-row.ts"
 
 type Session = {
   readonly tenant: string
@@ -46,9 +48,9 @@ type Tables = {
   readonly sessions: Map<SessionId, Session>
   readonly payloads: Map<SessionId, Map<string, string>>
   readonly summaries: Map<SessionId, Map<string, string>>
-  readonly aliases: MemoryAliases
-  readonly jobs: MemoryJobs
-  readonly rows: MemoryRows
+  readonly aliases: ReturnType<typeof createMemoryAliases>
+  readonly jobs: ReturnType<typeof createMemoryJobs>
+  readonly rows: ReturnType<typeof createMemoryRows>
 }
 
 type MemoryStoreOptions = { readonly now?: () => number }
@@ -77,11 +79,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     isShared: false,
     append: (session, batch) => call(() => append(tables, session, batch, now())),
     head: (session) => call(() => headOf(entriesOf(session))),
-    read: (session, range) =>
-      call(() => {
-        const { from, to, limit } = wholeRange(range)
-        return entriesOf(session).slice(from - 1, Math.min(to, from - 1 + limit))
-      }),
+    read: (session, range) => call(() => entriesIn(entriesOf(session), range)),
     readEntries: (session, seqs) =>
       call(() => {
         const asked = new Set(seqs)
@@ -89,11 +87,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
         return [...asked].sort((one, other) => one - other).flatMap((seq) => entries[seq - 1] ?? [])
       }),
     outline: (session, range) =>
-      call(() => {
-        const { from, to, limit } = wholeRange(range)
-        const entries = entriesOf(session).slice(from - 1, Math.min(to, from - 1 + limit))
-        return entries.map(({ body: _, ...outline }) => outline)
-      }),
+      call(() => entriesIn(entriesOf(session), range).map(({ body: _, ...outline }) => outline)),
     payloads: (session, hashes) => call(() => payloadsOf(tables, session, hashes)),
     session: (session) => call(() => rowOf(tables, session)),
     sessions: (filter) => call(() => listSessions(tables, filter)),
@@ -114,6 +108,11 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       closed = true
     },
   })
+}
+
+function entriesIn(entries: readonly StoredEntry[], range: Range | undefined): readonly StoredEntry[] {
+  const { from, to, limit } = wholeRange(range)
+  return entries.slice(from - 1, Math.min(to, from - 1 + limit))
 }
 
 /** The characters of all entries and payloads. */
@@ -158,8 +157,7 @@ function payloadsOf(tables: Tables, session: SessionId, hashes: readonly string[
     hashes.map((hash) => {
       const text = tables.payloads.get(session)?.get(hash)
       if (text !== undefined && isPayload(text, hash)) return [hash, text]
-      const reason = text === undefined ? `payload ${hash} is missing` : `payload ${hash} is not what it was`
-      throw new HoldfastError({ code: "store-corrupt", store: "memory", session, reason })
+      throw corruptStore("memory", session, `payload ${hash} is ${text === undefined ? "missing" : "not what it was"}`)
     }),
   )
 }
@@ -235,13 +233,13 @@ function putFirst(table: Map<string, string>, key: string, text: string): boolea
   return true
 }
 
-/** The aliases of a memory store, by name and by session. */
-type MemoryAliases = Pick<Store, "putAliases" | "findAliases"> & {
-  /** Returns false if the session had none. */
-  readonly removeAll: (session: SessionId) => boolean
-}
+type Call = <Value>(work: () => Value) => Promise<Value>
 
-function createMemoryAliases(call: <Value>(work: () => Value) => Promise<Value>): MemoryAliases {
+/** What else has rows of a session; returns false if there was none. */
+type Removal = { readonly removeAll: (session: SessionId) => boolean }
+
+/** The aliases of a memory store, by name and by session. */
+function createMemoryAliases(call: Call): Pick<Store, "putAliases" | "findAliases"> & Removal {
   const bearers = new Map<string, FoundAlias>()
   const namesOf = new Map<SessionId, Set<string>>()
   const release = (name: string): void => {
@@ -271,12 +269,7 @@ function createMemoryAliases(call: <Value>(work: () => Value) => Promise<Value>)
 type StoredJob = { readonly job: Job; readonly attempt: number; readonly dueMs: number; readonly leasedUntilMs: number }
 
 /** The jobs of a memory store, in insertion order. */
-type MemoryJobs = JobStore & {
-  /** Returns false if the session had none. */
-  readonly removeAll: (session: SessionId) => boolean
-}
-
-function createMemoryJobs(call: <Value>(work: () => Value) => Promise<Value>): MemoryJobs {
+function createMemoryJobs(call: Call): JobStore & Removal {
   const jobs = new Map<string, StoredJob>()
   const nameOf = (session: SessionId, key: string): string => JSON.stringify([session, key])
   return {
@@ -320,13 +313,9 @@ function createMemoryJobs(call: <Value>(work: () => Value) => Promise<Value>): M
 }
 
 /** The memory rows of a memory store, in insertion order. */
-type MemoryRows = MemoryStore & {
-  readonly namesOf: (session: SessionId) => Holdings["memory"]
-  /** Returns false if the session had none. */
-  readonly removeAll: (session: SessionId) => boolean
-}
-
-function createMemoryRows(call: <Value>(work: () => Value) => Promise<Value>): MemoryRows {
+function createMemoryRows(
+  call: Call,
+): MemoryStore & Removal & { readonly namesOf: (session: SessionId) => Holdings["memory"] } {
   const rows = new Map<string, MemoryRow>()
   const nameOf = (session: SessionId, id: string): string => JSON.stringify([session, id])
   const ofSession = (session: SessionId): readonly MemoryRow[] =>
@@ -377,16 +366,10 @@ function createMemoryRows(call: <Value>(work: () => Value) => Promise<Value>): M
 }
 
 function search(rows: readonly MemoryRow[], query: MemoryQuery) {
-  const wanted = rows
-    .filter((row) => isWanted(row, query))
-    .reverse()
-    .sort((one, other) => other.atMs - one.atMs)
-    .map((row) => ({ row, terms: searchTerms(row.text) }))
-  return searchRows(query.text ?? "", query.limit, async (words, limit) =>
-    wanted
-      .filter(({ terms }) => words.every((word) => hasWord(terms, word)))
-      .slice(0, limit)
-      .map(({ row }) => row),
+  const wanted = rows.filter((row) => isWanted(row, query)).reverse()
+  return searchAmong(
+    wanted.sort((one, other) => other.atMs - one.atMs),
+    query,
   )
 }
 

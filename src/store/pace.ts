@@ -95,19 +95,11 @@ export function createTurns(now: () => number): Turns {
   }
 }
 
-type Queues = {
-  readonly add: (length: Length, work: Waiting) => void
-  readonly hasAny: () => boolean
-  readonly beginTurn: () => void
-  /** The next piece of work that waited before this turn. */
-  readonly take: (turn: number, isFirstHalf: boolean) => Waiting | undefined
-}
-
 /**
  * Short work gets the first half of a turn, unless it had the whole previous turn. The rest alternates between middle and long work. Older
  * work goes first: new work starts only if no short work waits, and work of middle length is ordered by age.
  */
-function createQueues(): Queues {
+function createQueues() {
   const fresh: Waiting[] = []
   const short: Waiting[] = []
   const middle: Waiting[] = []
@@ -116,18 +108,19 @@ function createQueues(): Queues {
   let hadOthers = true
   let isShortFirst = true
   return {
-    add: (length, work) => {
+    add: (length: Length, work: Waiting): void => {
       if (length === "new") fresh.push(work)
       else if (length === "short") short.push(work)
       else if (length === "long") long.push(work)
       else middle.splice(middle.findLastIndex(({ bornAt }) => bornAt <= work.bornAt) + 1, 0, work)
     },
-    hasAny: () => fresh.length + short.length + middle.length + long.length > 0,
-    beginTurn: () => {
+    hasAny: (): boolean => fresh.length + short.length + middle.length + long.length > 0,
+    beginTurn: (): void => {
       isShortFirst = hadOthers || middle.length + long.length === 0
       hadOthers = false
     },
-    take: (turn, isFirstHalf) => {
+    /** The next piece of work that waited before this turn. */
+    take: (turn: number, isFirstHalf: boolean): Waiting | undefined => {
       const others = isLongNext ? [long, middle] : [middle, long]
       const order = isFirstHalf && (isShortFirst || hadOthers) ? [short, fresh, ...others] : [...others, short, fresh]
       const queue = order.find((all) => all.some((work) => work.turn < turn))

@@ -2,6 +2,7 @@ import type { Client, Pool, PoolConfig } from "pg"
 import { HoldfastError, loadOptional, type Problem, refuseOption } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import type { StoreKeys } from "./sealed-store.ts"
 import { createRowReader, type StoredRow } from "./stored-row.ts"
 
 export const postgresRows = createRowReader("postgres")
@@ -150,17 +151,13 @@ const loadPg = (): Promise<typeof import("pg")> =>
     () => "pg",
   )
 
-export type PostgresOptions = {
+export type PostgresOptions = StoreKeys & {
   /** `postgres://user:password@host:port/database`, with `?sslmode=…` and the like. */
   readonly url: string
   readonly pool?: Partial<PoolLimits>
   /** The schema of the tables. Two stores in different schemas of one database are independent. */
   readonly schema?: string
   readonly now?: () => number
-  /** Encrypt every text with this key of 32 bytes. */
-  readonly key?: Uint8Array
-  /** The key that the store opens with from now on; `key` is the one until now. */
-  readonly nextKey?: Uint8Array
 }
 
 type PoolLimits = {
@@ -182,8 +179,8 @@ const defaults: PoolLimits = { max: 10, idleMs: 30_000, connectMs: 5_000, statem
 /** The longest timer (2^31 - 1). */
 const largest = 2_147_483_647
 
-/** A plain name without special characters. PostgreSQL cuts names at 63 bytes and reserves those with pg_. */
-const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
+/** PostgreSQL cuts names at 63 bytes. */
+const maxSchemaName = 63
 
 /** Names of the options. An invalid one is an `option-invalid` Problem, which never quotes the URL. */
 const postgresNames = optionNames<PostgresOptions>()("url pool schema now key nextKey")
@@ -192,8 +189,7 @@ export function readPostgresOptions(options: PostgresOptions): PostgresSettings 
   checkOptionNames(options, postgresNames, "openPostgresStore")
   const { url, pool = {}, schema = "holdfast" } = options
   checkOptionNames(pool, Object.keys(defaults), "openPostgresStore", "pool")
-  if (!isPostgresUrl(url)) refuseOption("url", "a url that begins with postgres:// or postgresql://", "something else")
-  if (!schemaShape.test(schema)) refuseOption("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
+  checkPlace(url, schema, maxSchemaName)
   const limits = { ...defaults, ...present(pool) }
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isInteger(value) || value < 1 || value > largest)
@@ -202,8 +198,12 @@ export function readPostgresOptions(options: PostgresOptions): PostgresSettings 
   return { url, schema: `"${schema}"`, limits }
 }
 
-function isPostgresUrl(url: string): boolean {
-  return URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)
+/** Refuse a wrong url, which is never quoted, and a schema whose name is not plain or is one of the server's own. */
+export function checkPlace(url: string, schema: string, maxLength: number): void {
+  if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
+    refuseOption("url", "a url that begins with postgres:// or postgresql://", "something else")
+  if (schema.length > maxLength || !/^(?!pg_)[a-z_][a-z0-9_]*$/.test(schema))
+    refuseOption("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
 }
 
 export type QueryResult = { readonly rows: readonly StoredRow[]; readonly count: number }
@@ -213,7 +213,7 @@ export type SqlStatement = { readonly name?: string; readonly text: string; read
 export type RunStatement = (statement: SqlStatement) => Promise<QueryResult>
 
 /** Work on one connection. With `again`, an earlier attempt was interrupted and may or may not have taken effect. */
-export type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
+type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
 
 type DatabaseConnection = {
   readonly query: (config: Query) => Promise<{ readonly rows: StoredRow[]; readonly rowCount: number | null }>
@@ -227,55 +227,41 @@ type RetryLimits = { readonly connectMs: number; readonly statementMs: number; r
 const maxTries = 7
 const firstPauseMs = 50
 
-/** Retry until the work succeeds, fails finally, or takes too long. */
+/**
+ * Retry until the work succeeds, fails finally, or takes too long. Only errors of the database are retried; errors of the work itself are
+ * thrown to the caller.
+ */
 async function withRetries<Value>(
   open: () => Promise<DatabaseConnection>,
   work: DatabaseWork<Value>,
-  retryLimits: RetryLimits,
+  { connectMs, statementMs, now }: RetryLimits,
 ): Promise<Value> {
-  const began = retryLimits.now()
+  const began = now()
   let again = false
   for (let tries = 1; ; tries += 1) {
-    const result: AttemptResult<Value> = await tryOnce(open, work, again, retryLimits.statementMs)
-    if (result.type === "done") return result.value
-    const { problem, outcome }: Failure = result.failure
+    let failure: Failure | undefined
+    let connection: DatabaseConnection | undefined
+    let broken = true
+    const note = (error: unknown): never => {
+      failure = readFailure(error, connection !== undefined, statementMs)
+      throw new HoldfastError(failure.problem)
+    }
     const pauseMs = firstPauseMs * 2 ** (tries - 1)
-    const late = retryLimits.now() - began + pauseMs > retryLimits.connectMs
-    if (outcome === "final" || tries === maxTries || late) throw new HoldfastError(problem)
-    again ||= outcome === "unknown"
+    try {
+      connection = await open().catch(note)
+      const value = await work(askOn(connection, note), again)
+      broken = false
+      return value
+    } catch (error) {
+      if (failure === undefined) throw error
+      const late = now() - began + pauseMs > connectMs
+      if (failure.outcome === "final" || tries === maxTries || late) throw new HoldfastError(failure.problem)
+      again ||= failure.outcome === "unknown"
+    } finally {
+      // A connection with a failure may be inside a transaction: do not reuse it.
+      await connection?.release(broken)
+    }
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
-  }
-}
-
-type AttemptResult<Value> =
-  | { readonly type: "done"; readonly value: Value }
-  | { readonly type: "failed"; readonly failure: Failure }
-
-/** Only errors of the database are failures; errors of the work itself are thrown to the caller. */
-async function tryOnce<Value>(
-  open: () => Promise<DatabaseConnection>,
-  work: DatabaseWork<Value>,
-  again: boolean,
-  statementMs: number,
-): Promise<AttemptResult<Value>> {
-  let failure: Failure | undefined
-  let connection: DatabaseConnection | undefined
-  let broken = true
-  const note = (error: unknown): never => {
-    failure = readFailure(error, connection !== undefined, statementMs)
-    throw new HoldfastError(failure.problem)
-  }
-  try {
-    connection = await open().catch(note)
-    const value = await work(askOn(connection, note), again)
-    broken = false
-    return { type: "done", value }
-  } catch (error) {
-    if (failure === undefined) throw error
-    return { type: "failed", failure }
-  } finally {
-    // A connection with a failure may be inside a transaction: do not reuse it.
-    await connection?.release(broken)
   }
 }
 

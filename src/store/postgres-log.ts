@@ -2,7 +2,6 @@ import { assert } from "../message/assert.ts"
 import { packText, toStorable } from "./packed-text.ts"
 import {
   type Database,
-  type DatabaseWork,
   inTransaction,
   postgresRows,
   type RunStatement,
@@ -14,17 +13,15 @@ import {
   checkBatch,
   type Head,
   isSameBatch,
+  largestSeq,
   noHead,
   possibleDuplicates,
   type Store,
+  wholeRange,
 } from "./store.ts"
-import type { StoredRow } from "./stored-row.ts"
 
 /** Limit on restarts if a log is deleted while it is written to. */
 const mostRounds = 3
-
-/** Entry numbers are PostgreSQL integers. */
-const largestSeq = 2_147_483_647
 
 /**
  * One statement, so it is one round trip and atomic: it locks the session's row, and writes only if the log still ends where the batch
@@ -161,9 +158,6 @@ async function whatStandsThere(
   return { head, same: batch.after <= head.seq && isSameBatch(batch, hashes), duplicate }
 }
 
-const columns = "id, tenant, agent, head_seq, head_hash, created_ms, updated_ms"
-const asRow = `id as session, ${columns}`
-
 /** Every table with session data except aliases, with its session column. The session's own row is first: it is the lock. */
 const tables = [
   ["session", "id"],
@@ -172,71 +166,24 @@ const tables = [
   ["summary", "session"],
   ["job", "session"],
   ["memory", "session"],
+  ["replica_event", "session"],
 ] as const
-
-/** The largest number that `limit` and `seq` take. */
-const largest = 2_147_483_647
 
 /** Copying or deleting a session of gigabytes takes minutes. */
 const longMs = 10 * 60_000
 
-/** The calls that concern whole sessions. */
-export function createSessions(
-  database: Database,
-  schema: string,
-  now: () => number,
-): Pick<Store, "session" | "sessions" | "holdings" | "copy" | "remove"> {
-  return {
-    session: async (session) => {
-      const text = `select ${asRow} from ${schema}.session where id = $1`
-      const { rows } = await database.call((ask) => ask({ name: "session", text, values: [toStorable(session)] }))
-      return rows[0] === undefined ? undefined : postgresRows.session(rows[0])
-    },
-    sessions: async ({ tenant, agent, updatedBeforeMs, limit = largest } = {}) => {
-      const values: unknown[] = [Math.trunc(Math.max(0, Math.min(limit, largest)))]
-      const conditions = ["true"]
-      if (tenant !== undefined) conditions.push(`tenant = $${values.push(toStorable(tenant))}`)
-      if (agent !== undefined) conditions.push(`agent = $${values.push(toStorable(agent))}`)
-      if (updatedBeforeMs !== undefined) conditions.push(`updated_ms < $${values.push(updatedBeforeMs)}`)
-      const text = `select ${asRow} from ${schema}.session where ${conditions.join(" and ")}
-        order by updated_ms desc, id limit $1`
-      return (await database.call((ask) => ask({ text, values }))).rows.map(postgresRows.session)
-    },
-    holdings: (session) => {
-      const values = [toStorable(session)]
-      return database.call(async (ask) => {
-        const list = async (columns: string, table: string, order: string): Promise<readonly StoredRow[]> =>
-          (
-            await ask({
-              text: `select ${columns} from ${schema}.${table} where session = $1 order by ${order}`,
-              values,
-            })
-          ).rows
-        const payloads = (await list("hash", "payload", "hash")).map((row) => postgresRows.text(row, "hash"))
-        const summaries = (await list("key", "summary", "key")).map((row) => postgresRows.text(row, "key"))
-        const memory = await list("tenant, agent, id", "memory", "put_at, put_no")
-        return {
-          payloads,
-          summaries,
-          memory: memory.map(postgresRows.owned),
-        }
-      })
-    },
-    copy: (from, to, upTo) => {
-      const last = Math.trunc(Math.max(0, Math.min(upTo, largest)))
-      return database.callLong(longMs, createCopy(schema, [toStorable(from), toStorable(to), last], now()))
-    },
-    remove: async (session) => {
-      let removed = false
-      const work = inTransaction(async (ask) => {
-        for (const text of deletionsIn(schema)) {
-          // Rows found by an earlier attempt may be gone by now.
-          removed = (await ask({ text, values: [toStorable(session)] })).count > 0 || removed
-        }
-      })
-      await database.callLong(longMs, work)
-      return removed
-    },
+export function createRemove(database: Database, schema: string): Store["remove"] {
+  const deletions = deletionsIn(schema)
+  return async (session) => {
+    let removed = false
+    const work = inTransaction(async (ask) => {
+      for (const text of deletions) {
+        // Rows found by an earlier attempt may be gone by now.
+        removed = (await ask({ text, values: [toStorable(session)] })).count > 0 || removed
+      }
+    })
+    await database.callLong(longMs, work)
+    return removed
   }
 }
 
@@ -245,14 +192,13 @@ function deletionsIn(schema: string): readonly string[] {
   const aliases = `delete from ${schema}.alias using (
       select name as mine from ${schema}.alias where session = $1 order by name for update
     ) as taken where name = mine and session = $1`
-  const named = [...tables, ["replica_event", "session"]]
-  return [...named.map(([table, column]) => `delete from ${schema}.${table} where ${column} = $1`), aliases]
+  return [...tables.map(([table, column]) => `delete from ${schema}.${table} where ${column} = $1`), aliases]
 }
 
 /** One statement, so that it sees a consistent snapshot of the other session. */
-function createCopy(schema: string, values: readonly [string, string, number], nowMs: number): DatabaseWork<boolean> {
+export function createCopy(database: Database, schema: string, now: () => number): Store["copy"] {
   const copy = `with head as (
-    insert into ${schema}.session (${columns})
+    insert into ${schema}.session (id, tenant, agent, head_seq, head_hash, created_ms, updated_ms)
     select $2, s.tenant, s.agent, e.seq, e.hash, $4, $4 from ${schema}.session s, lateral (
       select seq, hash from ${schema}.entry where session = $1 and seq <= $3 order by seq desc limit 1
     ) as e where s.id = $1
@@ -267,10 +213,14 @@ function createCopy(schema: string, values: readonly [string, string, number], n
   ) select 1 from head`
   const equal = `select 1 from ${schema}.entry a, ${schema}.entry b where a.session = $1 and b.session = $2 and a.seq = b.seq
     and a.hash = b.hash and a.seq = (select max(seq) from ${schema}.entry where session = $1 and seq <= $3)`
-  return async (ask, again) => {
-    if ((await ask({ text: copy, values: [...values, nowMs] })).rows.length > 0) return true
-    const { rows } = await ask({ text: `select 1 from ${schema}.session where id = $1`, values: [values[1]] })
-    // An existing copy may be from the lost connection. If there is none, there was nothing to copy.
-    return rows.length === 0 || (again && (await ask({ text: equal, values })).rows.length > 0)
+  return (from, to, upTo) => {
+    const values = [toStorable(from), toStorable(to), wholeRange({ to: upTo }).to]
+    const nowMs = now()
+    return database.callLong(longMs, async (ask, again) => {
+      if ((await ask({ text: copy, values: [...values, nowMs] })).rows.length > 0) return true
+      const { rows } = await ask({ text: `select 1 from ${schema}.session where id = $1`, values: [toStorable(to)] })
+      // An existing copy may be from the lost connection. If there is none, there was nothing to copy.
+      return rows.length === 0 || (again && (await ask({ text: equal, values })).rows.length > 0)
+    })
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { toStorable } from "./packed-text.ts"
 import { type Database, postgresRows, type QueryResult } from "./postgres-database.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
+import { memoryColumns, memoryValues } from "./sql-calls.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 import type { StoredRow } from "./stored-row.ts"
 
@@ -103,9 +104,6 @@ function joined(newer: readonly MemoryRow[], older: readonly MemoryRow[]): reado
   return [...newer, ...older.filter((row) => !known.has(nameOf(row)))]
 }
 
-export const memoryColumns =
-  "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
-
 /** Of two rows with the same time, the one written later is newer. */
 const newestFirst = "at_ms desc, put_at desc, put_no desc"
 
@@ -121,24 +119,7 @@ export function writeRows(schema: string): string {
 
 export function encodeMemory(row: MemoryRow, position: number): StoredRow {
   const terms = searchTerms(row.text)
-  return {
-    session: toStorable(row.session),
-    id: toStorable(row.id),
-    tenant: toStorable(row.tenant),
-    agent: toStorable(row.agent),
-    day: toStorable(row.day),
-    at_ms: row.atMs,
-    kind: toStorable(row.kind),
-    text: toStorable(row.text),
-    channel: toStorable(row.channel),
-    trusted: row.trusted,
-    sources: row.sources.map(toStorable),
-    subject: row.subject === undefined ? null : toStorable(row.subject),
-    superseded_by: row.supersededBy === undefined ? null : toStorable(row.supersededBy),
-    terms: joinedTerms(terms),
-    words: wordsOfRow(row, terms),
-    put_no: position,
-  }
+  return { ...memoryValues(row), terms: joinedTerms(terms), words: wordsOfRow(row, terms), put_no: position }
 }
 
 /** Joined words: a phrase occurs in a row if its joined text is part of the row's. */

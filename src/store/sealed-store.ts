@@ -4,8 +4,9 @@ import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { createPause } from "./pace.ts"
 import { isPayload, isSealed, packText, sealedMark, unpackText } from "./packed-text.ts"
 import { hashEntry, nextSealingLog, type StoreOfLogs, sealingLog } from "./reserved-log.ts"
-import { hasWord, searchRows, searchTerms } from "./search-terms.ts"
+import { searchAmong } from "./search-terms.ts"
 import type { Batch, Job, MemoryQuery, MemoryRow, MemoryStore, SharedEvents, StoredEntry } from "./store.ts"
+import { corruptStore } from "./stored-row.ts"
 
 const keyBytes = 32
 const ivBytes = 12
@@ -20,22 +21,20 @@ export function readStoreKey(text: string): Uint8Array {
   refuseOption("storeKey", expected, `a text of ${word.length} characters`)
 }
 
-/** Texts under a key, each bound to what it is: a text that is moved to another place does not open. */
-type Seal = {
-  readonly close: (what: string, text: string) => Promise<string>
-  /** Undefined if the key is another, or the text was changed or moved. */
-  readonly open: (what: string, sealed: string) => Promise<string | undefined>
-  /** The same for the same text, and nothing of it. */
-  readonly blind: (what: string, text: string) => string
-}
+type Seal = ReturnType<typeof createSeal>
 
-/** AES-256-GCM, with a key of its own for everything that is sealed, so that no number used once can meet itself. */
-function createSeal(key: Uint8Array): Seal {
+/**
+ * Texts under a key, each bound to what it is: a text that is moved to another place does not open. AES-256-GCM, with a key of its own for
+ * everything that is sealed, so that no number used once can meet itself.
+ */
+function createSeal(key: Uint8Array) {
   assert(key.length === keyBytes, `not a key of ${keyBytes} bytes`)
   const keyOf = (what: string): Buffer => createHmac("sha256", key).update(what, "utf8").digest()
   return {
-    blind: (what, text) => createHmac("sha256", keyOf(what)).update(text, "utf8").digest("base64url"),
-    close: async (what, text) => {
+    /** The same for the same text, and nothing of it. */
+    blind: (what: string, text: string): string =>
+      createHmac("sha256", keyOf(what)).update(text, "utf8").digest("base64url"),
+    close: async (what: string, text: string): Promise<string> => {
       const packed = await packText(text)
       const iv = randomBytes(ivBytes)
       const cipher = createCipheriv("aes-256-gcm", keyOf(what), iv)
@@ -43,7 +42,8 @@ function createSeal(key: Uint8Array): Seal {
       const bytes = [cipher.update(kind), cipher.update(packed), cipher.final()]
       return sealedMark + Buffer.concat([iv, cipher.getAuthTag(), ...bytes]).toString("base64")
     },
-    open: async (what, sealed) => {
+    /** Undefined if the key is another, or the text was changed or moved. */
+    open: async (what: string, sealed: string): Promise<string | undefined> => {
       const bytes = Buffer.from(sealed.slice(sealedMark.length), "base64")
       if (!isSealed(sealed) || bytes.length <= ivBytes + tagBytes) return undefined
       const decipher = createDecipheriv("aes-256-gcm", keyOf(what), bytes.subarray(0, ivBytes))
@@ -133,7 +133,12 @@ async function firstEntry(store: StoreOfLogs, log: typeof sealingLog): Promise<S
   }
 }
 
-type StoreKeys = { readonly key?: Uint8Array; readonly nextKey?: Uint8Array }
+export type StoreKeys = {
+  /** Encrypt every text with this key of 32 bytes; it has to be the same whenever the store is opened. */
+  readonly key?: Uint8Array
+  /** The key that an encrypted store opens with from now on; `key` is the one until now. */
+  readonly nextKey?: Uint8Array
+}
 
 /** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */
 export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys): Promise<StoreOfLogs> {
@@ -152,14 +157,18 @@ export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys
 /** The same store, in which every text that anybody said is encrypted. Names of sessions and agents, hashes, sizes, times and kinds are not. */
 function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
   const seal = createSeal(key)
-  const corrupt = (session: string, reason: string): HoldfastError =>
-    new HoldfastError({ code: "store-corrupt", store: store.kind, session, reason })
   const opened = async (session: string, what: string, sealed: string): Promise<string> => {
     const text = await seal.open(what, sealed)
     if (text !== undefined) return text
     const kind = what.split(":", 1)[0]
-    throw corrupt(session, `${kind} cannot be decrypted: it was changed, or put there by somebody without the key`)
+    throw corruptStore(
+      store.kind,
+      session,
+      `${kind} cannot be decrypted: it was changed, or put there by somebody without the key`,
+    )
   }
+  const plainJob = <One extends Job>(job: One): Promise<One> =>
+    withPayload(job, (what, sealed) => opened(job.session, what, sealed))
   const entries = async (session: string, read: readonly StoredEntry[]): Promise<readonly StoredEntry[]> => {
     const plain: StoredEntry[] = []
     const pause = createPause()
@@ -178,7 +187,7 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
       const plain = new Map<string, string>()
       for (const [hash, sealed] of await store.payloads(session, hashes)) {
         const text = await opened(session, `payload:${hash}`, sealed)
-        if (!isPayload(text, hash)) throw corrupt(session, `payload ${hash} is not what it was`)
+        if (!isPayload(text, hash)) throw corruptStore(store.kind, session, `payload ${hash} is not what it was`)
         plain.set(hash, text)
       }
       return plain
@@ -201,16 +210,12 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
     },
     jobs: {
       ...store.jobs,
-      put: async (job, now) =>
-        store.jobs.put({ ...job, payload: await seal.close(`job:${job.session}:${job.key}`, job.payload) }, now),
+      put: async (job, now) => store.jobs.put(await withPayload(job, seal.close), now),
       lease: async (now, leaseMs) => {
         const job = await store.jobs.lease(now, leaseMs)
-        return job === undefined ? undefined : { ...job, payload: await jobPayload(opened, job) }
+        return job === undefined ? undefined : plainJob(job)
       },
-      list: async (session) =>
-        Promise.all(
-          (await store.jobs.list(session)).map(async (job) => ({ ...job, payload: await jobPayload(opened, job) })),
-        ),
+      list: async (session) => Promise.all((await store.jobs.list(session)).map(plainJob)),
     },
     memory: sealMemory(store.memory, seal, opened),
     ...(store.events === undefined ? {} : { events: sealEvents(store.events, seal) }),
@@ -219,8 +224,10 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
 
 type Opened = (session: string, what: string, sealed: string) => Promise<string>
 
-const jobPayload = (opened: Opened, { session, key, payload }: Job): Promise<string> =>
-  opened(session, `job:${session}:${key}`, payload)
+const withPayload = async <One extends Job>(job: One, turn: Seal["close"]): Promise<One> => ({
+  ...job,
+  payload: await turn(`job:${job.session}:${job.key}`, job.payload),
+})
 
 async function sealedBatch(seal: Seal, batch: Batch): Promise<Batch> {
   const pause = createPause()
@@ -244,16 +251,8 @@ const rowsOfDay = 1_000
  * in this process: the same words find the same rows, among fewer.
  */
 function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStore {
-  const plain = async (row: MemoryRow): Promise<MemoryRow> => {
-    const { subject, ...rest } = row
-    return {
-      ...rest,
-      text: await opened(row.session, `memory:${row.session}:${row.id}`, row.text),
-      ...(subject === undefined
-        ? {}
-        : { subject: await opened(row.session, `subject:${row.session}:${row.id}`, subject) }),
-    }
-  }
+  const plain = (row: MemoryRow): Promise<MemoryRow> =>
+    withTexts(row, (what, sealed) => opened(row.session, what, sealed))
   const newest = async (query: MemoryQuery): Promise<readonly MemoryRow[]> => {
     const { text: _, limit: _limit, ...filter } = query
     const { fromDay = "", toDay = "9999" } = query
@@ -272,27 +271,19 @@ function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStor
   }
   return {
     ...memory,
-    write: async (rows) =>
-      memory.write(
-        await Promise.all(
-          rows.map(async (row) => ({
-            ...row,
-            text: await seal.close(`memory:${row.session}:${row.id}`, row.text),
-            ...(row.subject === undefined
-              ? {}
-              : { subject: await seal.close(`subject:${row.session}:${row.id}`, row.subject) }),
-          })),
-        ),
-      ),
-    search: async (query) => {
-      const rows = await newest(query)
-      const terms = rows.map(({ text }) => searchTerms(text))
-      return searchRows(query.text ?? "", query.limit, async (words, limit) =>
-        rows.filter((_, at) => words.every((word) => hasWord(terms[at] ?? [], word))).slice(0, limit),
-      )
-    },
+    write: async (rows) => memory.write(await Promise.all(rows.map((row) => withTexts(row, seal.close)))),
+    search: async (query) => searchAmong(await newest(query), query),
     get: async (owner, ids) => Promise.all((await memory.get(owner, ids)).map(plain)),
   }
+}
+
+/** A row whose texts are closed or opened, each as what it is. */
+async function withTexts(row: MemoryRow, turn: Seal["close"]): Promise<MemoryRow> {
+  const { session, id, subject } = row
+  const text = await turn(`memory:${session}:${id}`, row.text)
+  return subject === undefined
+    ? { ...row, text }
+    : { ...row, text, subject: await turn(`subject:${session}:${id}`, subject) }
 }
 
 /** Events that do not open are not of a gateway with this key, and are not told. */

@@ -1,7 +1,7 @@
 import { lazy } from "../language/lazy.ts"
 import { isStopWord, stemOf } from "../language/word-forms.ts"
 import { present } from "../message/present.ts"
-import type { MemoryHit, MemoryOwner, MemoryRow } from "./store.ts"
+import type { MemoryHit, MemoryOwner, MemoryQuery, MemoryRow } from "./store.ts"
 
 /**
  * How text is split into search terms. All stores split rows and queries with these functions, so that all find the same rows. Words of
@@ -167,6 +167,17 @@ export async function searchRows(
     ...counted.map((one) => ({ word: one.word, hits: one.rows.length })),
   ]
   return ranked([...rows.values()], weighed).slice(0, show)
+}
+
+/** The same among rows that are at hand, newest first. */
+export function searchAmong(
+  rows: readonly MemoryRow[],
+  { text = "", limit: most }: Pick<MemoryQuery, "text" | "limit">,
+): Promise<readonly MemoryHit[]> {
+  const terms = rows.map((row) => searchTerms(row.text))
+  return searchRows(text, most, async (words, limit) =>
+    rows.filter((_, at) => words.every((word) => hasWord(terms[at] ?? [], word))).slice(0, limit),
+  )
 }
 
 const nameOf = ({ session, id }: MemoryRow): string => JSON.stringify([session, id])

@@ -22,7 +22,7 @@ type SessionLine =
   | { readonly type: "payload"; readonly hash: string; readonly text: string }
   | { readonly type: "entry"; readonly entry: StoredEntry }
   | { readonly type: "summary"; readonly key: string; readonly json: string }
-  | { readonly type: "memory"; readonly row: MemoryRow }
+  | { readonly type: "memory"; readonly row: Omit<MemoryRow, "tenant"> & Partial<MemoryRow> }
   | { readonly type: "end"; readonly lines: number }
 
 /** Far above any payload; a file without line breaks must not be read into memory as one line. */
@@ -30,114 +30,66 @@ const LINE_CHARACTERS = 100_000_000
 
 type Fields = Readonly<Record<string, unknown>>
 
-function writeLine(line: SessionLine): string {
-  return JSON.stringify(line)
+/** Says in words what a value should be, if it is not; an object has fields of its own. */
+type Check = (value: unknown) => string | undefined
+type Shape = { readonly [name: string]: Check | Shape }
+
+const text: Check = (value) => (typeof value === "string" ? undefined : "a text")
+const number: Check = (value) => (Number.isSafeInteger(value) ? undefined : "a whole number")
+const flag: Check = (value) => (typeof value === "boolean" ? undefined : "true or false")
+const texts: Check = (value) =>
+  Array.isArray(value) && value.every((one) => typeof one === "string") ? undefined : "a list of texts"
+const maybe =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined ? undefined : check(value)
+
+const head = { seq: number, hash: text }
+const entry = { ...head, type: text, atMs: number, parent: maybe(number), key: maybe(text), body: text }
+const row = {
+  ...{ id: text, session: text, tenant: maybe(text), agent: text, day: text, atMs: number, kind: text, text },
+  ...{ channel: text, trusted: flag, sources: texts, subject: maybe(text), supersededBy: maybe(text) },
+}
+const shapes: Readonly<Record<SessionLine["type"], Shape>> = {
+  session: { version: number, head, tenant: maybe(text), session: text, agent: text },
+  payload: { hash: text, text },
+  entry: { entry },
+  summary: { key: text, json: text },
+  memory: { row },
+  end: { lines: number },
 }
 
 /** Parse a line; throws a `file-invalid` Problem with its number if it is invalid. */
-export function readLine(text: string, number: number): SessionLine {
-  const fail = (expected: string, found: string): never => {
-    throw new HoldfastError({ code: "file-invalid", line: number, expected, found })
-  }
-  if (text.length > LINE_CHARACTERS) return fail(`at most ${LINE_CHARACTERS} characters`, `${text.length}`)
-  const value = tryParse(text)
-  const fields = isObject(value) ? value : fail("a JSON object", "something else")
-  const wrong = (name: string, expected: string): never => fail(`${expected} as ${name}`, kindOf(fields[name]))
-  const line = lineOf(createReader(fields, wrong), wrong)
-  return line ?? fail("a session, payload, entry, summary, memory or end", kindOf(fields.type))
+export function readLine(line: string, at: number): SessionLine {
+  if (line.length > LINE_CHARACTERS) throw invalid(at, `at most ${LINE_CHARACTERS} characters`, `${line.length}`)
+  const value = tryParse(line)
+  if (!isObject(value)) throw invalid(at, "a JSON object", "something else")
+  if (isLine(value, at)) return value
+  throw invalid(
+    at,
+    `a ${Object.keys(shapes)
+      .join(", ")
+      .replace(/, (\w+)$/, " or $1")}`,
+    kindOf(value.type),
+  )
 }
 
-function lineOf(read: Reader, wrong: Wrong): SessionLine | undefined {
-  switch (read.text("type")) {
-    case "session": {
-      const version = read.number("version")
-      if (version !== SESSION_FILE_VERSION) return wrong("version", `${SESSION_FILE_VERSION}`)
-      const head = read.inner("head")
-      const { text, number } = head
-      const end = { seq: number("seq"), hash: text("hash") }
-      const tenant = read.maybe("tenant", read.text)
-      const whose = { session: read.text("session"), agent: read.text("agent"), ...present({ tenant }) }
-      return { type: "session", version, ...whose, head: end }
-    }
-    case "payload":
-      return { type: "payload", hash: read.text("hash"), text: read.text("text") }
-    case "entry":
-      return { type: "entry", entry: entryOf(read.inner("entry")) }
-    case "summary":
-      return { type: "summary", key: read.text("key"), json: read.text("json") }
-    case "memory":
-      return { type: "memory", row: rowOf(read.inner("row")) }
-    case "end":
-      return { type: "end", lines: read.number("lines") }
-  }
-  return undefined
+function isLine(value: Fields, at: number): value is SessionLine {
+  checkFields(value, { type: text }, at)
+  const shape = Object.entries(shapes).find(([type]) => type === value.type)?.[1]
+  if (shape === undefined) return false
+  checkFields(value, shape, at)
+  if (value.type === "session" && value.version !== SESSION_FILE_VERSION)
+    throw invalid(at, `${SESSION_FILE_VERSION} as version`, kindOf(value.version))
+  return true
 }
 
-function entryOf({ text, number, maybe }: Reader): StoredEntry {
-  return {
-    seq: number("seq"),
-    hash: text("hash"),
-    type: text("type"),
-    atMs: number("atMs"),
-    ...present({ parent: maybe("parent", number), key: maybe("key", text) }),
-    body: text("body"),
-  }
-}
-
-function rowOf({ text, number, texts, flag, maybe }: Reader): MemoryRow {
-  return {
-    id: text("id"),
-    session: text("session"),
-    tenant: maybe("tenant", text) ?? "",
-    agent: text("agent"),
-    day: text("day"),
-    atMs: number("atMs"),
-    kind: text("kind"),
-    text: text("text"),
-    channel: text("channel"),
-    trusted: flag("trusted"),
-    sources: texts("sources"),
-    ...present({ subject: maybe("subject", text), supersededBy: maybe("supersededBy", text) }),
-  }
-}
-
-/** Throws: this field is invalid. */
-type Wrong = (name: string, expected: string) => never
-
-/** Reads the fields of an object with type checks. */
-type Reader = {
-  readonly text: (name: string) => string
-  readonly number: (name: string) => number
-  readonly flag: (name: string) => boolean
-  readonly texts: (name: string) => readonly string[]
-  readonly maybe: <Value>(name: string, read: (name: string) => Value) => Value | undefined
-  readonly inner: (name: string) => Reader
-}
-
-function createReader(fields: Fields, wrong: Wrong): Reader {
-  return {
-    text: (name) => {
-      const value = fields[name]
-      return typeof value === "string" ? value : wrong(name, "a text")
-    },
-    number: (name) => {
-      const value = fields[name]
-      return typeof value === "number" && Number.isSafeInteger(value) ? value : wrong(name, "a whole number")
-    },
-    flag: (name) => {
-      const value = fields[name]
-      return typeof value === "boolean" ? value : wrong(name, "true or false")
-    },
-    texts: (name) => {
-      const value = fields[name]
-      if (!Array.isArray(value)) return wrong(name, "a list of texts")
-      return value.map((item: unknown) => (typeof item === "string" ? item : wrong(name, "a list of texts")))
-    },
-    maybe: (name, read) => (fields[name] === undefined ? undefined : read(name)),
-    inner: (name) => {
-      const value = fields[name]
-      return isObject(value) ? createReader(value, wrong) : wrong(name, "an object")
-    },
+function checkFields(fields: Fields, shape: Shape, at: number): void {
+  for (const [name, field] of Object.entries(shape)) {
+    const value = fields[name]
+    const expected = typeof field === "function" ? field(value) : isObject(value) ? undefined : "an object"
+    if (expected !== undefined) throw invalid(at, `${expected} as ${name}`, kindOf(value))
+    if (typeof field !== "function" && isObject(value)) checkFields(value, field, at)
   }
 }
 
@@ -159,9 +111,9 @@ export async function* exportSession(store: Store, session: SessionId): AsyncGen
   let lines = 0
   for await (const line of linesOf(store, row, holdings)) {
     lines += 1
-    yield writeLine(line)
+    yield JSON.stringify(line)
   }
-  yield writeLine({ type: "end", lines })
+  yield JSON.stringify({ type: "end", lines })
 }
 
 async function* linesOf(store: Store, row: SessionRow, holdings: Holdings): AsyncGenerator<SessionLine> {
@@ -326,7 +278,7 @@ function checkHead(head: Head, end: Head, number: number): void {
 async function addRest(store: Store, session: SessionId, line: SessionLine, number: number): Promise<boolean> {
   if (line.type === "summary") return store.putSummary(session, line.key, line.json)
   if (line.type !== "memory") throw invalid(number, "a line after the header", `a ${line.type}`)
-  await store.memory.write([{ ...line.row, session }])
+  await store.memory.write([{ ...line.row, tenant: line.row.tenant ?? "", session }])
   return true
 }
 

@@ -8,9 +8,6 @@ type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
 type Statement = import("node:sqlite").StatementSync
 
-/** Limits the rows of a statement. A bare parameter would be part of the query plan: SQLite plans again whenever it is bound. */
-export const BOUND_LIMIT = "LIMIT 0 + ?"
-
 /** The statements available inside a transaction. They are synchronous. */
 export type SqliteTables = {
   readonly all: (sql: string, ...values: readonly Value[]) => readonly StoredRow[]
@@ -183,10 +180,8 @@ async function loadSqlite() {
   }
 }
 
-type MigratingConnection = import("node:sqlite").DatabaseSync
-
 /** Migrate the schema, all steps or none. A file of a newer version, or of another program, is left unchanged. */
-function migrateSqlite(connection: MigratingConnection): void {
+function migrateSqlite(connection: Connection): void {
   if (versionOf(connection) === sqliteMigrations.length) return
   connection.exec("BEGIN IMMEDIATE")
   try {
@@ -200,7 +195,7 @@ function migrateSqlite(connection: MigratingConnection): void {
   }
 }
 
-function versionOf(connection: MigratingConnection): number {
+function versionOf(connection: Connection): number {
   const pragma = (name: string): number => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name])
   const tables = Number(connection.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.count)
   if (tables > 0 && pragma("application_id") !== SQLITE_APPLICATION) {

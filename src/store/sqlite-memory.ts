@@ -2,14 +2,11 @@ import { createHash } from "node:crypto"
 import { createRecent } from "../message/recall.ts"
 import { toStorable } from "./packed-text.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
-import { BOUND_LIMIT, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
-import { sqliteRows } from "./sqlite-log.ts"
+import { boundLimit, createMemoryReader, memoryColumns, memoryValues, type SqlDialect } from "./sql-calls.ts"
+import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { sqliteRows } from "./sqlite-dialect.ts"
 import type { MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
-
-/** Every column except `place`, which may exceed a JavaScript number. */
-const COLUMNS =
-  "session, id, tenant, agent, day, at_ms, kind, channel, trusted, sources, subject, superseded_by, text" as const
 
 /** A query about more days than this does not list the days. */
 const NAMED_DAYS = 100
@@ -20,67 +17,39 @@ const maxTagNames = 256
 /** The last millisecond whose `place` fits an SQLite integer. */
 const LAST_MS = 2 ** 43 - 1
 
-export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
+export function createSqliteMemory(database: SqliteDatabase, dialect: SqlDialect<string>): MemoryStore {
   return {
+    ...createMemoryReader(dialect),
     write: async (rows) => {
       if (rows.length === 0) return database.read(ANY_SESSION, () => {})
       await database.write(rows[0]?.session ?? ANY_SESSION, (tables) => {
         for (const row of rows) write(tables, row)
       })
     },
-    supersede: (session, ids, by) =>
-      database.write(session, ({ run }) => {
-        const sql = `UPDATE memory SET superseded_by = ?
-          WHERE session = ? AND id = ? AND superseded_by IS NULL AND id <> ?`
-        for (const id of ids) run(sql, ...[by, session, id, by].map(toStorable))
-      }),
     search: (query) =>
       searchRows(query.text ?? "", query.limit, async (words, limit) => {
         const rows = await database.read(query.session ?? ANY_SESSION, (tables) => find(tables, query, words, limit))
         return rows.map(sqliteRows.memory)
       }),
-    get: ({ tenant, agent }, ids) =>
-      database.read(ANY_SESSION, ({ all }) => {
-        const asked = JSON.stringify(ids.map(toStorable))
-        const sql = `SELECT ${COLUMNS} FROM memory
-          WHERE tenant = ? AND agent = ? AND id IN (SELECT value FROM json_each(?))`
-        return all(sql, toStorable(tenant), toStorable(agent), asked).map(sqliteRows.memory)
-      }),
-    counts: ({ tenant, agent }, session, day) =>
-      database.read(session, ({ get }) => {
-        const sql = `SELECT count(*) AS rows, coalesce(sum(trusted = 0), 0) AS data,
-          coalesce(sum(session = ?), 0) AS own, coalesce(sum(session = ? AND trusted = 0), 0) AS own_data
-          FROM memory WHERE tenant = ? AND agent = ? AND day = ?`
-        return sqliteRows.counts(get(sql, ...[session, session, tenant, agent, day].map(toStorable)) ?? {})
-      }),
-    days: ({ tenant, agent }) =>
-      database.read(ANY_SESSION, ({ all }) => {
-        const sql = `SELECT day, count(*) AS rows FROM memory WHERE tenant = ? AND agent = ?
-          GROUP BY day ORDER BY day DESC`
-        return sqliteRows.days(all(sql, toStorable(tenant), toStorable(agent)))
-      }),
   }
 }
 
 function write({ run }: SqliteTables, row: MemoryRow): void {
-  const { session, id, tenant, agent, day, atMs, kind, channel, trusted, sources, subject, supersededBy, text } = row
-  const ms = Math.max(0, Math.min(Math.trunc(atMs), LAST_MS))
+  const values = memoryValues(row)
+  const ms = Math.max(0, Math.min(Math.trunc(row.atMs), LAST_MS))
   const written = run(
-    `INSERT INTO memory (place, ${COLUMNS}) VALUES (
+    `INSERT INTO memory (place, ${memoryColumns}) VALUES (
       (SELECT coalesce(max(place), ? << 20) + 1 FROM memory WHERE place > ? << 20 AND place < (? + 1) << 20),
       ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO NOTHING`,
     ...[ms, ms, ms],
-    ...[toStorable(session), toStorable(id), toStorable(tenant), toStorable(agent), toStorable(day), atMs],
-    ...[toStorable(kind), toStorable(channel), trusted ? 1 : 0, JSON.stringify(sources.map(toStorable))],
-    ...[subject === undefined ? null : toStorable(subject)],
-    ...[supersededBy === undefined ? null : toStorable(supersededBy), toStorable(text)],
+    ...Object.values({ ...values, trusted: values.trusted ? 1 : 0, sources: JSON.stringify(values.sources) }),
   )
   if (written === 0) return
-  const terms = searchTerms(text)
+  const terms = searchTerms(row.text)
   run(
     "INSERT INTO memory_words (rowid, tags, terms) SELECT place, ?, ? FROM memory WHERE session = ? AND id = ?",
     ...[[...sqliteTags(row), ...stemsOf(terms).map(stemTag)].join(" "), terms.join(" ")],
-    ...[toStorable(session), toStorable(id)],
+    ...[values.session, values.id],
   )
 }
 
@@ -107,13 +76,13 @@ function find(
     ...(withSuperseded === true ? [] : ["memory.superseded_by IS NULL"]),
   ].join(" AND ")
   const values = asked.map(({ value }) => value)
-  const columns = COLUMNS.replace(/\w+/g, "memory.$&")
+  const columns = memoryColumns.replace(/\w+/g, "memory.$&")
   if (words.length === 0 && kind === undefined && session === undefined && trustedOnly !== true) {
-    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC ${BOUND_LIMIT}`
+    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC ${boundLimit}`
     return tables.all(sql, ...values, limit)
   }
   const sql = `SELECT ${columns} FROM memory_words CROSS JOIN memory ON memory.place = memory_words.rowid
-    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC ${BOUND_LIMIT}`
+    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC ${boundLimit}`
   const days = daysIn(tables, query)
   return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, words, days), ...values, limit)
 }

@@ -4,28 +4,26 @@ import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { createPause } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog, type StoreOfLogs } from "./reserved-log.ts"
-import { sealedWith } from "./sealed-store.ts"
-import { BOUND_LIMIT, openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
-import { checksum, createSqliteLogReader, sqliteHead, sqliteRows } from "./sqlite-log.ts"
+import { type StoreKeys, sealedWith } from "./sealed-store.ts"
+import { createLogReader, createSessionReader, createSqlJobs } from "./sql-calls.ts"
+import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
+import { checksum, createSqliteDialect, sqliteHead, sqliteRows } from "./sqlite-dialect.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
 import {
+  type Alias,
   type Appended,
   type Batch,
   checkBatch,
-  type Holdings,
   isSameBatch,
-  type JobStore,
   possibleDuplicates,
-  type SessionFilter,
   type SessionId,
-  type SessionRow,
   type Store,
   type StoredEntry,
   wholeRange,
 } from "./store.ts"
 import { ANY_SESSION } from "./stored-row.ts"
 
-export type SqliteOptions = {
+export type SqliteOptions = StoreKeys & {
   /** The file; it and its folder are created if they do not exist. */
   readonly path: string
   readonly now?: () => number
@@ -33,10 +31,6 @@ export type SqliteOptions = {
   readonly busyMs?: number
   /** With `normal`, a power failure may lose the last appends; a crash of the process loses nothing. */
   readonly durability?: "full" | "normal"
-  /** Encrypt every text with this key of 32 bytes. */
-  readonly key?: Uint8Array
-  /** The key that the store opens with from now on; `key` is the one until now. */
-  readonly nextKey?: Uint8Array
 }
 
 const sqliteNames = optionNames<SqliteOptions>()("path now busyMs durability key nextKey")
@@ -72,15 +66,18 @@ async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]>
 }
 
 export function createSqliteLogs(database: SqliteDatabase, now: () => number): StoreOfLogs {
+  const dialect = createSqliteDialect(database)
   return {
     kind: "sqlite",
     isShared: false,
     append: (session, batch) => appendToSqlite(database, session, batch, now()),
-    ...createSqliteLogReader(database),
-    ...createSqliteSessions(database, now),
-    ...createSqliteAliases(database),
-    jobs: createSqliteJobs(database),
-    memory: createSqliteMemory(database),
+    ...createLogReader(dialect),
+    ...createSessionReader(dialect),
+    copy: (from, to, upTo) => database.write(from, (tables) => copy(tables, [from, to].map(toStorable), upTo, now())),
+    remove: (session) => database.write(session, (tables) => remove(tables, toStorable(session))),
+    putAliases: (session, aliases) => database.write(session, (tables) => putAliases(tables, session, aliases)),
+    jobs: createSqlJobs(dialect),
+    memory: createSqliteMemory(database, dialect),
     check: () => checkSqlite(database),
     // The index marks deleted words and drops them only when it is merged.
     scrub: async () => {
@@ -102,66 +99,13 @@ export function createSqliteLogs(database: SqliteDatabase, now: () => number): S
   }
 }
 
-/** Session aliases: a name belongs to the session it was last set for. Unchanged aliases are not written again. */
-function createSqliteAliases(database: SqliteDatabase): Pick<Store, "putAliases" | "findAliases"> {
-  return {
-    putAliases: (session, aliases) =>
-      database.write(session, ({ run }) => {
-        const sql = `INSERT INTO aliases (name, session, entry) VALUES (?, ?, ?)
-          ON CONFLICT DO UPDATE SET session = excluded.session, entry = excluded.entry
-          WHERE session <> excluded.session OR entry IS NOT excluded.entry`
-        for (const { name, entry } of aliases)
-          run(sql, toStorable(name), toStorable(session), entry === undefined ? null : toStorable(entry))
-      }),
-    findAliases: async (names) => {
-      const asked = JSON.stringify(names.map(toStorable))
-      const sql = "SELECT name, session, entry FROM aliases WHERE name IN (SELECT value FROM json_each(?))"
-      const rows = await database.read(ANY_SESSION, ({ all }) => all(sql, asked))
-      const found = new Map(rows.map((row) => [sqliteRows.text(row, "name"), sqliteRows.alias(row)]))
-      return names.flatMap((name) => found.get(name) ?? [])
-    },
-  }
-}
-
-function createSqliteJobs(database: SqliteDatabase): JobStore {
-  return {
-    put: ({ session, key, kind, payload }, now) =>
-      database.write(session, ({ run }) => {
-        const sql = `INSERT INTO jobs VALUES (?, ?, (SELECT coalesce(max(place), 0) + 1 FROM jobs), ?, ?, 0, ?, 0)
-          ON CONFLICT DO NOTHING`
-        return run(sql, ...[session, key, kind, payload].map(toStorable), now) > 0
-      }),
-    lease: (now, leaseMs) =>
-      database.write(ANY_SESSION, ({ get }) => {
-        const sql = `UPDATE jobs SET attempt = attempt + 1, leased_until_ms = ?
-          WHERE place = (SELECT place FROM jobs WHERE due_ms <= ? AND leased_until_ms <= ? ORDER BY place LIMIT 1)
-          RETURNING *`
-        const row = get(sql, now + leaseMs, now, now)
-        if (row === undefined) return undefined
-        return {
-          ...sqliteRows.job(row),
-          attempt: sqliteRows.number(row, "attempt"),
-          leasedUntilMs: sqliteRows.number(row, "leased_until_ms"),
-        }
-      }),
-    finish: (session, key) =>
-      database.write(session, ({ run }) => {
-        run("DELETE FROM jobs WHERE session = ? AND key = ?", toStorable(session), toStorable(key))
-      }),
-    postpone: (session, key, dueMs) =>
-      database.write(session, ({ run }) => {
-        const sql = "UPDATE jobs SET due_ms = ?, leased_until_ms = 0 WHERE session = ? AND key = ?"
-        run(sql, dueMs, toStorable(session), toStorable(key))
-      }),
-    list: (session) =>
-      database.read(session ?? ANY_SESSION, ({ all }) => {
-        const rows =
-          session === undefined
-            ? all("SELECT * FROM jobs ORDER BY place")
-            : all("SELECT * FROM jobs WHERE session = ? ORDER BY place", toStorable(session))
-        return rows.map(sqliteRows.job)
-      }),
-  }
+/** A name belongs to the session it was last set for. Unchanged aliases are not written again. */
+function putAliases({ run }: SqliteTables, session: SessionId, aliases: readonly Alias[]): void {
+  const sql = `INSERT INTO aliases (name, session, entry) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET session = excluded.session, entry = excluded.entry
+    WHERE session <> excluded.session OR entry IS NOT excluded.entry`
+  for (const { name, entry } of aliases)
+    run(sql, toStorable(name), toStorable(session), entry === undefined ? null : toStorable(entry))
 }
 
 /** A batch was not written yet, because these payloads are missing and not compressed yet. */
@@ -279,64 +223,6 @@ function write({ run }: SqliteTables, ready: PreparedBatch, last: StoredEntry, a
 
 function isPacked(body: PackedText): number {
   return typeof body === "string" ? 0 : 1
-}
-
-/** The calls of a store that concern sessions as a whole. */
-type SessionCalls = Pick<Store, "session" | "sessions" | "holdings" | "copy" | "remove" | "putSummary" | "getSummary">
-
-function createSqliteSessions(database: SqliteDatabase, now: () => number): SessionCalls {
-  return {
-    session: (session) =>
-      database.read(session, ({ get }) => {
-        const row = get("SELECT * FROM sessions WHERE session = ?", toStorable(session))
-        return row === undefined ? undefined : sqliteRows.session(row)
-      }),
-    sessions: (filter) => database.read(ANY_SESSION, (tables) => list(tables, filter)),
-    holdings: (session) => database.read(session, (tables) => holdings(tables, toStorable(session))),
-    copy: (from, to, upTo) => database.write(from, (tables) => copy(tables, [from, to].map(toStorable), upTo, now())),
-    remove: (session) => database.write(session, (tables) => remove(tables, toStorable(session))),
-    putSummary: (session, key, json) =>
-      database.write(session, ({ run }) => {
-        const sql = "INSERT INTO summaries VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        return run(sql, toStorable(session), toStorable(key), toStorable(json)) > 0
-      }),
-    getSummary: (session, key) =>
-      database.read(session, ({ get }) => {
-        const sql = "SELECT json FROM summaries WHERE session = ? AND key = ?"
-        const row = get(sql, toStorable(session), toStorable(key))
-        return row === undefined ? undefined : sqliteRows.text(row, "json")
-      }),
-  }
-}
-
-function list({ all }: SqliteTables, filter: SessionFilter = {}): readonly SessionRow[] {
-  const { tenant, agent, updatedBeforeMs } = filter
-  const limit = wholeRange(filter.limit === undefined ? {} : { limit: filter.limit }).limit
-  const conditions = [
-    ...(tenant === undefined ? [] : ["tenant = ?"]),
-    ...(agent === undefined ? [] : ["agent = ?"]),
-    ...(updatedBeforeMs === undefined ? [] : ["updated_ms < ?"]),
-  ]
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
-  const rows = all(
-    `SELECT * FROM sessions ${where} ORDER BY updated_ms DESC, session ${BOUND_LIMIT}`,
-    ...(tenant === undefined ? [] : [toStorable(tenant)]),
-    ...(agent === undefined ? [] : [toStorable(agent)]),
-    ...(updatedBeforeMs === undefined ? [] : [updatedBeforeMs]),
-    limit,
-  )
-  return rows.map(sqliteRows.session)
-}
-
-function holdings({ all }: SqliteTables, session: SessionId): Holdings {
-  const payloads = all("SELECT hash FROM payloads WHERE session = ? ORDER BY hash", session)
-  const summaries = all("SELECT key FROM summaries WHERE session = ? ORDER BY key", session)
-  const memory = all("SELECT tenant, agent, id FROM memory WHERE session = ? ORDER BY place", session)
-  return {
-    payloads: payloads.map((row) => sqliteRows.text(row, "hash")),
-    summaries: summaries.map((row) => sqliteRows.text(row, "key")),
-    memory: memory.map(sqliteRows.owned),
-  }
 }
 
 function copy(

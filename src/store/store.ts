@@ -248,12 +248,11 @@ export function possibleDuplicates({ after, entries, isCopy }: Batch): readonly 
 
 type MessagePlace = { readonly parent: number; readonly key: string }
 
+/** Entries are numbered with the integers of PostgreSQL. */
+export const largestSeq = 2_147_483_647
+
 /** A range with all fields set and within bounds. */
-export function wholeRange({ from, to, limit }: Range = {}): Required<Range> {
-  const whole = (value: number): number => Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER)
-  return {
-    from: Math.max(1, whole(from ?? 1)),
-    to: whole(to ?? Number.MAX_SAFE_INTEGER),
-    limit: Math.max(0, whole(limit ?? Number.MAX_SAFE_INTEGER)),
-  }
+export function wholeRange({ from = 1, to = largestSeq, limit = largestSeq }: Range = {}): Required<Range> {
+  const within = (least: number, value: number): number => Math.max(least, Math.min(Math.trunc(value), largestSeq))
+  return { from: within(1, from), to: within(0, to), limit: within(0, limit) }
 }

@@ -10,11 +10,13 @@ export type StoredRow = Readonly<Record<string, unknown>>
 /** Used in place of a session if damage is not in one session only. */
 export const ANY_SESSION = "*"
 
+export const corruptStore = (store: Store["kind"], session: string, reason: string, cause?: unknown): HoldfastError =>
+  new HoldfastError({ code: "store-corrupt", store, session, reason }, { cause })
+
 /** Reads the columns of a store's rows; one that holds something else is damage. */
 function createColumnReader(store: Store["kind"]) {
   const damaged = (column: string): never => {
-    const reason = `the column ${column} holds something else`
-    throw new HoldfastError({ code: "store-corrupt", store, session: ANY_SESSION, reason })
+    throw corruptStore(store, ANY_SESSION, `the column ${column} holds something else`)
   }
   /** A text column, decoded from its storable form. */
   const text = (row: StoredRow, column: string): string => {
@@ -40,6 +42,8 @@ function createColumnReader(store: Store["kind"]) {
   return { text, number, texts, maybe, packed }
 }
 
+export type RowReader = ReturnType<typeof createRowReader>
+
 /** Reads the rows of a store. */
 export function createRowReader(store: Store["kind"]) {
   const columns = createColumnReader(store)
@@ -51,6 +55,7 @@ export function createRowReader(store: Store["kind"]) {
     id: text(row, "id"),
   })
   return {
+    store,
     ...columns,
     head,
     owned,

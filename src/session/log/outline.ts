@@ -10,31 +10,10 @@ type MessageNode = {
   readonly depth: number
 }
 
-/** The structure of a session's log without the bodies. It only grows; `extend` adds new entries. */
-export type Outline = {
-  readonly head: () => Head
-  readonly extend: (entries: readonly OutlineEntry[]) => void
-  readonly node: (seq: number) => MessageNode | undefined
-  /** The child of `parent` with this content key; the newest if there are several. */
-  readonly child: (parent: number, key: string) => number | undefined
-  /** Did the conversation continue after this message, beyond one response? */
-  readonly isContinued: (seq: number) => boolean
-  /** The session's current message: the last one appended, on any branch. */
-  readonly tip: () => number
-  /** The messages of a branch after `after`, oldest first; undefined if `after` is not on it. */
-  readonly path: (tip: number, after?: number) => readonly number[] | undefined
-  /** The checkpoint in force at a message: the newest on its branch that was not undone; 0 if there is none. */
-  readonly checkpointAt: (tip: number) => number
-  readonly isUndone: (checkpoint: number) => boolean
-  readonly nodeOf: (checkpoint: number) => number | undefined
-  /** Entries of a type, oldest first; not for messages, which are found by branch. */
-  readonly ofType: (type: string) => readonly number[]
-  /** The entry that an entry refers to. */
-  readonly reference: (seq: number) => number | undefined
-  readonly typeOf: (seq: number) => string | undefined
-}
+export type Outline = ReturnType<typeof createOutline>
 
-export function createOutline(): Outline {
+/** The structure of a session's log without the bodies. It only grows; `extend` adds new entries. */
+export function createOutline() {
   let head: Head = { seq: 0, hash: "" }
   let tip = 0
   const nodes = new Map<number, MessageNode>()
@@ -64,6 +43,7 @@ export function createOutline(): Outline {
     else if (type === "checkpoint-undone" && parent !== undefined) undone.add(parent)
   }
 
+  /** The checkpoint in force at a message: the newest on its branch that was not undone; 0 if there is none. */
   const checkpointAt = (from: number): number => {
     for (let at = from; ; at = nodes.get(at)?.parent ?? 0) {
       const found = checkpoints.get(at)?.findLast((seq) => !undone.has(seq))
@@ -71,7 +51,8 @@ export function createOutline(): Outline {
     }
   }
 
-  const path: Outline["path"] = (from, after = 0) => {
+  /** The messages of a branch after `after`, oldest first; undefined if `after` is not on it. */
+  const path = (from: number, after = 0): readonly number[] | undefined => {
     const found: number[] = []
     let at = from
     for (; at > 0 && at !== after; at = nodes.get(at)?.parent ?? 0) found.push(at)
@@ -79,25 +60,27 @@ export function createOutline(): Outline {
   }
 
   return {
-    head: () => head,
-    extend: (entries) => entries.forEach(extend),
-    node: (seq) => nodes.get(seq),
-    child: (parent, key) => {
+    head: (): Head => head,
+    extend: (entries: readonly OutlineEntry[]): void => entries.forEach(extend),
+    node: (seq: number): MessageNode | undefined => nodes.get(seq),
+    /** The child of `parent` with this content key; the newest if there are several. */
+    child: (parent: number, key: string): number | undefined => {
       const last = newest.get(parent)
       return last !== undefined && nodes.get(last)?.key === key ? last : older.get(`${parent} ${key}`)
     },
-    isContinued: (seq) => {
-      const behind = newest.get(seq)
-      return behind !== undefined && newest.has(behind)
-    },
-    tip: () => tip,
+    /** Did the conversation continue after this message, beyond one response? */
+    isContinued: (seq: number): boolean => newest.has(newest.get(seq) ?? -1),
+    /** The session's current message: the last one appended, on any branch. */
+    tip: (): number => tip,
     path,
     checkpointAt,
-    isUndone: (checkpoint) => undone.has(checkpoint),
-    nodeOf: (checkpoint) => references.get(checkpoint),
-    ofType: (type) => byType.get(type) ?? [],
-    reference: (seq) => references.get(seq),
-    typeOf: (seq) => types.get(seq),
+    isUndone: (checkpoint: number): boolean => undone.has(checkpoint),
+    nodeOf: (checkpoint: number): number | undefined => references.get(checkpoint),
+    /** Entries of a type, oldest first; not for messages, which are found by branch. */
+    ofType: (type: string): readonly number[] => byType.get(type) ?? [],
+    /** The entry that an entry refers to. */
+    reference: (seq: number): number | undefined => references.get(seq),
+    typeOf: (seq: number): string | undefined => types.get(seq),
   }
 }
 

@@ -49,7 +49,10 @@ type MemoryOptions = {
   readonly now?: () => number
 }
 
-/** Limits on the rows written in a day. A row takes about 600 bytes in a store, including its index (measured on SQLite). */
+/**
+ * Lines that a session, and all sessions of an agent together, may write to memory in a day; 2,000 and 10,000 by default. A row takes about
+ * 600 bytes in a store, including its index (measured on SQLite).
+ */
 export type MemoryLimits = {
   readonly sessionRowsPerDay: number
   readonly agentRowsPerDay: number
@@ -224,19 +227,8 @@ function dayText(day: string, rows: readonly MemoryRow[], total: number): string
 /** Limit on the rows of one flush; a session's first flush has a few hundred. Rows beyond it are offered again by the next flush. */
 export const maxRowsPerFlush = 2_000
 
-/** The changes of a flush, planned before anything is written. */
-type MemoryPlan = {
-  readonly write: readonly MemoryRow[]
-  /** Superseded row ids, by the row that supersedes them. */
-  readonly supersede: ReadonlyMap<string, readonly string[]>
-  /** Number of offered rows that were already stored. */
-  readonly known: number
-  /** Number of new rows without room. */
-  readonly leftOut: number
-}
-
-/** Compare offered rows with stored ones: new rows are written, known ones are not, and superseded ones are marked. */
-function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: RowCount): MemoryPlan {
+/** Compare offered rows with stored ones: new rows are to be written, known ones are not, and superseded ones are to be marked. */
+function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: RowCount) {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
   const rows = Math.min(room.rows, maxRowsPerFlush)
@@ -244,15 +236,18 @@ function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: Row
   const contenders = [...[...storedById.values()].map((row) => ({ row, place: 0 })), ...fresh]
   const first = supersessions(contenders)
   const left = { rows: rows - fresh.length, data: room.data - fresh.filter(({ row }) => !row.trusted).length }
-  const again = saidAgain({ merged, storedById, contenders, lost: first })
+  const standing = contenders.filter(({ row }) => row.supersededBy === undefined && !first.has(row.id))
+  const again = saidAgain(merged, storedById, new Set(standing.map(({ row }) => wordsOf(row))))
   const returned = withinRoom(again, left)
   const lost = returned.length === 0 ? first : supersessions([...contenders, ...returned])
   const marked = [...lost].filter(([id]) => storedById.has(id))
   return {
     write: [...fresh, ...returned].map(({ row }) => withSuccessor(row, lost.get(row.id))),
+    /** Superseded row ids, by the row that supersedes them. */
     supersede: new Map(
       [...Map.groupBy(marked, ([, by]) => by)].map(([by, pairs]) => [by, pairs.map(([id]) => id)] as const),
     ),
+    /** Numbers of offered rows that were already stored, and of new ones without room. */
     known: merged.size - unknown.length,
     leftOut: unknown.length - fresh.length + again.length - returned.length,
   }
@@ -285,26 +280,20 @@ function mergeOffered(offered: readonly MemoryRow[]): OfferedRows {
   return merged
 }
 
-type AgainInput = {
-  readonly merged: OfferedRows
-  readonly storedById: ReadonlyMap<string, MemoryRow>
-  readonly contenders: readonly Contender[]
-  readonly lost: ReadonlyMap<string, string>
-}
-
 const wordsOf = ({ kind, trusted, text }: MemoryRow): string => JSON.stringify([kind, trusted, normalText(text)])
 
-/** Superseded rows that are stated again: they are the last statement about their subject, in a new message. */
-function saidAgain({ merged, storedById, contenders, lost }: AgainInput): readonly Contender[] {
+/** Superseded rows that are stated again: they are the last statement about their subject, in a new message, and `current` has none. */
+function saidAgain(
+  merged: OfferedRows,
+  storedById: ReadonlyMap<string, MemoryRow>,
+  current: ReadonlySet<string>,
+): readonly Contender[] {
   const last = new Map<string, Contender>()
   for (const contender of merged.values()) {
     const { kind, trusted, subject } = contender.row
     const slot = JSON.stringify([kind, trusted, subject])
     if (subject !== undefined && contender.place > (last.get(slot)?.place ?? 0)) last.set(slot, contender)
   }
-  const current = new Set(
-    contenders.filter(({ row }) => row.supersededBy === undefined && !lost.has(row.id)).map(({ row }) => wordsOf(row)),
-  )
   return [...last.values()].flatMap(({ row, place }) => {
     const known = storedById.get(row.id)
     if (known === undefined || current.has(wordsOf(row))) return []
@@ -350,39 +339,18 @@ const latestFirst = (one: Contender, other: Contender): number =>
 const isSameMoment = (one: Contender, other: Contender): boolean =>
   one.row.atMs === other.row.atMs && one.place === other.place
 
-/** The two latest rows of each rank that are from different messages: for any row, one of them is from another message. */
-type LaterRows = Map<number, readonly MemoryRow[]>
-
+/** Mark the rows of one slot, latest first, that have a later one of the same or a higher rank from another message. */
 function markLost(sorted: readonly Contender[], lost: Map<string, string>): void {
-  const later: LaterRows = new Map()
-  let waiting: MemoryRow[] = []
+  const ranks = sorted.map(({ row }) => rankOf(row))
+  let later = 0
   for (const [at, contender] of sorted.entries()) {
     const before = sorted[at - 1]
-    if (before !== undefined && !isSameMoment(before, contender)) {
-      for (const row of waiting) addLater(later, row)
-      waiting = []
-    }
-    waiting.push(contender.row)
-    const by = contender.row.supersededBy === undefined ? successorOf(contender.row, later) : undefined
-    if (by !== undefined) lost.set(contender.row.id, by.id)
+    if (before !== undefined && !isSameMoment(before, contender)) later = at
+    const { row } = contender
+    const rank = ranks[at] ?? 0
+    const by = sorted.find((one, n) => n < later && (ranks[n] ?? 0) >= rank && !isTogether(one.row, row))
+    if (row.supersededBy === undefined && by !== undefined) lost.set(row.id, by.row.id)
   }
-}
-
-function addLater(later: LaterRows, row: MemoryRow): void {
-  const rank = rankOf(row)
-  const [first, second] = later.get(rank) ?? []
-  if (first === undefined) later.set(rank, [row])
-  else if (second === undefined && !isTogether(first, row)) later.set(rank, [first, row])
-}
-
-function successorOf(row: MemoryRow, later: LaterRows): MemoryRow | undefined {
-  let found: MemoryRow | undefined
-  for (const [rank, rows] of later) {
-    if (rank < rankOf(row)) continue
-    const one = rows.find((other) => !isTogether(other, row))
-    if (one !== undefined && (found === undefined || one.atMs > found.atMs)) found = one
-  }
-  return found
 }
 
 /** Are both rows from the same message? */

@@ -1,16 +1,15 @@
-import type { Compacted } from "../../compact/attempt.ts"
 import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
 import { rejoin } from "../../compact/stack/rejoin.ts"
-import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
+import { separate, separateMade } from "../../compact/stack/separate.ts"
 import { applyEdits, isEdit } from "../../compact/stages/edit.ts"
 import { ownMessage } from "../../compact/standing.ts"
 import { flush } from "../../compact/state/flush.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { isSpoken, isSpokenPart } from "../../message/fence.ts"
 import { type CheckOptions, checkTranscript } from "../../message/group.ts"
-import type { Format, Message, ModelRequest, Transcript, Wire } from "../../message/message.ts"
+import type { Format, Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type RepairEvent, type Repaired, repair, replayRepair } from "../../message/repair.ts"
 import { findRules, kindOfRule } from "../../rules/find-rules.ts"
@@ -25,8 +24,8 @@ import { adjacencyOf } from "../../wire/order.ts"
 import type { Trace, TraceEvent } from "../log/event.ts"
 import { type StackedRequest, stackRequest } from "../stack/stack-options.ts"
 import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
-import { choicesOf, meterFor, type Planned, planRequest, weighCompaction } from "./plan-request.ts"
-import { type Report, reportOf } from "./report.ts"
+import { choicesOf, meterFor, planRequest, weighCompaction } from "./plan-request.ts"
+import { type Report, type RequestOutcome, type RequestTask, reportOf } from "./report.ts"
 import { checkPrompty } from "./summarizer.ts"
 
 export type CompactResult<Body> = { readonly body: Body; readonly trace: Trace; readonly report: Report }
@@ -55,8 +54,8 @@ export async function compactRequest(
   const separation = separate(request)
   const fit = { ...request, messages: repaired.messages }
   const planned = planRequest(fit, separateMade(separation, fit), meter, options)
-  const { documents } = stacked
-  const performed = await perform({ request, separation, repaired, meter, planned, options, ...present({ documents }) })
+  const task = { request, separation, meter, planned, options }
+  const performed = await perform(task, repaired, stacked.documents)
   const { wire, compacted } = performed
   const trace = [...stacked.events, ...performed.trace]
   const flushed = options.flush === true && (compacted?.memory ?? []).length === 0
@@ -65,11 +64,7 @@ export async function compactRequest(
     body: wire === came.wire ? body : written,
     trace,
     report: reportOf({
-      request,
-      separation,
-      meter,
-      planned,
-      options,
+      ...task,
       ...performed,
       trace,
       ...present({ stack: stacked.stack }),
@@ -86,20 +81,11 @@ function withOwnStack(came: ModelRequest, meter: Meter, options: CompactOptions)
   return stackRequest(came, options.stack, { meter, windowTokens: options.windowTokens ?? meter.model.windowTokens })
 }
 
-type PerformResult = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
-
-type PerformInput = {
-  readonly request: ModelRequest
-  readonly separation: Separation
-  readonly repaired: Repaired
-  readonly meter: Meter
-  readonly planned: Planned
-  readonly options: CompactOptions
-  readonly documents?: StackedRequest["documents"]
-}
-
-async function perform(input: PerformInput): Promise<PerformResult> {
-  const { request, repaired, meter, planned, options, documents } = input
+async function perform(
+  { request, separation: before, meter, planned, options }: RequestTask,
+  repaired: Repaired,
+  documents: StackedRequest["documents"] | undefined,
+): Promise<RequestOutcome> {
   const { plan, sizes, limits } = planned
   const made: PlanEvent = { type: "plan-made", plan, sizes }
   if (plan.type !== "compact" && planned.pinsStand) {
@@ -110,7 +96,7 @@ async function perform(input: PerformInput): Promise<PerformResult> {
   const said = rulesOf(messages, limits.targetTokens * ruleShare, (text) => meter.text(text))
   const pins = [...own.pins, ...said.filter(({ text }) => !own.pins.some((pin) => pin.text === text))]
   const choices = { ...own, pins, ...present({ documents }) }
-  const separation = separateMade(input.separation, { ...request, messages })
+  const separation = separateMade(before, { ...request, messages })
   const compacted = await compact({ format: request.format, request, messages, separation, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
   if (plan.type === "compact" && !plan.forced && decided.weighing?.pays === false) {

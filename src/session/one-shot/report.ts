@@ -48,18 +48,17 @@ export type Report = {
   readonly memory: readonly MemoryEntry[]
 }
 
-type ReportInput = {
+/** What the compaction of one request works on, and what came of it. */
+export type RequestTask = {
   readonly request: ModelRequest
   readonly separation: Separation
   readonly meter: Meter
   readonly planned: Planned
   readonly options: CompactOptions
-  readonly wire: Wire
-  readonly trace: Trace
-  readonly compacted?: Compacted
-  readonly stack?: Stack
-  readonly memory: Report["memory"]
 }
+export type RequestOutcome = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
+
+type ReportInput = RequestTask & RequestOutcome & { readonly stack?: Stack; readonly memory: Report["memory"] }
 
 /** The report of a compaction, or of why there was none. */
 export function reportOf(input: ReportInput): Report {
@@ -68,8 +67,10 @@ export function reportOf(input: ReportInput): Report {
   const { model } = meter
   const changed = wire !== request.wire
   const sent = changed ? decodeRequest(request.format, wire) : request
-  const measured = (): MeasuredRequest => measure(sent, changed ? separate(sent) : separation, meter)
-  const after = compacted === undefined ? measured() : { stackTokens, outsideTokens: compacted.afterTokens }
+  const after =
+    compacted === undefined
+      ? measure(sent, changed ? separate(sent) : separation, meter)
+      : { stackTokens, outsideTokens: compacted.afterTokens }
   const weighing = trace.flatMap((event) => (event.type === "plan-made" ? (event.weighing ?? []) : []))[0]
   return {
     changed,
@@ -96,9 +97,10 @@ export function reportOf(input: ReportInput): Report {
   }
 }
 
-type MeasuredRequest = Pick<Measured, "stackTokens" | "outsideTokens">
-
-const measureOf = ({ messages }: ModelRequest, { stackTokens, outsideTokens }: MeasuredRequest): Measure => ({
+const measureOf = (
+  { messages }: ModelRequest,
+  { stackTokens, outsideTokens }: Omit<Measured, "overheadTokens">,
+): Measure => ({
   messages: messages.length,
   stackTokens,
   outsideTokens,

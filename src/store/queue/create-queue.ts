@@ -182,27 +182,18 @@ function plainJob({ key, session, kind, payload }: Job): Job {
 }
 
 /** A job leased by this process. */
-type LeaseHold = {
-  readonly job: TakenJob
-  readonly signal: AbortSignal
-  /** Abort the signal; the first reason stays. */
-  readonly stop: (why: Stop) => void
-  readonly stopped: () => Stop | undefined
-  /** True while the lease lasts. */
-  readonly lasts: () => boolean
-  /** Stop renewing the lease. */
-  readonly release: () => Promise<void>
-}
+type LeaseHold = ReturnType<typeof createHold>
 
 /** Renewals during one lease: two may fail before the job is lost. */
 const renewalsInLease = 3
 
 /** Keep a job leased until it is released. If the job is gone from its source, or the lease expired without renewal, the signal aborts. */
-function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem }: QueueSettings): LeaseHold {
+function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem }: QueueSettings) {
   const abort = new AbortController()
   let stopped: Stop | undefined
   let untilMs = job.leasedUntilMs
   let renewal: Promise<void> | undefined
+  /** Abort the signal; the first reason stays. */
   const stop = (why: Stop): void => {
     if (stopped !== undefined) return
     stopped = why
@@ -229,9 +220,11 @@ function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem 
     job,
     signal: abort.signal,
     stop,
-    stopped: () => stopped,
-    lasts: () => now() < untilMs,
-    release: async () => {
+    stopped: (): Stop | undefined => stopped,
+    /** True while the lease lasts. */
+    lasts: (): boolean => now() < untilMs,
+    /** Stop renewing the lease. */
+    release: async (): Promise<void> => {
       clearInterval(timer)
       await renewal
     },
@@ -241,23 +234,15 @@ function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem 
 /** Started work; `ended` never rejects. */
 type StartedWork = { readonly ended: Promise<void> }
 
-type PumpOptions = {
-  readonly concurrency: number
-  readonly pollMs: number
-  readonly onProblem: (reason: unknown) => void
-}
+type PumpOptions = Pick<QueueSettings, "pollMs" | "onProblem"> & { readonly concurrency: number }
 
-/** Starts work while below the concurrency limit: when woken, when some work ends, and every `pollMs`. */
-type Pump = {
-  readonly wake: () => void
-  /** Resolves once nothing runs and there is nothing to start. */
-  readonly idle: () => Promise<void>
-  /** Start nothing more; running work continues. */
-  readonly stop: () => Promise<void>
-}
+type Pump = ReturnType<typeof createPump>
 
-/** `take` starts the next piece of work; undefined if there is none. If it throws, it is called again later. */
-function createPump(take: () => Promise<StartedWork | undefined>, options: PumpOptions): Pump {
+/**
+ * Starts work while below the concurrency limit: when woken, when some work ends, and every `pollMs`. `take` starts the next piece of work;
+ * undefined if there is none. If it throws, it is called again later.
+ */
+function createPump(take: () => Promise<StartedWork | undefined>, options: PumpOptions) {
   const running = new Set<Promise<void>>()
   let stopped = false
   let current: Promise<boolean> | undefined
@@ -301,14 +286,16 @@ function createPump(take: () => Promise<StartedWork | undefined>, options: PumpO
   timer.unref()
   return {
     wake,
-    idle: async () => {
+    /** Resolves once nothing runs and there is nothing to start. */
+    idle: async (): Promise<void> => {
       while (!stopped) {
         const dry = await look()
         if (dry && running.size === 0) return
         await (running.size > 0 ? Promise.race(running) : pause(options.pollMs))
       }
     },
-    stop: async () => {
+    /** Start nothing more; running work continues. */
+    stop: async (): Promise<void> => {
       stopped = true
       clearInterval(timer)
       await current
@@ -333,12 +320,10 @@ export type RetryVerdict =
   | { readonly type: "postpone"; readonly pauseMs: number }
   | { readonly type: "leave" }
 
-type Attempt = {
+type Attempt = Pick<QueueSettings, "maxAttempts" | "retryMs"> & {
   readonly stop: Stop | undefined
   readonly failed: boolean
   readonly attempt: number
-  readonly maxAttempts: number
-  readonly retryMs: number
 }
 
 /** Longest pause between attempts: by then a person has looked, or the job no longer matters. */

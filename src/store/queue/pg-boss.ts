@@ -1,5 +1,5 @@
-import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.ts"
-import { readFailure } from "../postgres-database.ts"
+import { HoldfastError, loadOptional } from "../../message/errors.ts"
+import { checkPlace, readFailure } from "../postgres-database.ts"
 import type { Job } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
 import {
@@ -20,8 +20,8 @@ type PgBossOptions = QueueOptions & {
   readonly schema?: string
 }
 
-/** A plain name without special characters. pg-boss accepts fifty characters. */
-const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,49}$/
+/** The longest name of a schema that pg-boss accepts. */
+const maxSchemaName = 50
 
 /** The pg-boss queue of our jobs. */
 const queueName = "holdfast"
@@ -50,9 +50,7 @@ export async function openPgBossQueue(given: PgBossOptions): Promise<Queue> {
   checkQueueNames(given, "openPgBossQueue", ["url", "schema"])
   const { url, schema = "holdfast_queue", ...options } = given
   const settings = queueSettings(options)
-  if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
-    refuseOption("url", "a url that begins with postgres:// or postgresql://", "something else")
-  if (!schemaShape.test(schema)) refuseOption("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
+  checkPlace(url, schema, maxSchemaName)
   const { PgBoss } = await loadPgBoss()
   const boss = new PgBoss({
     connectionString: url,
@@ -135,21 +133,7 @@ const loadPgBoss = (): Promise<typeof import("pg-boss")> =>
   )
 
 /** The pg-boss calls that we use. Its workers are not used: they poll twice a second at most, and do not report when they are idle. */
-type Boss = {
-  readonly send: (queue: string, data: object, options: { readonly singletonKey: string }) => Promise<string | null>
-  readonly fetch: (queue: string, options: { includeMetadata: true; batchSize: number }) => Promise<readonly BossJob[]>
-  readonly findJobs: (queue: string, options: { id?: string; key?: string }) => Promise<readonly BossJob[]>
-  readonly touch: (queue: string, id: string) => Promise<unknown>
-  readonly fail: (queue: string, id: string) => Promise<unknown>
-  readonly deleteJob: (queue: string, ids: string[]) => Promise<unknown>
-}
-
-type BossJob = {
-  readonly id: string
-  readonly data: unknown
-  readonly state: string
-  readonly retryCount: number
-}
+type Boss = Pick<import("pg-boss").PgBoss, "send" | "fetch" | "findJobs" | "touch" | "fail" | "deleteJob">
 
 /** Jobs stored by pg-boss. A job is one JSON string inside its data, because `jsonb` accepts neither NUL nor lone surrogates. */
 function createPgBossSource(boss: Boss, queue: string, { now, leaseMs }: QueueSettings): JobSource {
