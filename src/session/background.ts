@@ -9,7 +9,6 @@ import { hashData } from "../message/sha256.ts"
 import type { Job } from "../store/store.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
@@ -176,7 +175,7 @@ function isStillWanted(outline: Outline, at: number, { node, base }: Omit<Specul
 /** The background summary for the current view, if one was started. */
 export async function currentSpeculation({ journal, at }: Live): Promise<Speculation | undefined> {
   const outline = journal.outline()
-  const [begun] = await entriesOfType(journal, "summary-begun", outline.ofType("summary-begun").slice(-1))
+  const [begun] = await journal.ofType("summary-begun", outline.ofType("summary-begun").slice(-1))
   return begun !== undefined && isStillWanted(outline, at, begun.body) ? begun.body : undefined
 }
 

@@ -5,7 +5,6 @@ import type { Message } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { tryParse } from "../wire/json.ts"
 import { readSummary } from "./background.ts"
-import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type CheckpointBody, type Entry, type EntryBody, entryId, eventsOfTrace, seqOf, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
@@ -41,7 +40,7 @@ export async function explain(live: Live, id: string): Promise<Explanation> {
   const type = seq === undefined ? undefined : outline.typeOf(seq)
   if (seq === undefined || type === undefined)
     throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: id })
-  const checkpoints = await entriesOfType(journal, "checkpoint-installed")
+  const checkpoints = await journal.ofType("checkpoint-installed")
   const bodyOf = (wanted: number): CheckpointBody | undefined => checkpoints.find((entry) => entry.seq === wanted)?.body
   const changes = checkpoints.flatMap(({ seq: at, atMs, body }): readonly Change[] => {
     const undone = outline.isUndone(at)
@@ -205,7 +204,7 @@ function branchesOf(outline: Outline, parents: ReadonlySet<number>, at: number):
 
 async function checkpointsOf({ journal }: Live, inForce: number): Promise<readonly Checkpoint[]> {
   const outline = journal.outline()
-  const entries = await entriesOfType(journal, "checkpoint-installed")
+  const entries = await journal.ofType("checkpoint-installed")
   return entries.toReversed().map(({ seq, atMs, body: { node, remedy, beforeTokens, afterTokens, focus } }) => {
     const state = { undone: outline.isUndone(seq), inForce: seq === inForce }
     const sizes = { remedy, beforeTokens, afterTokens }

@@ -31,6 +31,14 @@ export type Journal = {
   readonly refresh: () => Promise<void>
   readonly commit: (write: Write) => Promise<Committed>
   readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
+  /** Entries of one type: these, or all of the log. */
+  readonly ofType: <Type extends EntryType>(type: Type, seqs?: readonly number[]) => Promise<readonly EntryOf<Type>[]>
+  /** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
+  readonly each: <Type extends EntryType, Made>(
+    type: Type,
+    make: (body: BodyOf<Type>, seq: number) => Made,
+    made: Map<number, Made>,
+  ) => Promise<readonly Made[]>
   readonly isDurable: () => boolean
   /** Does the store have this entry? */
   readonly isSaved: (seq: number) => boolean
@@ -126,7 +134,7 @@ export function createJournal(options: JournalOptions): Journal {
     outline: () => outline,
     refresh,
     commit: (ask) => commitTo({ outline: () => outline, backlog, synchronize, write, options }, ask),
-    entries: bodies.read,
+    ...readsOf(() => outline, bodies.read),
     isDurable: () => backlog.size() === 0,
     isSaved: (seq) => seq <= backlog.saved().seq,
     problem,
@@ -257,28 +265,23 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
 type BodyOf<Type extends EntryType> = Extract<EntryBody, { type: Type }>
 type EntryOf<Type extends EntryType> = Entry & { readonly body: BodyOf<Type> }
 
-/** Entries of one type: these, or all of the log. */
-export async function entriesOfType<Type extends EntryType>(
-  { outline, entries }: Pick<Journal, "outline" | "entries">,
-  type: Type,
-  seqs: readonly number[] = outline().ofType(type),
-): Promise<readonly EntryOf<Type>[]> {
-  const isOfType = (entry: Entry): entry is EntryOf<Type> => entry.body.type === type
-  return seqs.length === 0 ? [] : [...(await entries(seqs)).values()].filter(isOfType)
-}
+type Reads = Pick<Journal, "entries" | "ofType" | "each">
 
-/** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
-export async function readEach<Type extends EntryType, Made>(
-  journal: Pick<Journal, "outline" | "entries">,
-  type: Type,
-  make: (body: BodyOf<Type>, seq: number) => Made,
-  made: Map<number, Made>,
-): Promise<readonly Made[]> {
-  const seqs = journal.outline().ofType(type)
-  const missing = seqs.filter((seq) => !made.has(seq))
-  for (const { seq, body } of await entriesOfType(journal, type, missing)) made.set(seq, make(body, seq))
-  return seqs.flatMap((seq) => made.get(seq) ?? [])
+function readsOf(outline: () => Outline, entries: Journal["entries"]): Reads {
+  const ofType: Journal["ofType"] = async (type, seqs = outline().ofType(type)) =>
+    seqs.length === 0 ? [] : [...(await entries(seqs)).values()].filter((entry) => isOfType(entry, type))
+  return {
+    entries,
+    ofType,
+    each: async (type, make, made) => {
+      const seqs = outline().ofType(type)
+      const missing = seqs.filter((seq) => !made.has(seq))
+      for (const { seq, body } of await ofType(type, missing)) made.set(seq, make(body, seq))
+      return seqs.flatMap((seq) => made.get(seq) ?? [])
+    },
+  }
 }
+const isOfType = <Type extends EntryType>(entry: Entry, type: Type): entry is EntryOf<Type> => entry.body.type === type
 
 type AttemptResult<Value> = { readonly value?: Value; readonly problem?: Problem }
 

@@ -153,9 +153,9 @@ const prepareNames = optionNames<PrepareOptions>()(
 
 /** Refuse invalid options of one call. */
 export function checkPrepareOptions(options: PrepareOptions): void {
+  checkNumbers(options, { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 })
   checkOptionNames(options, prepareNames, "prepare")
   if (options.stack !== undefined) checkStackOption(options.stack, "prepare")
-  checkNumbers(options, { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 })
   const { request } = options
   if (request !== undefined && !(typeof request?.wire === "string" && Array.isArray(request.messages)))
     refuseValue("request", "a request as decodeRequest reads it", request)

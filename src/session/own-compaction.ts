@@ -7,7 +7,6 @@ import { isSpoken, isSpokenPart } from "../message/fence.ts"
 import { messageKey } from "../message/lineage.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { createMeter } from "../tokens/meter.ts"
-import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import type { Outline } from "./log/outline.ts"
 import { readMessages } from "./view.ts"
@@ -201,7 +200,7 @@ async function knownMessages(live: Live, seqs: readonly number[]): Promise<reado
 /** Facts from abandoned branches; undefined if there are none. */
 export async function readInherited({ journal, options }: Live): Promise<Summary | undefined> {
   const newest = journal.outline().ofType("branch-opened").slice(-inheritedBranches)
-  const branches = await entriesOfType(journal, "branch-opened", newest)
+  const branches = await journal.ofType("branch-opened", newest)
   const schema: SchemaName = options.schema ?? "handoff"
   const ledgers = branches.flatMap(({ body }) => (body.ledger === "" ? [] : (parseDigest(body.ledger)?.summary ?? [])))
   const sections = ledgers.flatMap((ledger, n) => (n === ledgers.length - 1 ? ledger : withoutEnd(ledger)).sections)

@@ -7,7 +7,6 @@ import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import { rulesNamed } from "../rules/read-withdrawals.ts"
 import { runPaced } from "../store/pace.ts"
 import type { MemoryOwner } from "../store/store.ts"
-import { readEach } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
@@ -223,7 +222,7 @@ type InConversation = (seq: number) => boolean
 async function readConversation(live: Live): Promise<InConversation> {
   const { journal, reached } = live
   const outline = journal.outline()
-  const ends = await readEach(journal, "branch-opened", (body) => body.reached ?? 0, reached)
+  const ends = await journal.each("branch-opened", (body) => body.reached ?? 0, reached)
   const tips = ends.filter((tip) => tip > 0)
   const current = messagesUpTo(live)
   return (seq) => current.has(seq) || tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
@@ -253,7 +252,7 @@ export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
 }
 
 const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
-  readEach(journal, "rule-pinned", (body, seq) => pinOf(seq, body), rules)
+  journal.each("rule-pinned", (body, seq) => pinOf(seq, body), rules)
 
 /**
  * Withdrawn rules. A rule that was withdrawn because its message was abandoned is in force again if the message is back, and a rule
@@ -261,7 +260,7 @@ const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
  */
 async function withdrawn({ journal, unpinned }: Live, isInConversation: InConversation): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
-  await readEach(journal, "rule-unpinned", ({ rewound, said }) => ({ rewound: rewound === true, said }), unpinned)
+  await journal.each("rule-unpinned", ({ rewound, said }) => ({ rewound: rewound === true, said }), unpinned)
   const ids = outline.ofType("rule-unpinned").flatMap((seq) => {
     const pin = outline.reference(seq) ?? 0
     const said = outline.reference(pin)

@@ -3,7 +3,6 @@ import { channelOf, fence } from "../message/fence.ts"
 import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { rankTexts } from "../store/search-terms.ts"
-import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, entryOfHandle, handleFor, rangeHandleFor } from "./log/entry.ts"
 import { readMessages } from "./view.ts"
@@ -91,7 +90,7 @@ const maxRecalled = 20_000
 async function conversationText(live: Live, seq: number): Promise<string> {
   const outline = live.journal.outline()
   const before = outline.ofType("branch-opened").filter((entry) => entry < seq)
-  const branches = await entriesOfType(live.journal, "branch-opened", before)
+  const branches = await live.journal.ofType("branch-opened", before)
   const reached = branches.flatMap(({ body }) => body.reached ?? [])
   const seqs = new Set([...reached, seq].flatMap((at) => outline.path(at) ?? []))
   const messages = await readMessages(live, [...seqs].sort((one, other) => one - other).slice(-maxRecalled))
@@ -267,6 +266,6 @@ export function fenceStored(text: string, labels: Readonly<Record<string, string
 
 /** The secret of the session's handles: stored when the session was opened, and never shown. */
 export async function readSecret({ journal }: Live): Promise<string | undefined> {
-  const [opened] = await entriesOfType(journal, "session-opened")
+  const [opened] = await journal.ofType("session-opened")
   return opened?.body.secret
 }

@@ -9,7 +9,6 @@ import { memoryEnd, memoryStart } from "../message/fence.ts"
 import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { appendAnswer } from "./ingest.ts"
-import { readEach } from "./journal.ts"
 import { type Live, learnFromUsage } from "./live.ts"
 import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
@@ -299,7 +298,7 @@ async function accountOf(live: Live, sure: boolean): Promise<Account> {
   try {
     if (sure) await requireLog(live)
     await flushJudged(live)
-    await readEach(live.journal, "calls-judged", (body) => body.spentMinor, live.spent)
+    await live.journal.each("calls-judged", (body) => body.spentMinor, live.spent)
   } catch (error) {
     if (sure || !(error instanceof HoldfastError)) throw error
   }

@@ -2,7 +2,6 @@ import { callNature } from "../compact/stages/tool-kind.ts"
 import { type CallId, callsIn, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
 import { createPerObject } from "../message/recall.ts"
 import { sha256Hex } from "../message/sha256.ts"
-import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { entryId, type RemovedLookup } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
@@ -108,7 +107,7 @@ export async function noteRereads(
   messages: Transcript,
 ): Promise<{ readonly count?: number; readonly events: readonly LogEvent[] }> {
   if (checkpoint === 0) return { events: [] }
-  const [inForce] = await entriesOfType(live.journal, "checkpoint-installed", [checkpoint])
+  const [inForce] = await live.journal.ofType("checkpoint-installed", [checkpoint])
   if (inForce === undefined) return { events: [] }
   const { removed = [], node } = inForce.body
   const since = new Set(
@@ -128,7 +127,7 @@ export async function noteRereads(
 }
 
 const repeatedIn = async ({ journal }: Live, seqs?: readonly number[]): Promise<readonly RemovedLookup[]> =>
-  (await entriesOfType(journal, "lookups-repeated", seqs)).flatMap(({ body }) => body.lookups)
+  (await journal.ofType("lookups-repeated", seqs)).flatMap(({ body }) => body.lookups)
 
 /** The newest call of each lookup that had to be repeated in this session: their results are kept better. */
 export async function favoredCalls(live: Live, messages: Transcript): Promise<ReadonlySet<CallId>> {

@@ -7,7 +7,6 @@ import { emptyStack, makeSection, makeStack, type Section, type Stack, sectionsO
 import { HoldfastError } from "../message/errors.ts"
 import { type Breakpoint, type ModelRequest, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { entriesOfType } from "./journal.ts"
 import type { Live } from "./live.ts"
 import type { StackBody, StackSection } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
@@ -213,7 +212,7 @@ function bodyOf({ stack, source, ...fitted }: WaitingStack, ttl: Breakpoint): St
 export async function readInForce(live: Live): Promise<StackInForce | undefined> {
   const seq = newestOf(live.journal.outline())
   if (seq === 0 || live.promptStack?.seq === seq) return live.promptStack
-  const [newest] = await entriesOfType(live.journal, "stack-installed", [seq])
+  const [newest] = await live.journal.ofType("stack-installed", [seq])
   const read = newest === undefined ? undefined : stackOfBody(newest.body)
   if (newest !== undefined && read !== undefined)
     live.promptStack = { seq, ...read, ttl: newest.body.ttl, documents: documentsIn(read.stack) }

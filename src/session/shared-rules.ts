@@ -4,7 +4,7 @@ import type { Pin } from "../rules/pin.ts"
 import { createLock } from "../store/pace.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
-import { createJournal, readEach } from "./journal.ts"
+import { createJournal } from "./journal.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { pinOf } from "./pins.ts"
 
@@ -60,7 +60,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
   const read = async ({ tenant, agent }: MemoryOwner): Promise<readonly SharedPin[]> => {
     // If the store is unavailable, the known rules stay.
     await refresh().catch(ignoreProblem)
-    const pins = await readEach(journal, "rule-pinned", (body, seq) => sharedPin(seq, body), known)
+    const pins = await journal.each("rule-pinned", (body, seq) => sharedPin(seq, body), known)
     return pins.filter((pin) => (pin.tenant ?? tenant) === tenant && (pin.agent ?? agent) === agent)
   }
   return {

@@ -74,20 +74,23 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     rows: createMemoryRows(call),
   }
   const entriesOf = (session: SessionId): readonly StoredEntry[] => tables.sessions.get(session)?.entries ?? []
+  const entriesIn = (session: SessionId, range: Range | undefined): readonly StoredEntry[] => {
+    const { from, to, limit } = wholeRange(range)
+    return entriesOf(session).slice(from - 1, Math.min(to, from - 1 + limit))
+  }
   return reserveLog({
     kind: "memory",
     isShared: false,
     append: (session, batch) => call(() => append(tables, session, batch, now())),
     head: (session) => call(() => headOf(entriesOf(session))),
-    read: (session, range) => call(() => entriesIn(entriesOf(session), range)),
+    read: (session, range) => call(() => entriesIn(session, range)),
     readEntries: (session, seqs) =>
       call(() => {
         const asked = new Set(seqs)
         const entries = entriesOf(session)
         return [...asked].sort((one, other) => one - other).flatMap((seq) => entries[seq - 1] ?? [])
       }),
-    outline: (session, range) =>
-      call(() => entriesIn(entriesOf(session), range).map(({ body: _, ...outline }) => outline)),
+    outline: (session, range) => call(() => entriesIn(session, range).map(({ body: _, ...outline }) => outline)),
     payloads: (session, hashes) => call(() => payloadsOf(tables, session, hashes)),
     session: (session) => call(() => rowOf(tables, session)),
     sessions: (filter) => call(() => listSessions(tables, filter)),
@@ -108,11 +111,6 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       closed = true
     },
   })
-}
-
-function entriesIn(entries: readonly StoredEntry[], range: Range | undefined): readonly StoredEntry[] {
-  const { from, to, limit } = wholeRange(range)
-  return entries.slice(from - 1, Math.min(to, from - 1 + limit))
 }
 
 /** The characters of all entries and payloads. */

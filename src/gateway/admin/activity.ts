@@ -52,11 +52,12 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
   const unsaved = new Map<string, Problem>()
   const hear = (session: string, { client, project, receipt }: Readonly<Record<string, unknown>>): void => {
     const before = heard.get(session)
-    const told = present({
-      client: typeof client === "string" ? client : undefined,
-      project: before?.project ?? (typeof project === "string" ? project : undefined),
-      window: windowIn(receipt),
-    })
+    const window = receipt === undefined ? undefined : windowIn(receipt)
+    const told = {
+      ...(typeof client === "string" ? { client } : {}),
+      ...(before?.project === undefined && typeof project === "string" ? { project } : {}),
+      ...(window === undefined ? {} : { window }),
+    }
     setNewest(heard, session, { ...before, ...told }, maxSessions)
   }
   replicas.subscribe(({ atMs, name, session, value }) => {
