@@ -34,20 +34,50 @@ test("what people say all day ends no rule of another conversation", () => {
   expect(ended.length, JSON.stringify(ended)).toBeLessThanOrEqual(1)
 })
 
-test("what is said of a rule and leaves it ends it next to never, and one end in four or more is noticed", () => {
+test("what is said of a rule and leaves it ends it next to never, and three ends in ten or more are noticed", () => {
   const sets = ["thirteenth", "eighteenth", "twenty-fifth", "twenty-ninth"]
   const pairs = sets.flatMap((set) => rowsOf<Pair>(`${set}-supersede`)).filter(({ channel }) => channel === "user")
   const isEnded = ({ first, then: said }: Pair): boolean => readReplacements(said, [pinOf(first)]).length > 0
   const [gone, kept] = [pairs.filter((pair) => pair.gone), pairs.filter((pair) => !pair.gone)]
   expect(kept.length).toBeGreaterThan(200)
   expect(kept.filter(isEnded).length).toBeLessThanOrEqual(0)
-  expect(gone.filter(isEnded).length / gone.length).toBeGreaterThanOrEqual(0.25)
+  expect(gone.filter(isEnded).length / gone.length).toBeGreaterThanOrEqual(0.3)
 })
 
 test("a message of many sentences ends a rule only where it does so plainly", () => {
   const rule = pinOf("Send the press list to Odile.")
-  const story = "We had a long day. Odile has left for good, the press list goes to Bram. Everyone was tired."
+  const story = "We had a long day. The press list can wait, Odile's desk is empty again. Everyone was tired."
   expect(readReplacements(story, [rule])).toEqual([])
+  const plainly = "We had a long day. Odile has left for good, the press list goes to Bram. Everyone was tired."
+  expect(readReplacements(plainly, [rule])).toHaveLength(1)
   const cap = pinOf("The cap on one order is 500 euros.")
   expect(readReplacements("We had a long day. The cap on one order is now 800. Good night.", [cap])).toHaveLength(1)
+})
+
+test.each([
+  ["a bound in other words", "Never spend more than 500 per order.", "The cap is 800 now."],
+  ["somebody who left", "The weekly report always goes to Anna.", "Anna left. Send it to Tom from now on."],
+  ["another way to be called", "Call me Dr. Lang.", "You can drop the title, just call me Eva."],
+  ["a later version", "Use Postgres 15 in all examples.", "Postgres 16 from now on, please."],
+  ["as many of what is counted", "Keep answers under 100 words.", "Make that 200 words."],
+  [
+    "what holds as of today",
+    "Patient letters are signed by Dr. Sand.",
+    "As of today patient letters are signed by Dr. Mwai.",
+  ],
+])("%s takes the place of a rule", (_name, rule, said) => {
+  expect(readReplacements(said, [pinOf(rule)])).toHaveLength(1)
+})
+
+test.each([
+  ["a bound of something else", "Never spend more than 500 per order.", "The cap on uploads is 800 now."],
+  ["a bound in another currency", "Never spend more than 500 euros.", "The cap is 800 dollars now."],
+  [
+    "somebody new beside",
+    "The weekly report always goes to Anna.",
+    "Tom gets it too from now on, Anna of course still does.",
+  ],
+  ["another thing with a number", "Never lift table 1.", "From now on lift table 2 by crane."],
+])("%s leaves it", (_name, rule, said) => {
+  expect(readReplacements(said, [pinOf(rule)])).toEqual([])
 })

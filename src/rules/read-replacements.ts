@@ -5,7 +5,15 @@ import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { endsAnother, namesAnother, plain, topicOf } from "./rule-topic.ts"
 import { speakerScore, surelyPasted } from "./who-speaks.ts"
-import { endScore, endsPlainly, mayWithdraw, onlyCommands, subjectScore } from "./withdrawal-model.ts"
+import {
+  endScore,
+  endsPlainly,
+  mayWithdraw,
+  movesLimit,
+  namesLater,
+  onlyCommands,
+  subjectScore,
+} from "./withdrawal-model.ts"
 import { readKeys, readText } from "./withdrawal-text.ts"
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
@@ -80,8 +88,19 @@ export const isOwnStatement = (message: string, { spans }: Statement): boolean =
 export const passesOn =
   /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Oo]ne of the|[Dd]er|[Dd]ie|[Ll]e|[Ll]a|[Ee]l|[Oo])(?: [\p{L}'’-]+){1,4}) (?:just |also |now |has |have )?(?:said|says?|wrote|writes?|told|tells?|thinks?|claims?|claimed|mentioned|asked|announced|confirmed|confirms|agreed|agrees|suggests?|suggested|recommends?|sagt|schreibt|dit|ecrit|dice|diz|zegt)\b|\baccording to\b/u
 
-/** From these scores on a statement is about a rule, and ends it; so much surer than of any other rule must it be. */
-const [surelyAbout, surelyEnded, clearly] = [0, 4.5, 1]
+/**
+ * A statement ends a rule where both models together are sure, and neither is sure of the contrary. Of pairs that were left out of the
+ * training by turns, 3 of 2,196 rules that stay are ended from here on, and 30 from 3 on.
+ */
+export const leastEnded = 5.5
+/** So much surer than of any other rule must they be. */
+const [leastAbout, leastEnd, clearly] = [-2, 1, 1]
+/** What a statement is about counts half as much as what it says. */
+const weightOfSubject = 0.5
+
+/** Both scores as one; nothing where a statement cannot end the rule. */
+export const weigh = (about: number, end: number, isAmong: boolean): number | undefined =>
+  isAmong || about < leastAbout || end < leastEnd ? undefined : end + weightOfSubject * about
 
 /**
  * The rules that a user's message ends in so many words: "the cap is 800 now", "Maria left, Jörg approves from now on", "no need to ask me
@@ -110,6 +129,14 @@ export function* replacementSteps<Rule extends Pin>(
   return [...found.values()]
 }
 
+/** How sure it is that a statement ends a rule, if that may be at all. */
+function scoreOf(rule: string, { text, others, isAmong }: Statement): number | undefined {
+  const score = weigh(subjectScore(rule, text, others), endScore(rule, text, others), isAmong)
+  if (endsPlainly(rule, text)) return Math.max(score ?? 0, leastEnded + clearly)
+  // A bound that no word of the rule names: any other rule that is meant comes first.
+  return movesLimit(rule, text) ? leastEnded : score
+}
+
 function ruleEnded<Rule extends Pin>(
   statement: Statement,
   pins: readonly Rule[],
@@ -117,23 +144,22 @@ function ruleEnded<Rule extends Pin>(
   let [best, next]: readonly ({ readonly pin: Rule; readonly score: number } | undefined)[] = []
   for (const pin of pins) {
     if (!mayEnd(pin.text, statement)) continue
-    const { text, others, isAmong } = statement
-    const isPlain = endsPlainly(pin.text, text)
-    if (!isPlain && (isAmong || subjectScore(pin.text, text, others) < surelyAbout)) continue
-    const score = endScore(pin.text, text, others)
-    const scored = { pin, score: isPlain ? Math.max(score, surelyEnded) : score }
+    const score = scoreOf(pin.text, statement)
+    if (score === undefined) continue
+    const scored = { pin, score }
     if (best === undefined || scored.score > best.score) [best, next] = [scored, best]
     else if (next === undefined || scored.score > next.score) next = scored
   }
-  if (best === undefined || best.score < surelyEnded) return undefined
+  if (best === undefined || best.score < leastEnded) return undefined
   return next !== undefined && best.score - next.score < clearly ? undefined : best
 }
 
 /** Might a statement end a rule? It has something in common with it, is meant for good, and speaks neither of another thing of that kind nor of another act. */
 export function mayEnd(rule: string, { text, quotes, sentences }: Statement): boolean {
   if (!sentences.some((one) => mayWithdraw(rule, one))) return false
-  if (namesAnother(rule, text) || endsAnother(rule, text) || onlyCommands(text)) return false
   const { allRoles } = readText(text)
+  if (namesAnother(rule, text) && !namesLater(rule, text)) return false
+  if (endsAnother(rule, text) || onlyCommands(text)) return false
   if ((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) return false
   // What is quoted counts only beside a rule that quotes something itself.
   if (quotes && !readKeys(rule).quotes) return false

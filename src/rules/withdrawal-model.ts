@@ -60,7 +60,7 @@ const hashed = (names: ReadonlySet<string>): readonly number[] => [...new Set([.
 export function mayWithdraw(rule: string, sentence: string): boolean {
   const [one, two] = [readKeys(rule), readKeys(sentence)]
   for (const key of two.keys) if (hasKey(one, key)) return true
-  return namesTongue(rule) && namesTongue(sentence)
+  return (namesTongue(rule) && namesTongue(sentence)) || movesLimit(rule, sentence)
 }
 
 /** A share in so many parts, rounded up. */
@@ -289,7 +289,8 @@ export function endsPlainly(ruleText: string, sentenceText: string): boolean {
   const { allRoles } = sentence
   if (!plainRoles.some((role) => allRoles.has(role)) || keepingRoles.some((role) => allRoles.has(role))) return false
   const rest = restOf(rule, sentence).length
-  return rest <= mostRest && (swapsValue(rule, sentence, rest) || endsThing(rule, sentence, rest))
+  if (rest > mostRest) return false
+  return swapsValue(rule, sentence, rest) || swapsName(rule, sentence, rest) || endsThing(rule, sentence, rest)
 }
 const plainRoles: readonly string[] = ["nowadays", "hence", "change", "nomore", "undo", "stop"]
 const mostRest = 2
@@ -302,7 +303,42 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
   const own = [...rule.keys].filter((key) => !units.test(key) && !named.some((value) => value.includes(key)))
   const said = own.filter((key) => hasKey(sentence, key))
   if (changed === "tongue") return own.length <= 1 || said.length > 0
+  // "Make that 200 words": nothing but what is counted, of which the rule counts as many.
+  if (
+    rest === 0 &&
+    sentence.allRoles.has("change") &&
+    [...rule.keys].some((key) => units.test(key) && hasKey(sentence, key))
+  )
+    return true
   return (said.length > 0 && said.length >= 0.5 * own.length) || said.some(isLimit)
+}
+
+/** "The cap is 800 now", of a rule that sets a bound in other words: the sentence speaks of a bound, of another number, and of nothing else. */
+export function movesLimit(ruleText: string, sentenceText: string): boolean {
+  const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
+  if (
+    !plainRoles.some((role) => sentence.allRoles.has(role)) ||
+    keepingRoles.some((role) => sentence.allRoles.has(role))
+  )
+    return false
+  if (!rule.classes.has("limit") || relationOf(rule.numbers, sentence.numbers) !== "other") return false
+  const isOfLimit = (key: string): boolean => isLimit(key) || sentence.numbers.has(key) || sentence.doing.has(key)
+  return (
+    ![...unitSorts].some((sort) => relationOf(rule.values.get(sort), sentence.values.get(sort)) === "other") &&
+    [...sentence.keys].some(isLimit) &&
+    [...sentence.keys].every(isOfLimit)
+  )
+}
+const unitSorts: readonly string[] = ["currency", "unit"]
+
+/** "Anna left, send it to Tom from now on", "just call me Eva": a name of the rule is over, or all else of it is said with another name. */
+function swapsName(rule: TextReading, sentence: TextReading, rest: number): boolean {
+  const fresh = [...sentence.names].filter((name) => !hasKey(rule, name))
+  if (rule.names.size === 0 || fresh.length !== 1 || rest - fresh.length > 1) return false
+  const old = [...rule.names].filter((name) => sentence.keys.has(name))
+  if (old.length > 0) return sentence.allRoles.has("left") || sentence.ended.some((key) => old.includes(key))
+  const own = [...rule.keys].filter((key) => !rule.names.has(key))
+  return own.length > 0 && own.every((key) => hasKey(sentence, key)) && sentence.allRoles.has("undo")
 }
 
 /** What is counted tells little of what a rule is about. */
@@ -325,10 +361,20 @@ function endsThing(rule: TextReading, sentence: TextReading, rest: number): bool
   )
 }
 
+/** "Postgres 16 from now on": of what has a name, another number is a later version of it; "table 2" is another table. */
+export function namesLater(ruleText: string, sentenceText: string): boolean {
+  const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
+  const isVersion = sentence.tokens.some(
+    ({ keys: [key = ""] }, n) => rule.names.has(key) && sentence.tokens[n + 1]?.sort === "number",
+  )
+  return isVersion && sentence.allRoles.has("hence") && restOf(rule, sentence).length === 0
+}
+
 /** Does a sentence forbid or ask for something, and speak of no change beside: "never lift table 1"? It is a rule of its own. */
 export function onlyCommands(sentence: string): boolean {
   const rest = withoutCommanded(sentence)
-  return rest !== sentence && !endingRoles.some((role) => readText(rest).allRoles.has(role))
+  // "Without asking" in a ban allows nothing.
+  return rest !== sentence && !endingRoles.some((role) => role !== "fine" && readText(rest).allRoles.has(role))
 }
 
 /** What the other sentences of the message say; the first of `all` is the sentence itself. */

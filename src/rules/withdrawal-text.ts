@@ -74,9 +74,13 @@ const runs = lazy((): readonly (readonly [string, string])[] =>
   ),
 )
 
-/** What each token does in a change; a phrase does it at its first word. What all of them are about is told in `doing`. */
+/**
+ * What each token does in a change; a phrase does it at its first word, and the words within it do nothing of their own: "as of today" holds
+ * from then on, and not for today. What all of them are about is told in `doing`.
+ */
 function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readonly string[])[] {
   const known = phrases()
+  let phraseEnd = 0
   return tokens.map(({ sort, text }, n) => {
     if (sort === "unspaced") return [...new Set(runs().flatMap(([sign, name]) => (text.includes(sign) ? [name] : [])))]
     if (sort !== "word") return []
@@ -85,8 +89,9 @@ function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readon
     for (let more = 0; more < maxPhrase && tokens[n + more]?.sort === "word"; more++) {
       phrase += `${more === 0 ? "" : " "}${tokens[n + more]?.text}`
       const names = known.get(phrase)
-      if (names === undefined) continue
+      if (names === undefined || (more === 0 && n < phraseEnd)) continue
       found.push(...names)
+      if (more > 0) phraseEnd = Math.max(phraseEnd, n + more + 1)
       for (const token of tokens.slice(n, n + more + 1)) for (const key of token.keys) doing.add(key)
     }
     return found
@@ -180,6 +185,8 @@ export const readText = createRecent((text): TextReading => {
   }
 }, maxKept)
 
+/** A full stop behind a word, and not behind a title such as "Dr." */
+const endsSentence = /\p{L}{4}\.\s+$/u
 const isAscii = /^[\0-\x7f]*$/
 
 function tokensIn(text: string): readonly Token[] {
@@ -187,7 +194,7 @@ function tokensIn(text: string): readonly Token[] {
   let isQuoted = false
   // A capital at the start of a sentence makes no name.
   let isFirst = true
-  for (const [found] of text.matchAll(tokenPattern)) {
+  for (const { 0: found, index } of text.matchAll(tokenPattern)) {
     if (tokens.length >= maxTokens) break
     const seen = isAscii.test(found) ? found.toLowerCase() : plain(found).replaceAll("’", "'")
     const token = { text: seen, keys: [], isName: false, isQuoted }
@@ -195,7 +202,7 @@ function tokensIn(text: string): readonly Token[] {
     else if (/^\p{Nd}/u.test(found)) tokens.push({ ...token, sort: "number", ...numberOf(seen) })
     else if (isLetter.test(found)) {
       const key = wordKey(seen)
-      const isName = !isFirst && key !== "" && /^\p{Lu}/u.test(found)
+      const isName = !isFirst && key !== "" && /^\p{Lu}/u.test(found) && !endsSentence.test(text.slice(0, index))
       tokens.push({ ...token, sort: "word", keys: key === "" ? [] : [key], isName })
     } else {
       if (/["“”„«»「」]/.test(found)) isQuoted = !isQuoted
