@@ -1,7 +1,7 @@
 import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
-import { changesForCertain } from "./state/call-deed.ts"
+import { changesForCertain } from "./state/changing-commands.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { putsOffSomething } from "./state/user-notes.ts"

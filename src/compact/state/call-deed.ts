@@ -2,6 +2,7 @@ import { cutMiddle } from "../../language/cut-text.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
+import { changesByVerb, changesForCertain, isProgram as isKnownProgram, looksOnly } from "./changing-commands.ts"
 import { idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
 import {
   changeOf,
@@ -91,9 +92,10 @@ function textUnder(input: unknown, keys: readonly string[]): string | undefined 
  */
 function programIn(tool: string, input: unknown): string | undefined {
   const script = isShell(tool) || runsCode.test(tool) ? textUnder(input, ["script"]) : undefined
-  const text = textUnder(input, ["code"])
+  const text = textUnder(input, runsCode.test(tool) ? codeKeys : ["code"])
   return script ?? (text !== undefined && (runsCode.test(tool) || /[\n(=]/.test(text)) ? text : undefined)
 }
+const codeKeys = ["code", "cell", "source"]
 const runsCode = /python|code|exec|run|eval|repl|interpret|script|node|js|jupyter|notebook|cell/i
 
 /** What is asked in a list of questions with their options. */
@@ -134,7 +136,7 @@ function commandLine(command: string): string {
   const [at, typed] = [written.indexOf(first), written[written.indexOf(first) + 1] ?? ""]
   // What is changed behind the text is as much of the command as what takes it.
   const end = written.findIndex((line, n) => n > at && line.trim() === mark)
-  const rest = end < 0 ? [] : written.slice(end + 1).filter((line) => commandChanges.test(line))
+  const rest = end < 0 ? [] : written.slice(end + 1).filter(changesForCertain)
   return steppedLine([`${told} (${oneLine(typed, rest.length === 0 ? maxTyped : maxTyped / 2)})`, ...rest].join("; "))
 }
 
@@ -193,13 +195,6 @@ const programWrites =
 const programActs =
   /\bos\.(?:remove|rename|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|to_csv|to_excel|to_json|to_parquet)\(|savefig\(/
 
-/** Steps of a shell that change something for certain; what else a command does, its outcome says. */
-const commandChanges =
-  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command)\s+)*(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |scp |rsync |(?:[\w./-]{1,80}-)?(?:strip|objcopy) |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab (?!-l\b)|nohup [^\n]{1,300}[^&]&(?!&)|(?:sbatch|qsub|bsub|scancel|condor_submit) |(?:mailx?|mutt|sendmail|msmtp|swaks) [^|;&\n]{0,200}\S@|useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:(?:npm|pnpm|yarn|bun)(?: run)?|npx|rails|rake|python3? manage\.py|php artisan|mix|flyway|knex|sequelize(?:-cli)?|dotnet ef|prisma|typeorm|bundle exec rails) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:[\w-]{1,20}[:. ]){0,2}(?:migrate|migration:run|rollback|seed|deploy|release)(?![\w-]|[:. ](?:status|info|list|make|generate|create|diff|validate|check|dry))|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |(?:bash |sh )?(?:\.{0,2}\/)?(?:[\w.-]{1,40}\/){1,6}(?:deploy|release|rollout|publish|provision|rollback|restore|promote|migrate|restart)[\w-]{0,20}(?:\.(?:sh|py|rb|ts|js))?(?=\s|$)(?! (?:--help|status|list|--dry-run)))/i
-
-/** Does a command, as a line tells it, change something for certain? */
-export const changesForCertain = (command: string): boolean => commandChanges.test(command)
-
 /** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
 const curlChanges =
   /(?:^|[;&|(\n]|\bdo |\bthen )\s*curl (?![^|;&\n]{0,400}\s(?:-G|--get)\s)[^|;&\n]{0,400}?\s(?:(?:-X|--request)[ =]?(?:POST|PUT|PATCH|DELETE)|--data|-d[ '"]|-F |--form|-T |--upload-file|-O|(?:-o|--output)(?![ =]?(?:\/dev\/null|\/tmp\/|-?$)))/
@@ -220,19 +215,28 @@ function commandNature(
     .slice(0, 4_000)
     .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(?:'([^'\n]{1,600})'|"((?:[^"\\\n]|\\.){1,600})")/g, "$1$2$3")
     .replace(/'[^'\n]{0,600}'/g, "_")
-  if (commandChanges.test(bare) || curlChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
+  if (changesForCertain(bare) || curlChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
   if (kind === "test") return "check"
+  if (changesByVerb(bare)) return "yes"
   return writes && !looksOnly(bare) ? "maybe" : "no"
 }
 
-/** Does each step of a command ask a program for something by its first words: `flagctl list`, `tool status job-7`? */
-const looksOnly = (command: string): boolean =>
-  command
-    .split(/&&|\|\||[;\n]/)
-    .every((step) => asksProgram.test(step.trim()) || toolNature("bash", step).writes === false)
-const asksProgram =
-  /^[\w./-]{1,60}(?: [\w:-]{1,40}){0,2} (?:get|list|ls|show|status|describe|history|view|logs?|info|inspect|search|query|diff|plan|help|version|top|ps|read|whoami|--help|--version)(?![\w-])/
+/** A tool that is named after a program takes what stands behind its name: `kubectl(command="-n shop get pods")`. */
+function withProgram(tool: string, command: string): string {
+  const name = (tool.split(/__|\./).at(-1) ?? "").toLowerCase()
+  return isKnownProgram(name) && !command.trimStart().startsWith(name) ? `${name} ${command.trimStart()}` : command
+}
+
+/** A command that is run elsewhere is told with the place: the same one on another host or cluster is another. */
+function atPlace(input: unknown, deed: CallDeed): CallDeed {
+  const place = textUnder(input, placeKeys)
+  if (deed.type !== "command" || place === undefined || !/^[\w.:@/-]{1,60}$/.test(place)) return deed
+  if (deed.command.includes(place)) return deed
+  const [command, tried] = [`${place}: ${deed.command}`, `${place} ${deed.tried}`]
+  return { ...deed, command, tried, runs: deed.runs.map((run) => `${place} ${run}`) }
+}
+const placeKeys = ["context", "cluster", "host", "hostname", "server", "machine", "node", "container", "environment"]
 
 /** Read a call. Keys decide before names, because agents name their tools as they like. */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
@@ -244,7 +248,7 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   const path = textUnder(input, pathKeys)
   const command = textUnder(input, commandKeys) ?? programIn(tool, input)
   if (command !== undefined && !(path !== undefined && editorCommand.test(command)))
-    return commandDeed(tool, input, command)
+    return atPlace(input, commandDeed(tool, input, withProgram(tool, command)))
   const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
   if (patched.length > 0) return { type: "files", files: patched }
   const action = textUnder(input, actionKeys)
@@ -334,7 +338,7 @@ const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|fin
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
   const shell = shellLines(command)
   if (shell !== undefined) return commandDeed("bash", input, shell)
-  const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, ["code"]) === command)
+  const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, codeKeys) === command)
   const line = isProgram ? oneLine(programLine(command), maxCommandLength) : ""
   const written = isProgram || interpreted.test(command.slice(0, 4_000)) ? filesInProgram(command) : []
   return {
