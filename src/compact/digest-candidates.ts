@@ -1,3 +1,4 @@
+import { sentencesIn } from "../language/sentences.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
@@ -221,14 +222,33 @@ function makeFitted(candidate: Candidate, budget: number, meter: DigestMeter): C
 /** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
 function cutWords(text: string, length: number, tier: Tier): string {
   if (tier === "acts") return shortenAct(text, Math.max(2, length))
-  const head = text.slice(0, Math.ceil(length * 0.7))
-  const tail = text.slice(text.length - Math.floor(length * 0.3))
+  return cutSentences(text, length) ?? cutInside(text, length)
+}
+
+/** Whole sentences from the beginning and from the end; nothing where one is so long that little would be left. */
+function cutSentences(text: string, length: number): string | undefined {
+  const spans = sentencesIn(text, { start: 0, end: text.length })
+  const first = spans.findLast(({ end }) => end <= length * headShare)
+  const start = first === undefined ? 0 : first.end
+  const last = spans.find((span) => span.start > start && text.length - span.start <= length - start)
+  const end = last === undefined ? text.length : last.start
+  if (start + text.length - end < leastSentences * length) return undefined
+  return [text.slice(0, start).trimEnd(), gap(end - start), text.slice(end).trimStart()].filter(Boolean).join(" ")
+}
+const gap = (count: number): string => `[… ${count} characters]`
+/** Of what is kept so much is the beginning; whole sentences that fill less of the room give way to words. */
+const [headShare, leastSentences] = [0.7, 0.5]
+
+/** The beginning and the end, cut between words. */
+function cutInside(text: string, length: number): string {
+  const head = text.slice(0, Math.ceil(length * headShare))
+  const tail = text.slice(text.length - Math.floor(length * (1 - headShare)))
   // Half of a number is another number: no word is cut in two.
   const words = /^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")
   const start = text.slice(0, behindMark(text, words.trimEnd().length))
   const end = /\s$/.test(text.slice(0, text.length - tail.length)) ? tail : tail.replace(firstWord, "")
   const gone = Math.max(0, text.length - start.length - end.length)
-  return `${start.toWellFormed().trimEnd()} [… ${gone} characters] ${end.toWellFormed().trimStart()}`
+  return `${start.toWellFormed().trimEnd()} ${gap(gone)} ${end.toWellFormed().trimStart()}`
 }
 
 /** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */

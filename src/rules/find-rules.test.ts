@@ -470,3 +470,23 @@ test("what is put off to the end is asked for once; what is done at the end of e
   expect(found("At the very end put everything with dates in my calendar, but not before it's all settled.")).toBe(0)
   expect(found("At the end of every day always send me the list of what you changed.")).toBe(1)
 })
+
+test("the text that a client puts in the place of a command is nobody's rule; what was given to the command is the user's", () => {
+  const expanded = "<command-message>tidy is running…</command-message>\n<command-name>/tidy</command-name>\n"
+  const body = "\n\nRun the linter. Rules:\n1. Never touch the generated files.\n2. Do not add suppressions."
+  const find = (text: string): readonly string[] => findRules(text, { channel: "user" }).map((rule) => rule.text)
+  expect(find(`${expanded}<command-args>billing</command-args>${body}`)).toEqual([])
+  expect(find(`${expanded}<command-args>Never commit to main, I do that.</command-args>${body}`)).toEqual([
+    "Never commit to main, I do that.",
+  ])
+})
+
+test("behind a lead that announces several rules, each sentence on its line is one, and the task below is none", () => {
+  const text =
+    "My rules for the whole project: raw/ is read-only. Figures as PDF, no PNG. Ask before you push.\nFirst plot batch 3."
+  expect(findRules(text, { channel: "user" }).map((rule) => rule.text)).toEqual([
+    "My rules for the whole project: raw/ is read-only.",
+    "Figures as PDF, no PNG.",
+    "Ask before you push.",
+  ])
+})

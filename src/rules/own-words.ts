@@ -91,6 +91,7 @@ const maxIntroduction = 600
  * Linear in the text.
  */
 export function ownWords(text: string): readonly Span[] {
+  if (expandsCommand.test(text)) return givenToCommand(text)
   if (!mayPaste(text)) return [{ start: 0, end: text.length }]
   if (text.length <= maxHead + maxTail) return ownSpans(text)
   const head = ownSpans(text.slice(0, maxHead))
@@ -98,6 +99,15 @@ export function ownWords(text: string): readonly Span[] {
   // If a paste is still open where the beginning stops, it covers the end.
   if (head.at(-1)?.end !== maxHead) return head
   return [...head, ...ownSpans(text.slice(start)).map((span) => ({ start: start + span.start, end: start + span.end }))]
+}
+
+/** A client puts the text of a command in the place of its name: the user said no more than what was given to it. */
+const expandsCommand = /^\s{0,20}<command-(?:message|name|args)>/
+const [argumentsOpen, argumentsClose] = ["<command-args>", "</command-args>"]
+function givenToCommand(text: string): readonly Span[] {
+  const at = text.indexOf(argumentsOpen)
+  const [start, end] = [at + argumentsOpen.length, text.indexOf(argumentsClose)]
+  return at < 0 || end <= start ? [] : [{ start, end }]
 }
 
 /** All of a message but what stands in fences and blocks. */

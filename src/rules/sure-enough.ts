@@ -30,20 +30,31 @@ type Around = {
   readonly leads: readonly Reading[]
   /** Whether each item stands in a list that was announced. */
   readonly announced: readonly boolean[]
+  /** Whether each statement follows on its line behind a lead that announces several rules. */
+  readonly follows: readonly boolean[]
 }
 
 export function neighbourhood(statements: readonly Statement[], scores: readonly number[]): Around {
   const leads = statements.map(({ view }) => leadOf(view.own))
   const around = { lists: listsOfRules(statements, scores), labels: labelsIn(statements, leads), leads }
   const announced: boolean[] = []
+  const follows: boolean[] = []
   for (let n = 0; n < statements.length; n++) {
     const isItem = statements[n]?.view.isItem === true
     const isInside = isItem && n > 0 && statements[n - 1]?.view.isItem === true
     // What announces the first item of a list announces all of them.
     announced.push(isInside ? announced[n - 1] === true : isItem && isAnnounced(statements, n, scores, around))
+    const isOnLine = n > 0 && !isItem && statements[n - 1]?.at === statements[n]?.at
+    follows.push(isOnLine && (follows[n - 1] === true || announcesSeveral(leads[n - 1] ?? noReading, around.labels)))
   }
-  return { ...around, announced }
+  return { ...around, announced, follows }
 }
+
+/** "My rules for the whole project: raw/ is read-only. Seed 4171 everywhere. Figures as PDF." */
+const announcesSeveral = (lead: Reading, labels: ReadonlySet<string>): boolean =>
+  severalRules.test(lead.text) && announces(lead, labels)
+const severalRules =
+  /(?<![\p{L}])(?:rules|constraints|guidelines|conventions|principles|regeln|vorgaben|grundregeln|règles|regles|consignes|reglas|normas|regras|regole|regels|afspraken|zasady|pravidla|regler|kurallar\p{L}{0,4}|правила)(?![\p{L}])|规矩|规则|規則|ルール|규칙/iu
 
 /** Is a statement sure enough of a rule, given what stands around it, and nothing that only looks like one? */
 export function isSure(
@@ -118,7 +129,7 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (view === undefined) return thresholds.talk
   if (view.isItem && around.lists.has(view.over.text)) return listedTalk
   if (callsBack(view.own) && n > 0) return sureTalk
-  if (calledBehind(view) || around.announced[n] === true) return calledTalk
+  if (calledBehind(view) || around.announced[n] === true || around.follows[n] === true) return calledTalk
   // What is less sure than this is a rule nowhere else.
   if ((scores[n] ?? 0) <= announcedTalk) return thresholds.talk
   if (isAnnounced(statements, n, scores, around)) return announcedTalk

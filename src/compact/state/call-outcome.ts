@@ -72,8 +72,12 @@ const complains = (deed: CallDeed, text: ResultText): true | undefined => {
   if (deed.changes !== "yes") return undefined
   if (offersInstead.test(head.slice(0, 1_000))) return true
   if (length <= 300 && head.startsWith(`${deed.tool}: `)) return true
+  if (/^\s{0,4}\{/.test(head) && length <= polite && notDone.test(head)) return true
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
+/** A sentence in a field that says outright that it was not done. */
+const notDone =
+  /(?:nothing|no changes?) (?:was|were|has been|have been) (?:changed|made|booked|moved|saved|updated)|(?:was|has) not (?:been )?(?:changed|moved|booked|applied|processed|saved|updated)(?! yet)|見送らせていただ|(?:変更|登録|予約|送信|処理|確定)(?:は|が)?(?:まだ)?(?:行われ|され)て(?:おりません|いません)|行われませんでした|未(?:变更|更改|修改|保存|提交成功)|변경되지 않았/i
 /** Characters of a refusal in sentences, and of one that cannot be a piece of the file. */
 const [polite, briefly] = [1200, 300]
 const writes = (files: readonly FileDeed[]): boolean => files.some(({ deed }) => deed !== "read")
@@ -81,7 +85,7 @@ const writes = (files: readonly FileDeed[]): boolean => files.some(({ deed }) =>
 const offersInstead =
   /^\s{0,4}\{(?=[\s\S]{0,900}"reason"\s{0,3}:\s{0,3}")(?=[\s\S]{0,900}"(?:alternatives?|suggestions?|suggested)"\s{0,3}:)/
 const refusing =
-  /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis)"\s{0,3}:\s{0,3}"(?:(?:not|non|no|un)[_ -][a-z_ -]{2,40}|conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok)"/i
+  /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis|結果|状態|ステータス|结果|状态|결과|상태)"\s{0,3}:\s{0,3}"(?:(?:not|non|no|un)[_ -][a-z_ -]{2,40}|conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok|エラー|失敗|不可|却下|拒否|保留|お預かり|要選択|失败|错误|拒绝|无效|오류|실패|거부|보류)"/i
 
 /** What each change was found to have made up, by what was known before it. */
 const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()
@@ -152,6 +156,10 @@ const envelopeKeys =
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
 const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/
+/** Who or what sent it was not made by it; the time of a message in a chat is its name. */
+const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$/i
+const isNameOf = ({ key, value }: Leaf): boolean =>
+  (nameKey.test(key) && !senderKey.test(key)) || (key === "ts" && /^\d{10}\.\d{4,6}$/.test(String(value)))
 const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
 const maxMade = 4
 const leastOthers = 3
@@ -183,7 +191,7 @@ function madeBy(
   const isTop = ({ depth }: Leaf): boolean => depth === 0
   const found = all.filter(
     (leaf) =>
-      (nameKey.test(leaf.key) || (isTop(leaf) && isNamedAfter(tool, leaf))) &&
+      (isNameOf(leaf) || (isTop(leaf) && isNamedAfter(tool, leaf))) &&
       isNew(leaf.value) &&
       (isTop(leaf) || isId.test(String(leaf.value))) &&
       !isSeen(String(leaf.value)),

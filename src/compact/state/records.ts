@@ -214,7 +214,7 @@ function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
     .filter(([key, value]) => !isNoise(key, value) && !rows.has(key) && isOnce(key))
     .slice(0, maxFields)
     .flatMap(([key, value]): readonly Field[] => {
-      const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
+      const pieces = piecesOf(value, 0, key).filter((piece) => piece !== head)
       const name = oneLine(key, maxKeyLength)
         .replace(/[=;:`]/g, " ")
         .trim()
@@ -239,19 +239,20 @@ function rowsIn(keys: readonly string[]): ReadonlySet<string> {
 
 const maxDepth = 3
 
-function piecesOf(tree: Tree, depth: number): readonly string[] {
+/** `under`: the key of the field, which says by which of its ids a member goes. */
+function piecesOf(tree: Tree, depth: number, under = ""): readonly string[] {
   if (tree.type === "scalar") return isShort(tree.text) ? [plain(tree.text)] : []
   if (depth >= maxDepth) return []
-  if (tree.type === "list") return tree.items.slice(0, maxPieces).flatMap((item) => within(item, depth))
+  if (tree.type === "list") return tree.items.slice(0, maxPieces).flatMap((item) => within(item, depth, under))
   if (namesAreKeys(tree)) return tree.entries.flatMap(([key, value]) => grouped(value, key, depth))
   return grouped(tree, undefined, depth)
 }
 
-const within = (item: Tree, depth: number): readonly string[] =>
-  item.type === "record" ? grouped(item, undefined, depth) : piecesOf(item, depth + 1)
+const within = (item: Tree, depth: number, under: string): readonly string[] =>
+  item.type === "record" ? grouped(item, undefined, depth, under) : piecesOf(item, depth + 1)
 
 /** A small record in one piece: `HAT136 (date 2024-05-20, price 152)`. */
-function grouped(tree: Tree, key: string | undefined, depth: number): readonly string[] {
+function grouped(tree: Tree, key: string | undefined, depth: number, under = ""): readonly string[] {
   if (tree.type !== "record")
     return piecesOf(tree, depth + 1).map((piece) => (key === undefined ? piece : `${key} ${piece}`))
   const pair = pairIn(tree)
@@ -261,7 +262,9 @@ function grouped(tree: Tree, key: string | undefined, depth: number): readonly s
     const pieces = value.type === "scalar" ? piecesOf(value, 0) : depth + 1 < maxDepth ? piecesOf(value, depth + 1) : []
     return pieces.length === 0 ? [] : [[name, pieces.slice(0, 4).join(" / ")] as const]
   })
-  const head = key ?? scalars.find(([name]) => namingKey.test(name))?.[1] ?? personIn(scalars)
+  const named = scalars.filter(([name]) => namingKey.test(name))
+  const [, own] = named.find(([name]) => under !== "" && stemOf(name) === singular(under)) ?? named[0] ?? []
+  const head = key ?? own ?? personIn(scalars)
   const told = scalars.filter(([, value]) => head?.includes(value) !== true).slice(0, 12)
   if (told.length === 0) return head === undefined ? [] : [plain(head)]
   const list = told.map(([name, value]) => `${name} ${value}`).join(", ")

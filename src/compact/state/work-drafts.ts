@@ -79,7 +79,8 @@ function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
     if (own.length < leastCalls) continue
     const told = own.map(({ text }) => ({ text, parts: argumentsIn(text.slice(tool.length + 2, -2)) }))
     const [{ parts: first } = { parts: [] }] = told
-    const usual = new Set(first.filter((part) => told.every(({ parts }) => parts.includes(part))))
+    const isUsual = (part: string): boolean => !isTarget(part) && told.every(({ parts }) => parts.includes(part))
+    const usual = new Set(first.filter(isUsual))
     for (const [n, { text, parts }] of told.entries()) {
       const own = parts.filter((part) => !usual.has(part))
       const isLatest = n === told.length - 1
@@ -89,6 +90,10 @@ function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
   }
   return shorts
 }
+
+/** What a call is about is told with each: an order, a booking, a job; whose it is goes without saying. */
+const isTarget = (part: string): boolean =>
+  /^(?!(?:user|customer|client|account|member|owner|tenant|payment)_?)\w{2,30}?_?(?:id|number|no|ref)=\S/i.test(part)
 
 /** The arguments of a call as it is told, split at the commas that stand in no bracket. */
 function argumentsIn(list: string): readonly string[] {
