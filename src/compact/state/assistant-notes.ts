@@ -359,7 +359,7 @@ export function answeredDraft(answer: AssistantStatement): NoteDraft {
 }
 
 /** The items of a list, each with its number or letter. */
-const choices = /^[ \t]{0,8}(?:\*\*)?(?:\(?(?:\d{1,2}|[A-Ha-h])[.)]|option \d{1,2}:?)(?:\*\*)? .{3,400}$/gim
+const choices = /^[ \t]{0,8}(?:\*\*)?(?:\(?(?:\d{1,2}|[A-Ha-h])[.)]|option \d{1,2}:?)(?:\*\*)? \S.{0,400}$/gim
 
 /** What can be chosen: the heading of a part of the answer is no choice. */
 const choicesIn = (text: string): readonly string[] =>

@@ -47,7 +47,7 @@ const flagged =
 const refused =
   /^\W{0,3}(?:(?:the |your )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user|change|booking|payment|refund|transfer|order|update|transaction|reservation|cancellation|submission)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
 const blockedHead =
-  /\b(?:is|are|was|were|has been) (?:blocked|denied|not (?:allowed|permitted)|disabled|forbidden|rejected)\b|\b(?:doesn['’]t|does not) want to proceed\b/i
+  /\b(?:is|are|was|were|has been) (?:blocked|denied|not (?:allowed|permitted)|disabled|forbidden|rejected)\b|\b(?:doesn['’]t|does not) want to proceed\b|\b(?:did not|didn['’]t|does not|doesn['’]t) (?:allow|approve|permit) (?:the |this |that )?(?:tool|call|action|command|edit|operation)\b|\[operation cancell?ed\]/i
 /** How one begins that says that it was done. */
 const saysDone =
   /\b(?:success(?:ful(?:ly)?)?|succeeded|completed?|created|updated|saved|sent|deleted|removed|added|modified|applied|booked|cancell?ed|confirmed|installed|written|wrote|done|ok|passed|finished|submitted|transferr?ed|has been|have been|erfolgreich|correctamente|exitosamente|réussi|成功|已|完了)\b|成功|已完成|完了|완료/i

@@ -601,3 +601,12 @@ describe("in a browser", () => {
     expect(lines(click, "record")).toEqual([])
   })
 })
+
+test("an edit that the user did not let through is none", () => {
+  const input = { file_path: "/app/strings.xml", old_string: "a", new_string: "b" }
+  const refused = "[Operation Cancelled] Reason: User did not allow tool call"
+  const told = notesOf(transcript(["user", text("translate the strings")], ...used("replace", input, refused)))
+  expect(told.filter(({ kind }) => kind === "file").map((note) => note.text)).not.toContainEqual(
+    expect.stringContaining("edited"),
+  )
+})
