@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { asciiWords, normalize, originalSpan } from "./normalize.ts"
+import { asciiWords, foldInPlace, normalize, originalSpan } from "./normalize.ts"
 
 const table: readonly (readonly [why: string, text: string, view: string])[] = [
   ["plain words stay", "ignore the rest", "ignore the rest"],
@@ -69,3 +69,22 @@ test("for any text, the words that are read in one pass are those of the view, o
   )
   expect(read).toBeGreaterThan(5)
 })
+
+/** Signs of ASCII that have more to undo than what is folded sign by sign. */
+const undone = /[013457$@\\<>*~&_]/
+
+test.each(["", "ab", "大", "жа", "한"])(
+  "signs that fold in their place are as the whole text has them, beside %j",
+  (word) => {
+    const letters = fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(letters, (codes) => {
+        const text = codes.map((code) => String.fromCharCode(code) + word).join("")
+        const signs = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+        if (!foldInPlace(signs, signs.length)) return
+        const folded = String.fromCharCode(...signs).toLowerCase()
+        if (!undone.test(folded)) expect(folded).toBe(normalize(text).text.normalize("NFC"))
+      }),
+    )
+  },
+)

@@ -10,7 +10,9 @@ const latinOf: ReadonlyMap<string, string> = new Map(
 )
 
 /** Cyrillic letters that no Russian word has: in a Latin text they are there to deceive. */
-const telltale = /[іїјѕԁԛԝһӏѵүԍє]/
+const telltales = "іїјѕԁԛԝһӏѵүԍє"
+const telltale = new RegExp(`[${telltales}]`)
+const telltaleCodes: readonly number[] = [...telltales].map((sign) => sign.charCodeAt(0))
 
 /** The Latin word that a mixed-script or deceiving word passes for. */
 export const foldWord = (word: string): string => [...word].map((sign) => latinOf.get(sign) ?? sign).join("")
@@ -57,13 +59,16 @@ type Step = readonly [pattern: RegExp, replace: (match: string) => string]
 
 const lookAlikes = /[\u0250-\u02af\u0370-\u058f\u1d00-\u1d7f\ua730-\ua7fføđłħŧƒ]/
 
+/** Letters of other alphabets that pass for Latin ones by themselves. */
+const foldLetters: Step = [/[\u0250-\u02af\u1d00-\u1d7f\ua730-\ua7ff]|[øđłħŧƒ]/g, foldWord]
+
 /** Letters of other scripts and alphabets that pass for Latin ones. */
 const foldLookAlikes: readonly Step[] = [
   [
     /(?<![a-z\u0370-\u058f])[a-z\u0370-\u058f]*[\u0370-\u058f][a-z\u0370-\u058f]*/g,
     (word) => (deceives(word) ? foldWord(word) : word),
   ],
-  [/[\u0250-\u02af\u1d00-\u1d7f\ua730-\ua7ff]|[øđłħŧƒ]/g, foldWord],
+  foldLetters,
 ]
 
 const undressed = (sign: string): string => (sign.startsWith("\\") ? "\n " : /--/.test(sign) ? "\n" : "")
@@ -113,28 +118,50 @@ const foldableRuns = /[^\0-\x7f\u4e00-\u9fff]+/g
 /** The text with each sign as the plain ones that it looks like, and nothing else undone. */
 export const foldSigns = (text: string): string => text.replace(foldableRuns, foldRun)
 
-/** What each sign up to the Japanese ones folds into: not known yet, no single sign, or the code of one. */
-const foldedCodes = new Uint16Array(0x3100)
-const [notKnown, notSingle] = [0, 0xffff]
+/** What each sign folds into: zero as long as nobody asked, the code of a sign, or that it is no single one. */
+const foldedCodes = new Uint16Array(1 << 16)
+const notSingle = 0xffff
+
+/** Signs that nobody can fold one by one: halves, blanks, marks, and letters of Korean that stand alone, which may be put together. */
+const together = /[\ud800-\udfff\p{M}\u1100-\u11ff]|[^\S ]/u
+const isSyllable = (code: number): boolean => code >= 0xac00 && code <= 0xd7a3
+
+function learnFolded(code: number): number {
+  const sign = String.fromCharCode(code)
+  const made = isSyllable(code) ? sign : lowered(fold(sign))
+  const latin = made.replace(foldLetters[0], foldWord)
+  const known = latin.length === 1 && latin !== "\0" && !together.test(latin) ? latin.charCodeAt(0) : notSingle
+  foldedCodes[code] = known
+  return known
+}
 
 /**
- * Folds signs in their place as `foldSigns` does, if each becomes one sign of ASCII. If not, the signs are left half folded, and it is false.
+ * Folds signs in their place as `normalizedText` does, if each becomes one sign and no word of another script passes for a Latin one. What
+ * else there is to undo is left to whoever looks at the signs of ASCII. If it is false, the signs are left half folded.
  */
 export function foldInPlace(signs: Uint16Array, length: number): boolean {
+  // Whether the word has Latin letters, and others that may pass for such.
+  let scripts = 0
   for (let at = 0; at < length; at++) {
     const code = signs[at] ?? 0
-    if (code < 0x80) continue
-    if (code >= foldedCodes.length) return false
-    if (foldedCodes[code] === notKnown) {
-      const made = fold(String.fromCharCode(code))
-      foldedCodes[code] = made.length === 1 && made < "\x80" ? made.charCodeAt(0) : notSingle
+    if (code < 0x80) {
+      scripts = isAsciiLetter(code) ? scripts | latinLetter : 0
+    } else {
+      const folded = foldedCodes[code] || learnFolded(code)
+      if (folded === notSingle) return false
+      signs[at] = folded
+      if (folded < 0x80) scripts = isAsciiLetter(folded) ? scripts | latinLetter : 0
+      else if (folded < 0x370 || folded > 0x58f) scripts = 0
+      else {
+        if (telltaleCodes.includes(folded)) return false
+        scripts |= likeLatin
+      }
     }
-    const folded = foldedCodes[code] ?? 0
-    if (folded === notSingle) return false
-    signs[at] = folded
+    if (scripts === (latinLetter | likeLatin)) return false
   }
   return true
 }
+const [latinLetter, likeLatin] = [1, 2]
 
 function foldRun(run: string): string {
   if (run.length === 1) return fold(run)

@@ -40,31 +40,36 @@ const odd: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
 const isWordSign = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39)
 
-/** Letters alone from which on they may be a word spaced out. */
+/** So many letters alone, each one sign from the next, may be a word spaced out. */
 const minAlone = 3
 
 /** Is a text read as it stands but for its case, with its blanks made even as well, or only with patterns? */
 type Form = "plain" | "uneven" | "other"
 
-/** One pass over a text of ASCII; what it is not sure of is looked at with patterns. */
-function formOf(signs: Uint16Array, length: number): Form {
-  let run = 0
-  let alone = 0
+/**
+ * One pass over a text of ASCII, or over one whose other signs are folded already; what it is not sure of is looked at with patterns. `limit`:
+ * signs from which on they are not folded.
+ */
+function formOf(signs: Uint16Array, length: number, limit = 128): Form {
+  let [run, alone, gap] = [0, 0, 0]
   let isBlankBefore = false
   let form: Form = "plain"
   for (let at = 0; at < length; at++) {
     const code = signs[at] ?? 0
-    if (code >= 128 || odd[code] === 1) return "other"
+    if (code >= limit || (code < 128 && odd[code] === 1)) return "other"
     const isBlank = code === 0x20 || isOtherBlank(code)
     if (isBlank && (isBlankBefore || code !== 0x20)) form = "uneven"
     isBlankBefore = isBlank
-    if (isWordSign(code)) run++
-    else {
-      if (run === 1) alone++
+    if (isWordSign(code)) {
+      alone = ++run > 1 ? 0 : gap === 1 ? alone + 1 : 1
+      if (alone === minAlone) return "other"
+      gap = 0
+    } else {
       run = 0
+      gap++
     }
   }
-  return alone + Number(run === 1) < minAlone ? form : "other"
+  return form
 }
 
 const isOtherBlank = (code: number): boolean => code >= 0x09 && code <= 0x0d
@@ -92,15 +97,20 @@ function plainSigns(text: string, start: number, end: number): Uint16Array | und
   const signs = signsFor(end - start)
   let before = sign
   let isBlankBefore = true
-  let run = 0
-  let alone = 0
+  let isBehindBlank = true
+  let [run, alone, gap] = [0, 0, 0]
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
     const kind = code < 128 ? (plainKinds[code] ?? 0) : 0
     if (kind === 0) return undefined
     if (kind <= capital) {
       if (before === stop) return undefined
-      run++
+      if (++run === 1) {
+        // Letters alone: of a word that is spaced out.
+        alone = gap === 1 ? alone + 1 : 1
+        isBehindBlank = isBlankBefore
+        gap = 0
+      } else alone = 0
       if (kind === capital) {
         signs[at - start] = code + 0x20
         if (before <= vowel || (isBlankBefore && at > start && !isSpeaker(text, at, end))) return undefined
@@ -108,12 +118,11 @@ function plainSigns(text: string, start: number, end: number): Uint16Array | und
       isBlankBefore = false
     } else {
       signs[at - start] = code
-      if (run === 1) {
-        // A letter alone: a name, or one of a word that is spaced out.
-        if (before === consonant || ++alone === minAlone) return undefined
-      }
+      // A letter alone behind a blank is a name.
+      if (run === 1 && (alone === minAlone || (before === consonant && isBehindBlank))) return undefined
       if (kind === apostrophe && run === 0) return undefined
       run = 0
+      gap++
       if (code === 0x20 && isBlankBefore) return undefined
       isBlankBefore = code === 0x20
     }
@@ -212,13 +221,14 @@ function readEvened(signs: Uint16Array, length: number): Reading {
 /** The same for one with more than letters of ASCII: once its signs are folded most are plain, and the rest is looked at with patterns. */
 function readUneven(sentence: string): Reading {
   const signs = signsOf(sentence, 0, sentence.length)
-  if (foreign.test(sentence) && !hasUnspaced(signs, sentence.length)) {
+  if (foreign.test(sentence)) {
     if (foldInPlace(signs, sentence.length)) {
-      if (formOf(signs, sentence.length) !== "other") return readEvened(signs, sentence.length)
+      if (formOf(signs, sentence.length, allSigns) !== "other") return readEvened(signs, sentence.length)
     } else {
       const bare = foldSigns(sentence)
       const left = signsOf(bare, 0, bare.length)
-      if (formOf(left, bare.length) !== "other") return readEvened(left, bare.length)
+      if (foldInPlace(left, bare.length) && formOf(left, bare.length, allSigns) !== "other")
+        return readEvened(left, bare.length)
     }
   }
   const apart = folded(sentence)
@@ -226,6 +236,7 @@ function readUneven(sentence: string): Reading {
   const seen = jamo.test(apart) ? apart.normalize("NFC") : apart
   return readWords((unevenBlanks.test(seen) ? seen.replace(/[\s_]+/g, " ") : seen).trim())
 }
+const allSigns = 1 << 16
 const foreign = /[^\0-\x7f]/
 const jamo = /[\u1100-\u11ff]/
 const unevenBlanks = /[^\S ]|_| {2}/

@@ -1,7 +1,19 @@
 import { lazy } from "../language/lazy.ts"
 import type { Span } from "../message/message.ts"
 import { speakerBias, speakerWeightStep, speakerWeights } from "./generated/speaker-weights.ts"
+import {
+  firstSign,
+  formOfLine,
+  type LineForm,
+  lastSign,
+  maxSpoken,
+  readSpoken,
+  spokenEnds,
+  spokenSigns,
+  spokenStarts,
+} from "./spoken-words.ts"
 import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
+import { hashFactor, hashStart } from "./word-facts.ts"
 
 /**
  * Who speaks in a sentence of a user's message: the user, or somebody whose text is pasted, quoted or retold. Nothing has to mark that text,
@@ -32,167 +44,204 @@ const table = lazy(() => ({
 /** How sure it is that somebody else speaks: the logarithm of the odds. */
 export function speakerScore(text: string, sentence: Span): number {
   const { levels, weights } = table()
-  const ids = speakerFeatures(text, sentence)
-  const sum = ids.reduce((all, id) => all + (weights[(levels[id] ?? 0) + zeroLevel] ?? 0), 0)
-  return speakerBias + sum / Math.sqrt(ids.length)
+  findFeatures(text, sentence)
+  let sum = 0
+  for (let at = 0; at < length; at++) sum += weights[(levels[ids[at] ?? 0] ?? 0) + zeroLevel] ?? 0
+  return speakerBias + sum / Math.sqrt(length)
+}
+
+/** What tells who speaks in one sentence of a message, each feature once. */
+export function speakerFeatures(text: string, sentence: Span): readonly number[] {
+  findFeatures(text, sentence)
+  return [...ids.subarray(0, length)]
 }
 
 /** Features are hashed into a table of this size. */
 export const speakerTable = 1 << 14
 
+/** The features of the sentence that was looked at last. One is taken if the number of that sentence stands at its place. */
+const ids = new Uint16Array(speakerTable)
+const taken = new Int32Array(speakerTable)
+let [length, sentences] = [0, 0]
+
+/** A feature is known by the hash of its name (FNV-1a), folded into the table; a name goes on where a shorter one ends. */
+function take(hash: number): void {
+  const id = ((hash >>> 15) ^ hash) & (speakerTable - 1)
+  if (taken[id] === sentences) return
+  taken[id] = sentences
+  ids[length++] = id
+}
+function hashOf(name: string, before: number = hashStart): number {
+  let hash = before
+  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), hashFactor)
+  return hash
+}
+function hashOfWord(place: number, before: number): number {
+  let hash = before
+  for (let at = spokenStarts[place] ?? 0, end = spokenEnds[place] ?? 0; at < end; at++)
+    hash = Math.imul(hash ^ (spokenSigns[at] ?? 0), hashFactor)
+  return hash
+}
+
+/** Takes the words that were read last from one to another, and each with the one before it where pairs are asked for. */
+function takeWords(tag: number, first: number, end: number, pairs: boolean): void {
+  let before = hashOf("^", tag)
+  for (let place = first; place < end; place++) {
+    const own = hashOfWord(place, tag)
+    take(own)
+    if (pairs) take(hashOfWord(place, hashOf(" ", before)))
+    before = own
+  }
+}
+
+/** The names of features as far as they are the same for all words. */
+const tags = {
+  sentence: hashOf("s "),
+  opening: hashOf("s0 "),
+  before: hashOf("b "),
+  after: hashOf("a "),
+  own: hashOf("own "),
+  up: { words: hashOf("p "), next: hashOf("p+ "), apart: hashOf("p| "), nothing: hashOf("p nothing") },
+  down: { words: hashOf("n "), next: hashOf("n+ "), apart: hashOf("n| "), nothing: hashOf("n nothing") },
+  head: hashOf("f "),
+  tail: hashOf("l "),
+  outside: hashOf("o "),
+  inside: hashOf("k "),
+} as const
+const marks = {
+  colon: hashOf("b colon"),
+  quote: hashOf("b quote"),
+  nothingBefore: hashOf("b none"),
+  before: hashOf("b some"),
+  nothingAfter: hashOf("a none"),
+  after: hashOf("a some"),
+  isHead: hashOf("f own"),
+  isTail: hashOf("l own"),
+} as const
+
+/** The form of a line, and what of it goes together: by one name, and by another one if there is one. */
+function takeForm({ begins, last, size }: LineForm, tag: number, other?: number): void {
+  for (const name of [`^${begins}`, `$${last}`, `#${size}`, `^${begins}$${last}`, `#${size}$${last}`]) {
+    take(hashOf(name, tag))
+    if (other !== undefined) take(hashOf(name, other))
+  }
+}
+
 /** Characters of a message that are looked at on either side of a sentence. */
 const maxAround = 4_000
-/** Words that are read of one place. */
-const maxWords = 24
+/** Words that are read of the sentence, of what stands before and behind it on its line, and of another line. */
+const [maxOwn, maxBeside, maxOfLine] = [24, 12, 16]
 
-const wordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+|\p{L}+(?:['’]\p{L}+)*|\d+|[?？!]+/gu
-const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+/** The lines around the sentence that is looked at: where each starts, and behind the last one where the next would. */
+let lines = new Int32Array(256)
+let lineCount = 0
 
-/** The words of a place in small letters; where words have no blanks between them, two signs each. */
-function spokenWords(text: string, most: number = maxWords): readonly string[] {
-  const words: string[] = []
-  for (const [word] of text.matchAll(wordPattern)) {
-    if (words.length >= most) break
-    if (!unspaced.test(word)) words.push(/^\d/.test(word) ? "0" : word.toLowerCase().replaceAll("’", "'"))
-    else
-      for (let at = 0; at < Math.max(1, word.length - 1) && words.length < most; at++)
-        words.push(word.slice(at, at + 2))
-  }
-  return words
-}
-
-/** The form of a line: how it begins and how it ends, which a log, a list, a chat and a letter have of their own. */
-function formOf(line: string): readonly string[] {
-  const text = line.trim()
-  const begins = forms.find(([, pattern]) => pattern.test(text))?.[0] ?? "plain"
-  const last = /[:：]$/.test(text) ? "colon" : /[?？]$/.test(text) ? "asks" : /[.。!！;,]$/.test(text) ? "stop" : "open"
-  const count = text.split(/\s+/).length
-  const size = count <= 3 ? "few" : count <= 8 ? "some" : count <= 20 ? "many" : "long"
-  return [`^${begins}`, `$${last}`, `#${size}`, `^${begins}$${last}`, `#${size}$${last}`]
-}
-
-const forms: readonly (readonly [string, RegExp])[] = [
-  ["bullet", /^[-*•·–]\s/],
-  ["number", /^\(?\d{1,3}[.)]\s/],
-  ["heading", /^#{1,6}\s|^\*\*[^*]+\*\*:?$/],
-  ["comment", /^(?:\/\/|\/\*|\*\s|;|--\s|#\S|<!--|""")/],
-  ["quoted", /^[>»"“„«「『']/],
-  ["bracket", /^[[({<]/],
-  ["table", /^\||\t|^[^,]{1,30}(?:,[^,]{1,40}){3,}$/],
-  ["prompt", /^(?:\$|PS |C:\\|[\w.-]+@[\w.-]+[:~$])/],
-  ["time", /^\[?\d{1,4}[-/:.]\d{1,2}(?:[-/:.]\d{1,4})?/],
-  ["key", /^[\w.-]{1,30}\s?=/],
-  ["label", /^[\p{L}\p{N} ._()'’-]{1,40}[:：]\s/u],
-  ["dash", /^(?:—|--)\s?\p{L}/u],
-  ["lower", /^\p{Ll}/u],
-]
-
-type Line = Span & { readonly text: string }
-
-function linesAround(
-  text: string,
-  { start, end }: Span,
-): { readonly lines: readonly Line[]; readonly own: number; readonly ownEnd: number } {
-  const from = Math.max(0, start - maxAround)
-  const to = Math.min(text.length, end + maxAround)
-  const lines: Line[] = []
-  let at = from
-  for (const line of text.slice(from, to).split("\n")) {
-    lines.push({ start: at, end: at + line.length, text: line })
-    at += line.length + 1
-  }
-  const own = lines.findIndex((line) => start <= line.end)
-  const ownEnd = lines.findIndex((line) => end <= line.end)
-  return { lines, own: Math.max(0, own), ownEnd: ownEnd < 0 ? lines.length - 1 : ownEnd }
-}
-
-const isBlank = (line: Line | undefined): boolean => line === undefined || line.text.trim() === ""
-
-/** FNV-1a, folded into the table. */
-function hashOf(name: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
-  return ((hash >>> 15) ^ hash) & (speakerTable - 1)
-}
-
-/** What tells who speaks in one sentence of a message, each feature once. */
-export function speakerFeatures(text: string, span: Span): readonly number[] {
-  const { lines, own, ownEnd } = linesAround(text, span)
-  const names = new Set<string>()
-  const add = (tag: string, words: readonly string[], pairs: boolean): void => {
-    for (const [n, word] of words.entries()) {
-      names.add(`${tag} ${word}`)
-      if (pairs) names.add(`${tag} ${words[n - 1] ?? "^"} ${word}`)
+function findLines(text: string, from: number, to: number): void {
+  lineCount = 0
+  for (let start = from; ; ) {
+    if (lineCount + 1 >= lines.length) {
+      const longer = new Int32Array(2 * lines.length)
+      longer.set(lines)
+      lines = longer
     }
+    lines[lineCount++] = start
+    const end = text.indexOf("\n", start)
+    if (end < 0 || end >= to) break
+    start = end + 1
   }
-  const first = lines[own]
-  const last = lines[ownEnd]
-  const before = text.slice(first?.start ?? span.start, span.start)
-  const after = text.slice(span.end, last?.end ?? span.end)
-  const sentence = spokenWords(text.slice(span.start, span.end))
-  add("s", sentence, false)
-  add("s0", sentence.slice(0, 3), true)
-  add("b", spokenWords(before).slice(-12), true)
-  add("a", spokenWords(after, 12), true)
-  if (/[:：]\s*$/.test(before)) names.add("b colon")
-  if (/["“„«'(]\s*$/.test(before)) names.add("b quote")
-  names.add(before.trim() === "" ? "b none" : "b some").add(after.trim() === "" ? "a none" : "a some")
-  for (const form of formOf(first?.text ?? "")) names.add(`own ${form}`)
-  const [up, down] = [neighbour(lines, own, -1), neighbour(lines, ownEnd, 1)]
-  for (const [tag, found] of [
-    ["p", up],
-    ["n", down],
-  ] as const) {
-    if (found === undefined) {
-      names.add(`${tag} nothing`)
-      continue
-    }
-    add(tag, spokenWords(found.line.text, 16), true)
-    for (const form of formOf(found.line.text))
-      names.add(`${tag} ${form}`).add(`${tag}${found.gap ? "|" : "+"} ${form}`)
+  lines[lineCount] = to + 1
+}
+const lineStart = (line: number): number => lines[line] ?? 0
+const lineEnd = (line: number): number => (lines[line + 1] ?? 0) - 1
+const isBlank = (text: string, line: number): boolean =>
+  line < 0 || line >= lineCount || firstSign(text, lineStart(line), lineEnd(line)) === lineEnd(line)
+
+/** The line on which a place stands. */
+function lineOf(place: number): number {
+  let line = 0
+  while (line + 1 < lineCount && lineEnd(line) < place) line++
+  return line
+}
+
+function findFeatures(text: string, { start, end }: Span): void {
+  length = 0
+  sentences = (sentences + 1) | 0
+  findLines(text, Math.max(0, start - maxAround), Math.min(text.length, end + maxAround))
+  const [own, ownEnd] = [lineOf(start), lineOf(end)]
+  sentenceFeatures(text, start, end, lineStart(own), lineEnd(ownEnd))
+  takeForm(formOfLine(text, lineStart(own), lineEnd(own)), tags.own)
+  neighbourFeatures(text, own, -1)
+  neighbourFeatures(text, ownEnd, 1)
+  let [head, tail, spoken] = [-1, -1, 0]
+  for (let line = 0; line < lineCount; line++) {
+    if (isBlank(text, line)) continue
+    if (head < 0) head = line
+    tail = line
+    spoken++
   }
-  const spoken = lines.filter((line) => !isBlank(line))
-  const [head, tail] = [spoken[0], spoken.at(-1)]
-  if (head !== undefined && head.end < span.start) {
-    add("f", spokenWords(head.text, 16), true)
-    for (const form of formOf(head.text)) names.add(`f ${form}`)
-  } else names.add("f own")
-  if (tail !== undefined && tail.start > span.end) {
-    add("l", spokenWords(tail.text, 16), true)
-    for (const form of formOf(tail.text)) names.add(`l ${form}`)
-  } else names.add("l own")
+  if (head >= 0 && lineEnd(head) < start) lineFeatures(text, head, tags.head)
+  else take(marks.isHead)
+  if (tail >= 0 && lineStart(tail) > end) lineFeatures(text, tail, tags.tail)
+  else take(marks.isTail)
+  blockFeatures(text, own, ownEnd, spoken)
+}
+
+/** The sentence, and what stands beside it on its line. */
+function sentenceFeatures(text: string, start: number, end: number, from: number, to: number): void {
+  const count = readSpoken(text, start, end, maxOwn)
+  takeWords(tags.sentence, 0, count, false)
+  takeWords(tags.opening, 0, Math.min(3, count), true)
+  const before = readSpoken(text, from, start, maxOwn)
+  takeWords(tags.before, Math.max(0, before - maxBeside), before, true)
+  takeWords(tags.after, 0, readSpoken(text, end, to, maxBeside), true)
+  const last = lastSign(text, from, start)
+  const sign = last < from ? "" : text.charAt(last)
+  if (sign === ":" || sign === "：") take(marks.colon)
+  if (sign !== "" && opensQuote.includes(sign)) take(marks.quote)
+  take(sign === "" ? marks.nothingBefore : marks.before)
+  take(firstSign(text, end, to) >= to ? marks.nothingAfter : marks.after)
+}
+const opensQuote = "\"“„«'("
+
+function lineFeatures(text: string, line: number, tag: number, other?: number): void {
+  const [start, end] = [lineStart(line), lineEnd(line)]
+  takeWords(tag, 0, readSpoken(text, start, end, maxOfLine), true)
+  takeForm(formOfLine(text, start, end), tag, other)
+}
+
+/** The next line that says something, and whether a blank one stands between. */
+function neighbourFeatures(text: string, from: number, step: -1 | 1): void {
+  const { words, next, apart, nothing } = step < 0 ? tags.up : tags.down
+  let line = from + step
+  while (line >= 0 && line < lineCount && isBlank(text, line)) line += step
+  if (line < 0 || line >= lineCount) take(nothing)
+  else lineFeatures(text, line, words, line === from + step ? next : apart)
+}
+
+/** The lines that stand together with the sentence, and all others. */
+function blockFeatures(text: string, own: number, ownEnd: number, spoken: number): void {
   let [top, bottom] = [own, ownEnd]
-  while (!isBlank(lines[top - 1])) top--
-  while (!isBlank(lines[bottom + 1])) bottom++
-  const outside = lines.filter((_, n) => n < top || n > bottom)
-  const inside = lines.filter((_, n) => n >= top && n <= bottom && (n < own || n > ownEnd))
-  add("o", spokenWords(outside.map((line) => line.text).join("\n"), 80), false)
-  add("k", spokenWords(inside.map((line) => line.text).join("\n"), 80), false)
-  names
-    .add(`lines ${bucket(spoken.length)}`)
-    .add(`block ${bucket(bottom - top + 1)}`)
-    .add(`outside ${bucket(outside.length)}`)
-  names.add(
-    `asks ${/[?？]/.test(outside.map((line) => line.text).join(" "))} ${/[?？]/.test(inside.map((line) => line.text).join(" "))}`,
-  )
-  return [...new Set([...names].map(hashOf))]
+  while (!isBlank(text, top - 1)) top--
+  while (!isBlank(text, bottom + 1)) bottom++
+  const outside = linesFeatures(text, tags.outside, 0, top, bottom + 1, lineCount)
+  const inside = linesFeatures(text, tags.inside, top, own, ownEnd + 1, bottom + 1)
+  take(hashOf(`lines ${bucket(spoken)}`))
+  take(hashOf(`block ${bucket(bottom - top + 1)}`))
+  take(hashOf(`outside ${bucket(top + lineCount - bottom - 1)}`))
+  take(hashOf(`asks ${outside} ${inside}`))
 }
-
 const bucket = (count: number): string =>
   count <= 3 ? String(count) : count <= 6 ? "4-6" : count <= 12 ? "7-12" : "many"
 
-/** The next line that says something, and whether a blank one stands between. */
-function neighbour(
-  lines: readonly Line[],
-  from: number,
-  step: number,
-): { readonly line: Line; readonly gap: boolean } | undefined {
-  let gap = false
-  for (let at = from + step; at >= 0 && at < lines.length; at += step) {
-    const line = lines[at]
-    if (line !== undefined && !isBlank(line)) return { line, gap }
-    gap = true
-  }
-  return undefined
+/** Takes the words of two stretches of lines, and tells whether anything is asked in them. */
+function linesFeatures(text: string, tag: number, from: number, to: number, thenFrom: number, thenTo: number): boolean {
+  const count = from < to ? readSpoken(text, lineStart(from), lineEnd(to - 1), maxSpoken) : 0
+  const then = thenFrom < thenTo ? readSpoken(text, lineStart(thenFrom), lineEnd(thenTo - 1), maxSpoken, count) : count
+  takeWords(tag, 0, then, false)
+  return asksBetween(text, from, to) || asksBetween(text, thenFrom, thenTo)
+}
+function asksBetween(text: string, from: number, to: number): boolean {
+  if (from >= to) return false
+  const said = text.slice(lineStart(from), lineEnd(to - 1))
+  return said.includes("?") || said.includes("？")
 }
