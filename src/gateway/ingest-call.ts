@@ -7,6 +7,7 @@ import type { Spending } from "../session/spending.ts"
 import { othersServed } from "../store/pace.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, type FastPaths, fastPathOf, type IncomingCall, namesItself } from "./fast-path/fast-path.ts"
+import { contextNeed } from "./http/wire-error.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
@@ -98,7 +99,7 @@ export async function ingestCall(
   } catch (error) {
     done(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
-    const isTooLong = error instanceof HoldfastError && tooLong.has(error.problem.code)
+    const isTooLong = error instanceof HoldfastError && contextNeed(error.problem) !== undefined
     if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${incomingCall.id}`)
     throw error
   }
@@ -127,8 +128,6 @@ const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: str
 /** Use the session's own message objects in the request, so that they are in memory only once. */
 const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): ModelRequest =>
   messages.length === request.messages.length ? { ...request, messages } : request
-
-const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
 
 export function prepareCall(
   deps: OutgoingDeps,

@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Format, familyOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type ContextRefusal, readContextError } from "../model/too-long.ts"
@@ -12,7 +12,7 @@ import { unpack } from "./http/read-body.ts"
 import { type Route, targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer, type UpstreamRequest } from "./http/transport.ts"
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
-import { contextError } from "./http/wire-error.ts"
+import { contextError, contextNeed } from "./http/wire-error.ts"
 import { isRefused } from "./locate.ts"
 import { type OutgoingCall, openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { noUpstream } from "./pass-through.ts"
@@ -115,7 +115,7 @@ async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Prom
     const problem = problemOf(error, deps.onFault)
     exchange.requestLog.noted.problem = problem
     if (problem.code === "access-refused" || isRefused(deps, problem)) throw error
-    const sizes = sizesIn(problem)
+    const sizes = contextNeed(problem)
     if (sizes !== undefined && deps.windowTokens !== undefined) {
       const { status, headers, body } = contextError(incomingCall.format, sizes)
       answerText(exchange, status, headers, body)
@@ -131,14 +131,6 @@ function hasOperatorRules({ deps: { operator } }: Exchange): boolean {
   const standing = operator?.standing()
   if (standing === undefined) return false
   return standing.rules.length > 0 || (standing.guard?.policies ?? []).some(({ text }) => text.includes("Session::"))
-}
-
-function sizesIn(problem: Problem): { readonly neededTokens: number; readonly windowTokens: number } | undefined {
-  if (problem.code === "budget-impossible")
-    return { neededTokens: problem.neededTokens, windowTokens: problem.budgetTokens }
-  if (problem.code === "floor-exceeds-window")
-    return { neededTokens: problem.floorTokens, windowTokens: problem.windowTokens }
-  return undefined
 }
 
 /** How often a request that was refused as too long is made smaller and sent again. */

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { extname, join } from "node:path"
 import { gzipSync } from "node:zlib"
+import tables from "./inspector-headers.json" with { type: "json" }
 
 /** The files of the inspector. They are the same for everyone and contain no session data: the pages fetch that from the admin API. */
 export type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
@@ -16,36 +17,10 @@ type ServedFile = {
   readonly lasts: boolean
 }
 
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-}
+const types: Readonly<Record<string, string>> = tables.types
 
 /** Only files of this origin, and no markup made from text: unescaped session text can neither run scripts nor fetch anything. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ")
-
-const security: Readonly<Record<string, string>> = {
-  "content-security-policy": policy,
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-}
+const security = { ...tables.security, "content-security-policy": tables.contentSecurityPolicy.join("; ") }
 
 const missing = `<!doctype html><html lang="en"><title>Holdfast</title><p>The inspector is not in this build. Run npm run build, and start the gateway again.</p>
 `

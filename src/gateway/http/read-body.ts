@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http"
+import { promisify } from "node:util"
 import * as zlib from "node:zlib"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, systemCode } from "../../message/errors.ts"
 
 /** A complete body, or why there is none: it is too large, there is no memory for it now, or the client disconnected. */
 export type ReadBody = Buffer | "too-large" | "no-room" | "cut"
@@ -107,31 +108,28 @@ export function createByteList(): ByteList {
 /** No client compresses a body more than twice; each further layer multiplies the possible size. */
 const maxLayers = 2
 
-/** Larger zstd windows are not allowed in HTTP: https://www.rfc-editor.org/rfc/rfc9659 */
-const zstdWindowLog = 23
+type Unpack = (bytes: Buffer, limit: { readonly maxOutputLength: number }) => Promise<Buffer>
 
-type Done = (error: Error | null, result: Buffer) => void
-type Unpack = (bytes: Buffer, maxOutputLength: number, done: Done) => void
-
-const gunzip: Unpack = (bytes, maxOutputLength, done) => zlib.gunzip(bytes, { maxOutputLength }, done)
-const inflate: Unpack = (bytes, maxOutputLength, done) => zlib.inflate(bytes, { maxOutputLength }, done)
-const inflateRaw: Unpack = (bytes, maxOutputLength, done) => zlib.inflateRaw(bytes, { maxOutputLength }, done)
-const brotli: Unpack = (bytes, maxOutputLength, done) => zlib.brotliDecompress(bytes, { maxOutputLength }, done)
-const zstd: Unpack = (bytes, maxOutputLength, done) =>
-  zlib.zstdDecompress(bytes, { maxOutputLength, params: { [zlib.constants.ZSTD_d_windowLogMax]: zstdWindowLog } }, done)
+const gunzip = promisify(zlib.gunzip)
+const inflate = promisify(zlib.inflate)
+const inflateRaw = promisify(zlib.inflateRaw)
 
 /** Some senders of `deflate` omit the required zlib header: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2 */
-const deflate: Unpack = (bytes, maxOutputLength, done) => {
+const deflate: Unpack = (bytes, limit) => {
   const head = bytes.length < 2 ? 0 : bytes.readUInt16BE(0)
-  return (((head >> 8) & 15) === 8 && head % 31 === 0 ? inflate : inflateRaw)(bytes, maxOutputLength, done)
+  return (((head >> 8) & 15) === 8 && head % 31 === 0 ? inflate : inflateRaw)(bytes, limit)
 }
 
+/** Larger zstd windows are not allowed in HTTP: https://www.rfc-editor.org/rfc/rfc9659 */
+const zstdParams = { [zlib.constants.ZSTD_d_windowLogMax]: 23 }
+const zstd: Unpack = (bytes, limit) => promisify(zlib.zstdDecompress)(bytes, { ...limit, params: zstdParams })
+
 /** Node supports zstd since 22.15. */
-const unpackers: ReadonlyMap<string, Unpack> = new Map([
+const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["gzip", gunzip],
   ["x-gzip", gunzip],
   ["deflate", deflate],
-  ["br", brotli],
+  ["br", promisify(zlib.brotliDecompress)],
   ...(typeof zlib.zstdDecompress === "function" ? [["zstd", zstd] as const] : []),
 ])
 
@@ -158,16 +156,13 @@ function layersIn(encoding: string | undefined): Unpack[] {
   })
 }
 
-function unpackOne(bytes: Buffer, layer: Unpack, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    layer(bytes, Math.max(1, maxBytes), (error, result) => {
-      if (error === null) return resolve(result)
-      const isLarge = "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
-      reject(
-        isLarge ? tooLarge(maxBytes) : invalid("a body in the stated encoding", "a body that cannot be decompressed"),
-      )
-    })
-  })
+async function unpackOne(bytes: Buffer, layer: Unpack, maxBytes: number): Promise<Buffer> {
+  try {
+    return await layer(bytes, { maxOutputLength: Math.max(1, maxBytes) })
+  } catch (error) {
+    if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes)
+    throw invalid("a body in the stated encoding", "a body that cannot be decompressed")
+  }
 }
 
 const tooLarge = (maxBytes: number): HoldfastError =>

@@ -131,32 +131,28 @@ export function framingOf(format: Format, contentType: string, path: string): St
   return format === "gemini" && /:streamGenerateContent/.test(path) && /json/i.test(contentType) ? "array" : undefined
 }
 
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+type Events = AsyncGenerator<SseEvent, void, undefined>
+
 /** Parse chunks into events, whose raw bytes together are the input; other requests are served between events. */
-export async function* eventsIn(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  framing: StreamFraming,
-): AsyncGenerator<SseEvent, void, undefined> {
-  if (framing === "array") {
-    let state = startArray()
-    for await (const chunk of chunks) {
-      for (const piece of piecesOf(chunk)) {
-        const [next, events] = arrayStep(state, piece)
-        state = next
-        yield* paced(events)
-      }
-    }
-    yield* arrayEnd(state)
-    return
-  }
-  let state = startSse()
+export const eventsIn = (chunks: Chunks, framing: StreamFraming): Events =>
+  framing === "array" ? framed(chunks, startArray(), arrayStep, arrayEnd) : framed(chunks, startSse(), sseStep, sseEnd)
+
+async function* framed<State>(
+  chunks: Chunks,
+  start: State,
+  step: (state: State, piece: Uint8Array) => readonly [State, readonly SseEvent[]],
+  end: (state: State) => readonly SseEvent[],
+): Events {
+  let state = start
   for await (const chunk of chunks) {
     for (const piece of piecesOf(chunk)) {
-      const [next, events] = sseStep(state, piece)
+      const [next, events] = step(state, piece)
       state = next
       yield* paced(events)
     }
   }
-  yield* sseEnd(state)
+  yield* end(state)
 }
 
 /** Bytes parsed in one step: some hundred small events. */
@@ -166,7 +162,7 @@ function* piecesOf(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let from = 0; from < chunk.length; from += pieceBytes) yield chunk.subarray(from, from + pieceBytes)
 }
 
-async function* paced(events: readonly SseEvent[]): AsyncGenerator<SseEvent, void, undefined> {
+async function* paced(events: readonly SseEvent[]): Events {
   for (const event of events) {
     if (isDue()) await othersServed()
     yield event
