@@ -186,9 +186,7 @@ async function readInSlices(format: Format, bytes: Buffer, framing: StreamFramin
   }
 }
 
-type Reader = { readonly take: (sse: SseEvent) => void; readonly end: () => ReadAnswer }
-
-function createReader(format: Format): Reader {
+function createReader(format: Format) {
   let reading = startDecode(format)
   let collecting = startCollect(format)
   let failed = false
@@ -197,12 +195,12 @@ function createReader(format: Format): Reader {
     collecting = collectStep(collecting, event)
   }
   return {
-    take: (sse) => {
+    take: (sse: SseEvent): void => {
       const [next, events] = decodeStep(reading, sse)
       reading = next
       events.forEach(take)
     },
-    end: () => {
+    end: (): ReadAnswer => {
       decodeEnd(reading).forEach(take)
       return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
     },

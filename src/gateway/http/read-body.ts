@@ -9,7 +9,11 @@ export type ReadBody = Buffer | "too-large" | "no-room" | "cut"
 /** Reads request bodies within a shared memory limit: if it is exceeded, the largest body is refused. */
 export type Bodies = { readonly read: (incoming: IncomingMessage, maxBytes: number) => Promise<ReadBody> }
 
-type PendingBody = { readonly pieces: ByteList; length: number; readonly end: (read: ReadBody) => void }
+type PendingBody = {
+  readonly pieces: ReturnType<typeof createByteList>
+  length: number
+  readonly end: (read: ReadBody) => void
+}
 
 export function createBodies(roomBytes: number): Bodies {
   const pendingBodies = new Set<PendingBody>()
@@ -61,19 +65,13 @@ export function createBodies(roomBytes: number): Bodies {
   }
 }
 
-/** A list of bytes that uses little more memory than the bytes themselves. */
-type ByteList = {
-  readonly add: (chunk: Uint8Array) => void
-  readonly clear: () => void
-  readonly all: () => Buffer
-}
-
 /** Smaller chunks are copied into blocks: a separate object costs about a hundred extra bytes. */
 const smallBytes = 4096
 const blockBytes = 65_536
 const firstBlockBytes = 8192
 
-export function createByteList(): ByteList {
+/** A list of bytes that uses little more memory than the bytes themselves. */
+export function createByteList() {
   let chunks: Uint8Array[] = []
   /** The block that small chunks are copied to, and its used length. */
   let block = Buffer.alloc(0)
@@ -84,19 +82,19 @@ export function createByteList(): ByteList {
     used = 0
   }
   return {
-    add: (chunk) => {
+    add: (chunk: Uint8Array): void => {
       if (chunk.length >= smallBytes || used + chunk.length > block.length) closeBlock()
       if (chunk.length >= smallBytes) return void chunks.push(chunk)
       if (block.length === 0) block = Buffer.allocUnsafeSlow(chunks.length === 0 ? firstBlockBytes : blockBytes)
       block.set(chunk, used)
       used += chunk.length
     },
-    clear: () => {
+    clear: (): void => {
       chunks = []
       block = Buffer.alloc(0)
       used = 0
     },
-    all: () => {
+    all: (): Buffer => {
       closeBlock()
       const [first] = chunks
       if (chunks.length !== 1 || first === undefined) return Buffer.concat(chunks)

@@ -27,12 +27,7 @@ const maxKept = 64 * 1024 * 1024
 const comment = Buffer.from(": keep-alive\n\n")
 
 /** Writes to a client, keeps the bytes, and sends keep-alive comments between events. */
-type Writer = {
-  readonly write: (chunk: Uint8Array) => boolean
-  readonly done: () => Omit<Relayed, "ending">
-}
-
-function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions): Writer {
+function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions) {
   const kept = createByteList()
   let bytes = 0
   let lastMs = 0
@@ -44,7 +39,7 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
   }
   const timer = keepAliveMs === undefined ? undefined : setInterval(sendKeepAlive, keepAliveMs)
   return {
-    write: (chunk) => {
+    write: (chunk: Uint8Array): boolean => {
       if (bytes === 0) onFirstByte()
       bytes += chunk.length
       if (bytes <= maxKept) kept.add(chunk)
@@ -55,7 +50,7 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
       }
       return response.write(chunk)
     },
-    done: () => {
+    done: (): Omit<Relayed, "ending"> => {
       clearInterval(timer)
       return { bytes, kept: bytes <= maxKept ? kept.all() : undefined }
     },
