@@ -240,8 +240,7 @@ function openExchange(runtime: Runtime, { incoming, response, arrived }: Incomin
   const id = `hx-${randomBytes(9).toString("base64url")}`
   // An absolute URL in place of a path may contain a password, so it is not logged.
   const path = url.startsWith("/") ? (url.split("?", 1)[0]?.slice(0, 200) ?? "/") : "(no path)"
-  const clock = (): number => performance.now()
-  const requestLog = openRequestLog({ recentExchanges: deps.recentExchanges, now: deps.now, clock }, id, method, path)
+  const requestLog = openRequestLog(deps.recentExchanges, deps.now(), id, method, path)
   const gone = new AbortController()
   response.on("close", () => {
     if (!response.writableFinished) gone.abort()
