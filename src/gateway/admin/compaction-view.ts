@@ -8,7 +8,7 @@ import { createMeter } from "../../tokens/meter.ts"
 import { isObject } from "../../wire/json.ts"
 import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./answers.ts"
 import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
-import type { Profile, Profiles } from "./session-profile.ts"
+import type { Profile } from "./session-profile.ts"
 
 type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
 
@@ -24,27 +24,25 @@ type OpenedCompaction = {
 }
 
 /** Both views of a compaction, with their messages. */
-export async function openCompaction(
-  profiles: Profiles,
-  session: string,
-  { outline }: Profile,
-  id: string,
-): Promise<OpenedCompaction> {
-  const seq = seqOf(id) ?? 0
-  const checkpoint = (await profiles.entries(session, [seq])).get(seq)?.body
-  if (checkpoint?.type !== "checkpoint-installed")
+export async function openCompaction(profile: Profile, id: string): Promise<OpenedCompaction> {
+  const { outline, session } = profile
+  const checkpoint = await readCheckpoint(profile, seqOf(id) ?? 0)
+  if (checkpoint === undefined)
     throw new HoldfastError({ code: "entry-unknown", session, entry: JSON.stringify(id.slice(0, 40)) })
-  const base = (await profiles.entries(session, checkpoint.base === 0 ? [] : [checkpoint.base])).get(
-    checkpoint.base,
-  )?.body
-  const under = base?.type === "checkpoint-installed" ? base : undefined
+  const under = await readCheckpoint(profile, checkpoint.base)
   const since = (under && outline.path(checkpoint.node, under.node)) ?? outline.path(checkpoint.node) ?? []
   const shown = [...(under?.items ?? []), ...checkpoint.items].flatMap((item) =>
     item.type === "shown" ? item.entry : [],
   )
-  const whole = await profiles.messages(session, [...new Set([...shown, ...since])])
+  const whole = await profile.messages([...new Set([...shown, ...since])])
   const before = [...(under?.items ?? []), ...since.map(shownWhole)]
   return { checkpoint, whole, before: viewOf(before, whole), after: viewOf(checkpoint.items, whole) }
+}
+
+/** The checkpoint of an entry; undefined if there is none, as at 0. */
+export async function readCheckpoint({ entries }: Profile, seq: number): Promise<CheckpointBody | undefined> {
+  const body = seq === 0 ? undefined : (await entries([seq])).get(seq)?.body
+  return body?.type === "checkpoint-installed" ? body : undefined
 }
 
 const shownWhole = (entry: number): Item => ({ type: "shown", entry })
@@ -189,15 +187,15 @@ export function diffOf({ before, after, whole }: OpenedCompaction, id: string) {
   return { before: messageText(was), ...present({ after: is && messageText(is) }) }
 }
 
-export async function viewNow(profiles: Profiles, session: string, { outline, turns }: Profile): Promise<ViewNow> {
+export async function viewNow(profile: Profile): Promise<ViewNow> {
+  const { outline, turns } = profile
   const tip = outline.tip()
   const at = outline.checkpointAt(tip)
-  const body = at === 0 ? undefined : (await profiles.entries(session, [at])).get(at)?.body
-  const checkpoint = body?.type === "checkpoint-installed" ? body : undefined
+  const checkpoint = await readCheckpoint(profile, at)
   const since = outline.path(tip, checkpoint?.node ?? 0) ?? []
   const items = [...(checkpoint?.items ?? []), ...since.map(shownWhole)]
   const seqs = items.flatMap((item) => (item.type === "shown" ? item.entry : []))
-  const viewed = viewOf(items, await profiles.messages(session, [...new Set(seqs)]))
+  const viewed = viewOf(items, await profile.messages([...new Set(seqs)]))
   const meter = createMeter(present({ model: turns.at(-1)?.model }))
   const counted = { rules: 0, handoff: 0, shortened: 0, verbatim: 0 }
   const messages = { shortened: 0, verbatim: 0 }

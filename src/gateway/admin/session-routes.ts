@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, unlessProblem } from "../../message/errors.ts"
 import type { Message, Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Checkpoint, HistoryEntry } from "../../session/inspect.ts"
@@ -101,7 +101,8 @@ export type Find = (id: string) => Promise<Found>
 export const createFind =
   ({ store, holdfast }: Pick<AdminDeps, "store" | "holdfast">): Find =>
   async (id) => {
-    const row = isSessionId(id) ? await store.session(id) : undefined
+    const isValid = unlessProblem(() => checkSessionId(id) === undefined)
+    const row = isValid === true ? await store.session(id) : undefined
     if (row === undefined)
       throw new HoldfastError({ code: "session-unknown", session: JSON.stringify(id.slice(0, 200)) })
     const { tenant, agent } = row
@@ -109,16 +110,6 @@ export const createFind =
   }
 
 const find = (c: Context, deps: Deps): Promise<Found> => deps.find(pathName(c, "id"))
-
-function isSessionId(id: string): boolean {
-  try {
-    checkSessionId(id)
-    return true
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return false
-  }
-}
 
 async function showSession(c: Context, deps: Deps): Promise<object> {
   const { row, session } = await find(c, deps)
