@@ -8,7 +8,6 @@ import {
   type CallId,
   callId,
   formats,
-  callId as idOf,
   type Message,
   type ModelResponse,
   messageId,
@@ -308,7 +307,7 @@ async function nextAnswer(work: TurnWork): Promise<NextAnswer> {
 async function tellRun({ judge, emit }: TurnWork, { format, messages }: ModelResponse): Promise<void> {
   const parts = messages.flatMap((message) => message.parts)
   for (const judged of (await judge?.judgeRun(format, parts)) ?? [])
-    emit({ type: "call-judged", callId: idOf(judged.callId), tool: judged.tool, judged })
+    emit({ type: "call-judged", callId: callId(judged.callId), tool: judged.tool, judged })
 }
 
 /** How often a request is made smaller after the provider refused it as too long; each time it shrinks to less than half. */
