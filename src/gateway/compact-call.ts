@@ -85,8 +85,9 @@ async function answerHere(exchange: Exchange, located: Located): Promise<void> {
   if (whole === undefined) return
   await deps.lines.idle(session.id)
   const windowTokens = windowOf(deps, { tenant, format: request.format }, model)
-  const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
-  const answer = compactedResponse(compacted, { seed: requestLog.id, atMs: deps.now(), ...present({ model }) })
+  const facts = { id: requestLog.id, atMs: deps.now(), ...present({ model, windowTokens }) }
+  const compacted = await compactWhole(session, whole, facts, true)
+  const answer = compactedResponse(compacted, facts)
   await noteAnswer(exchange, located, Buffer.from(answer.body))
   requestLog.noted.changed = true
   giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })

@@ -80,7 +80,7 @@ export async function readIncomingCall(
   { deps, incoming, headers, arrived, requestLog, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly incomingCall: IncomingCall; readonly packed: Buffer }> {
-  const { session, agent, bypass, focus } = holdfastHeaders(headers)
+  const own = holdfastHeaders(headers)
   const packed = await deps.bodies.read(incoming, deps.limits.bodyBytes)
   if (packed === "too-large") {
     const length = Number(headers["content-length"] ?? deps.limits.bodyBytes + 1)
@@ -89,9 +89,8 @@ export async function readIncomingCall(
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
   if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
-  const own = { bypass, session, agent, focus }
   const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
-  const owner = { tenant, caller, ...present({ agent }) }
+  const owner = { tenant, caller, ...present({ agent: own.agent }) }
   const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, owner, model }
   return { packed, incomingCall }
 }

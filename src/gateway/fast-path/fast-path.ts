@@ -3,6 +3,7 @@ import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { Format, ModelRequest } from "../../message/message.ts"
 import type { SessionOwner } from "../../session/options.ts"
 import type { Receipt } from "../../session/prepared.ts"
+import type { HoldfastHeaders } from "../http/headers.ts"
 import { sessionHeaders } from "../identity/identity.ts"
 
 /** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
@@ -325,12 +326,7 @@ export type IncomingCall = {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The gateway's own request headers. */
-  readonly own: {
-    readonly session?: string | undefined
-    readonly agent?: string | undefined
-    readonly bypass: boolean
-    readonly focus?: string | undefined
-  }
+  readonly own: Partial<HoldfastHeaders>
   readonly format: Format
   /** Set if the URL path names the model. */
   readonly model?: string | undefined

@@ -66,7 +66,7 @@ export function refuseToken(
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
 /** A request that asks to be served, and what does not change while the gateway runs. */
-export type EntryRequest = {
+type EntryRequest = {
   readonly loopback: boolean
   /** Has each upstream a credential of its own? */
   readonly ownKeys: boolean

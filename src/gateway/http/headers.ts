@@ -44,26 +44,20 @@ function ownLines(
   )
 }
 
-type HoldfastHeaders = {
-  readonly session?: string | undefined
-  readonly agent?: string | undefined
-  /** Forward the request unchanged. */
-  readonly bypass: boolean
-  /** What a compaction in this request should focus on. */
-  readonly focus?: string | undefined
-  readonly token?: string | undefined
-}
-
 /** Limits: names are shown in lists and stored with every entry; a focus is a sentence or two. */
 const maxNameLength = 200
 const maxFocusLength = 500
 
+export type HoldfastHeaders = ReturnType<typeof holdfastHeaders>
+
 /** Read the gateway's own headers. An invalid value is a Problem that names the header and does not repeat the value. */
-export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
+export function holdfastHeaders(headers: RequestHeaders) {
   return {
+    /** Forward the request unchanged. */
     bypass: readFlag(headers, "x-holdfast-bypass"),
     session: readText(headers, "x-holdfast-session", maxNameLength),
     agent: readAgent(headers),
+    /** What a compaction in this request should focus on. */
     focus: readText(headers, "x-holdfast-focus", maxFocusLength),
     token: readText(headers, "x-holdfast-token", maxNameLength),
   }

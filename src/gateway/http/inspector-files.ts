@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib"
 import tables from "./inspector-headers.json" with { type: "json" }
 
 /** The files of the inspector. They are the same for everyone and contain no session data: the pages fetch that from the admin API. */
-export type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
+type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
 
 type ServedFile = {
   readonly bytes: Buffer

@@ -138,16 +138,9 @@ function anthropicError({ status, message }: ErrorContent): object {
   return { type: "error", error: { type, message } }
 }
 
-function openaiError({ status, message, code, param }: ErrorContent): OpenaiError {
+function openaiError({ status, message, code, param }: ErrorContent) {
   const type = status >= 500 ? "server_error" : status === 429 ? "rate_limit_error" : "invalid_request_error"
   return { message, type, param: param ?? null, code: errorNames.openai[status] ?? code ?? null }
-}
-
-type OpenaiError = {
-  readonly message: string
-  readonly type: string
-  readonly param: string | null
-  readonly code: string | null
 }
 
 function geminiError({ status, message }: ErrorContent): object {

@@ -7,6 +7,7 @@ import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { overlay } from "../../wire/json-write.ts"
 import {
+  type AnswerFacts,
   compactWhole,
   type OwnAnswer,
   threadUnsupported,
@@ -37,18 +38,11 @@ export type RefusedCall = Refused & {
   readonly isAboutLength: boolean
 }
 
-type InsteadFacts = {
-  readonly id: string
-  readonly atMs: number
-  readonly model?: string
-  readonly windowTokens?: number
-}
-
 /** Choose how to proceed after a refusal for a reason other than length; undefined if the client should see the refusal. */
 export async function insteadOf(
   { request, session, sent }: { readonly request: ModelRequest; readonly session: Session; readonly sent: Sent },
   refused: RefusedCall,
-  facts: InsteadFacts,
+  facts: AnswerFacts,
 ): Promise<Instead | undefined> {
   if (request.held?.type === "thread") {
     return refused.isTooLong ? { type: "answer", answer: threadUnsupported(`req_${facts.id}`) } : undefined
@@ -113,21 +107,16 @@ async function answerTrigger(
   request: ModelRequest,
   session: Session,
   sent: Sent,
-  facts: InsteadFacts,
+  facts: AnswerFacts,
 ): Promise<Instead | undefined> {
   const { whole } = sent
   if (whole === undefined) return undefined
-  const { model, windowTokens, id, atMs } = facts
-  const compacted = await compactWhole(session, withoutTrigger(whole), {
-    keepsUser: false,
-    ...present({ model, windowTokens }),
-  })
-  const answer = { seed: id, atMs, ...present({ model }) }
+  const compacted = await compactWhole(session, withoutTrigger(whole), facts, false)
   sent.isOther = true
   return {
     type: "answer",
-    answer: triggeredAnswer(compacted, answer, request.stream),
-    response: decodeResponse("openai-responses", JSON.stringify(triggeredResponse(compacted, answer))),
+    answer: triggeredAnswer(compacted, facts, request.stream),
+    response: decodeResponse("openai-responses", JSON.stringify(triggeredResponse(compacted, facts))),
   }
 }
 
