@@ -162,10 +162,8 @@ async function checkTurn(options: TurnOptions): Promise<void> {
   checkBudget(options.contextBudget)
   await checkCompaction(options)
   checkTools(tools)
-  checkCount("maxIterations", options.maxIterations)
-  checkCount("maxParallelTools", options.maxParallelTools)
-  checkCount("toolTimeoutMs", options.toolTimeoutMs)
-  checkCount("maxResultLength", options.maxResultLength)
+  for (const name of ["maxIterations", "maxParallelTools", "toolTimeoutMs", "maxResultLength"] as const)
+    checkCount(name, options[name])
 }
 
 function checkModel(agent: unknown): void {

@@ -198,20 +198,15 @@ export async function playWhatIf(profile: Profile, asked: WhatIf, signal: AbortS
     })
   const meter = createMeter({ model: first.turn.model })
   const firstTokens = first.messages.reduce((sum, message) => sum + meter.message(message), 0)
-  const { ratio, stackTokens } = scaleOf(profile.turns, firstTokens)
-  const scale = (tokens: number): number => Math.round(tokens * ratio) + stackTokens
-  const replayed = await replay(steps, asked, { ratio, stackTokens, scale, signal })
+  const replayed = await replay(steps, asked, scaleOf(profile.turns, firstTokens), signal)
   const turns = steps.map(({ turn }) => turn.turn)
   const { windowTokens } = asked
+  const priced = pricedSteps(profile.turns, steps, replayed)
   return {
     turns,
-    asItWas: courseOf(profile.turns, { turns, windowTokens: Infinity, compactions: profile.compactions }),
-    noCompaction: courseOf(uncompacted(profile), { turns, windowTokens, compactions: [] }),
-    whatIf: courseOf(pricedSteps(profile.turns, steps, replayed), {
-      turns,
-      windowTokens,
-      compactions: replayed.compactions,
-    }),
+    asItWas: courseOf(profile.turns, turns, Infinity, profile.compactions),
+    noCompaction: courseOf(uncompacted(profile), turns, windowTokens, []),
+    whatIf: courseOf(priced, turns, windowTokens, replayed.compactions),
     tookMs: Math.round(performance.now() - began),
   }
 }
@@ -276,9 +271,8 @@ function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
   return { ratio, stackTokens }
 }
 
-type ReplayOptions = Scale & { readonly scale: (tokens: number) => number; readonly signal: AbortSignal }
-
-async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens, scale, signal }: ReplayOptions) {
+async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens }: Scale, signal: AbortSignal) {
+  const scale = (tokens: number): number => Math.round(tokens * ratio) + stackTokens
   const windowTokens = Math.max(2000, Math.floor((asked.windowTokens - stackTokens) / ratio))
   const holdfast = createHoldfast({
     store: "memory",
@@ -303,12 +297,8 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
         checkpoint = receipt.checkpoint
         const { checkpoints } = await session.overview()
         const made = checkpoints.find(({ id }) => id === checkpoint)
-        if (made !== undefined)
-          compactions.push({
-            turn: turn.turn,
-            beforeTokens: scale(made.beforeTokens),
-            afterTokens: scale(made.afterTokens),
-          })
+        const sizes = made && { beforeTokens: scale(made.beforeTokens), afterTokens: scale(made.afterTokens) }
+        if (sizes !== undefined) compactions.push({ turn: turn.turn, ...sizes })
       }
       contextTokens.push(scale(receipt.contextTokens))
       cachedTokens.push(Math.min(scale(receipt.stableTokens), scale(receipt.contextTokens)))
@@ -320,14 +310,13 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   return { contextTokens, cachedTokens, compactions }
 }
 
-type CourseOptions = {
-  /** The turns that are drawn; the totals are of all. */
-  readonly turns: readonly number[]
-  readonly windowTokens: number
-  readonly compactions: WhatIfCourse["compactions"]
-}
-
-function courseOf(all: readonly CourseTurn[], { turns, windowTokens, compactions }: CourseOptions): WhatIfCourse {
+/** A course of all turns, of which those in `turns` are drawn. */
+function courseOf(
+  all: readonly CourseTurn[],
+  turns: readonly number[],
+  windowTokens: number,
+  compactions: WhatIfCourse["compactions"],
+): WhatIfCourse {
   const drawn = turns.flatMap((turn) => all[turn - 1] ?? [])
   const sum = (figureOf: (turn: CourseTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
   const priced = all.every(({ dollars }) => dollars !== undefined)

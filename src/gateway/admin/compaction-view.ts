@@ -10,21 +10,13 @@ import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./a
 import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
 import type { Profile } from "./session-profile.ts"
 
-type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
-
 /** A message of a view: of the log, with its edits, or a generated one. */
 type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly Shortening[] }
 
-type OpenedCompaction = {
-  readonly checkpoint: CheckpointBody
-  readonly before: readonly Viewed[]
-  readonly after: readonly Viewed[]
-  /** The full log messages of both views. */
-  readonly whole: ReadonlyMap<number, Message>
-}
+type OpenedCompaction = Awaited<ReturnType<typeof openCompaction>>
 
-/** Both views of a compaction, with their messages. */
-export async function openCompaction(profile: Profile, id: string): Promise<OpenedCompaction> {
+/** Both views of a compaction, with their messages; `whole` has the full log messages of both. */
+export async function openCompaction(profile: Profile, id: string) {
   const { outline, session } = profile
   const checkpoint = await readCheckpoint(profile, seqOf(id) ?? 0)
   if (checkpoint === undefined)
@@ -69,7 +61,7 @@ type ViewContext = {
 export function viewCompaction(
   { checkpoint, before, after, whole }: OpenedCompaction,
   { profile, rules, earlier }: ViewContext,
-): CompactionView {
+): Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks"> {
   const events = eventsOfTrace(checkpoint)
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const raw = before.reduce((sum, { message }) => sum + meter.message(message), 0)
@@ -112,7 +104,7 @@ export function viewCompaction(
     stackTokens: { before: stackTokens, after: Math.max(0, digest === undefined ? stackTokens + over : stackTokens) },
     rulesTokens,
     ...(digest === undefined ? {} : { handoff: { tokens: Math.max(0, tokensOf(digest) + over), lines } }),
-    checks: checksOf(after, { rules, events, scale }),
+    checks: checksOf(after, rules, events, scale),
   }
 }
 
@@ -161,9 +153,12 @@ function sharesWord(message: Message, words: ReadonlySet<string>): boolean {
   return false
 }
 
-type Checked = { readonly rules: readonly string[]; readonly events: readonly Fields[]; readonly scale: number }
-
-function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): CompactionAnswer["checks"] {
+function checksOf(
+  after: readonly Viewed[],
+  rules: readonly string[],
+  events: readonly Fields[],
+  scale: number,
+): CompactionAnswer["checks"] {
   const text = after.map(({ message }) => messageText(message)).join("\n")
   const parts = after.flatMap(({ message }) => message.parts)
   const results = new Set(parts.flatMap((part) => (part.type === "tool-result" ? part.callId : [])))

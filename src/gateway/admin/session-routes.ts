@@ -233,7 +233,7 @@ function inOrder(one: SessionCursor, other: SessionCursor): number {
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 }
 
-type ToldEntry = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 /** Limits on an entry unless `full` is set: enough to recognise it. */
 const entryBounds: Bounds = { text: 2000, items: 100, total: 20_000 }
@@ -244,7 +244,7 @@ const wholeStep = 5
 const wholeLength = 8_000_000
 
 /** An entry within the bounds; the wire text of a message is included only with `full`. */
-function tellEntry(entry: HistoryEntry, full: boolean): ToldEntry {
+function tellEntry(entry: HistoryEntry, full: boolean): Fields {
   if (full) return entry
   const { message, body, ...head } = entry
   return { ...head, ...boundObject(present({ message: message && withoutWire(message), body }), entryBounds) }
@@ -261,11 +261,11 @@ function plainPart(part: Part): object {
   return part.type === "tool-result" ? { ...plain, content: part.content.map(plainPart) } : plain
 }
 
-type EntryPage = { readonly entries: readonly ToldEntry[]; readonly next?: number }
+type EntryPage = { readonly entries: readonly Fields[]; readonly next?: number }
 
 /** A page of a session's log; `next` is where the next page begins. */
 async function pageHistory(session: Session, from: number, limit: number, full: boolean): Promise<EntryPage> {
-  const told: ToldEntry[] = []
+  const told: Fields[] = []
   let length = 0
   let at = from
   while (told.length < limit && length < wholeLength) {
@@ -280,8 +280,6 @@ async function pageHistory(session: Session, from: number, limit: number, full: 
   }
   return { entries: told, next: at }
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Limits on one compaction: a long session has hundreds of results to list. */
 const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }

@@ -222,8 +222,6 @@ type ProviderOptions = {
   readonly onUnsent: (reason: string) => void
 }
 
-type Providers = { readonly tracer: Tracer; readonly meter: Meter; readonly shutdown: () => Promise<unknown> }
-
 /** Some megabytes of spans while an endpoint is unavailable; more are dropped. */
 const maxWaitingSpans = 2048
 /** Spans serialized at once, which blocks the event loop: about 3 ms for this many, measured on one slow core. */
@@ -237,7 +235,7 @@ const maxSpanEvents = 32
 const maxSeries = 1000
 
 /** Use separate providers and set nothing global, so that a program around the gateway keeps its own. */
-function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions): Providers {
+function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions) {
   const { trace, resources, metrics, traceExporter, metricExporter } = packages
   const resource = resources.defaultResource().merge(resources.resourceFromAttributes(options.service))
   const processor = new trace.BatchSpanProcessor({

@@ -150,7 +150,7 @@ function readArguments(input: unknown): RecallArguments | string {
     return "The handle is missing or invalid. Copy all of it from the place where the text was left out. Nothing was fetched."
   }
   const counts: Record<string, number | undefined> = {}
-  for (const [name, least] of [...lineNames, ["skipCharacters", 0] as const]) {
+  for (const [name, least] of leastCounts) {
     const count = countOf(input[name])
     if (count === "none" || (count !== undefined && count < least)) {
       return `${name} must be an integer of at least ${least}. Nothing was fetched.`
@@ -162,10 +162,7 @@ function readArguments(input: unknown): RecallArguments | string {
   return { handle, ...present({ fromLine, toLine, skipCharacters, find }) }
 }
 
-const lineNames = [
-  ["fromLine", 1],
-  ["toLine", 1],
-] as const
+const leastCounts = Object.entries({ fromLine: 1, toLine: 1, skipCharacters: 0 })
 
 /** Models sometimes write a number as a string, or null for an omitted argument. */
 function countOf(value: unknown): number | undefined | "none" {

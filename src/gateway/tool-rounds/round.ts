@@ -144,11 +144,10 @@ const inner: Readonly<Partial<Record<Format, string>>> = {
 
 /** The usage in a response, or in one event of a stream. */
 export function usageOfText(format: Format, text: string): RoundUsage | undefined {
-  if (!text.includes(field[format])) return undefined
-  const body = tryParse(text)
+  const body = text.includes(field[format]) ? tryParse(text) : undefined
   if (!isObject(body)) return undefined
-  const holder = isObject(body[inner[format] ?? ""]) ? body[inner[format] ?? ""] : body
-  const usage = isObject(holder) ? holder[field[format]] : undefined
+  const within = body[inner[format] ?? ""]
+  const usage = (isObject(within) ? within : body)[field[format]]
   return isObject(usage) ? usage : undefined
 }
 
