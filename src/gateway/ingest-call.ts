@@ -20,7 +20,6 @@ import {
   isAnswerCounted,
   sharedKeyRefusal,
   sharesAccount,
-  type Upstream,
   type WindowDeps,
   windowOf,
 } from "./settings/upstream.ts"
@@ -60,7 +59,8 @@ export async function ingestCall(
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     return previousNotFound(previous)
   }
-  if (sharesAccount(deps, upstreamOf(deps, incomingCall, request)) && isForeign(located)) {
+  const upstream = chooseUpstream(deps.upstreams, familyOf[incomingCall.format], incomingCall.model ?? request.model)
+  if (sharesAccount(deps, upstream) && isForeign(located)) {
     begun?.(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
@@ -154,12 +154,6 @@ export function prepareCall(
     isSent,
   })
 }
-
-const upstreamOf = (
-  { upstreams }: OutgoingDeps,
-  { format, model }: IncomingCall,
-  request: ModelRequest,
-): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)
 
 /**
  * A request that waits to be stored. Before that, the next request of the session may arrive, which contains this one and its response, or

@@ -180,7 +180,8 @@ async function readItems(
     return id !== undefined && cache.item(session.id, id) === undefined
   })
   if (!isMissing) return
-  cache.putItems(session.id, messageTexts(request.format, await allMessages(session)))
+  const messages = await messagesIn(session, Number.POSITIVE_INFINITY)
+  cache.putItems(session.id, messageTexts(request.format, [...messages.values()]))
   cache.noteRead(session.id)
 }
 
@@ -267,22 +268,17 @@ async function messagesUpTo(store: Store, session: Session, entry: string): Prom
   const seq = seqOf(entry)
   const path = seq === undefined ? undefined : (await outlineOf(store, session.id)).path(seq)
   if (path === undefined || path.length === 0) return undefined
-  const wanted = new Set(path)
-  const found = (await messagesIn(session, path.at(-1) ?? 0)).filter(({ seq: at }) => wanted.has(at))
-  return found.length === path.length ? found.map(({ message }) => message) : undefined
+  const messages = await messagesIn(session, path.at(-1) ?? 0)
+  const found = path.flatMap((at) => messages.get(at) ?? [])
+  return found.length === path.length ? found : undefined
 }
 
-async function allMessages(session: Session): Promise<readonly Message[]> {
-  return (await messagesIn(session, Number.POSITIVE_INFINITY)).map(({ message }) => message)
-}
-
-type LoggedMessage = { readonly seq: number; readonly message: Message }
-
-async function messagesIn(session: Session, last: number): Promise<readonly LoggedMessage[]> {
-  const found: LoggedMessage[] = []
+/** The messages of a log up to an entry, by their places. */
+async function messagesIn(session: Session, last: number): Promise<ReadonlyMap<number, Message>> {
+  const found = new Map<number, Message>()
   for (let from = 1; from <= last; from += historyPage) {
     const page = await session.history({ from, limit: historyPage })
-    for (const { seq, message } of page) if (message !== undefined && seq <= last) found.push({ seq, message })
+    for (const { seq, message } of page) if (message !== undefined && seq <= last) found.set(seq, message)
     if (page.length < historyPage) break
   }
   return found
