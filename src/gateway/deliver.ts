@@ -98,7 +98,7 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFrami
   const { deps, response, requestLog } = exchange
   const { answer, outgoing, whole, recalls } = delivery
   if (whole !== undefined) {
-    head(exchange, delivery, { keepLength: false })
+    head(exchange, delivery, false)
     response.end(whole)
     return { ending: "complete", bytes: whole.length, kept: whole }
   }
@@ -108,19 +108,19 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFrami
   const keepAlive = framing === "events" && packing === undefined ? { keepAliveMs: deps.keepAliveMs } : {}
   const options = { ...keepAlive, onFirstByte: requestLog.firstByte }
   if (!isAnswer || (guarding === undefined && !recalls)) {
-    head(exchange, delivery, { keepLength: true })
+    head(exchange, delivery, true)
     return relayBytes(answer, response, options)
   }
   if (packing !== undefined) throw unreadable(packing)
   const rounds = roundsOf(exchange, delivery, guarding)
   if (framing === undefined) {
     const { status, bytes, isSame } = await wholeAnswer(delivery, rounds)
-    head(exchange, delivery, { keepLength: isSame, status })
+    head(exchange, delivery, isSame, status)
     requestLog.firstByte()
     response.end(bytes)
     return { ending: "complete", bytes: bytes.length, kept: bytes }
   }
-  head(exchange, delivery, { keepLength: false })
+  head(exchange, delivery, false)
   response.flushHeaders()
   return streamAnswer(exchange, delivery, rounds, { ...options, framing })
 }
@@ -134,16 +134,15 @@ const unreadable = (packing: string): HoldfastError =>
     found: JSON.stringify(packing.slice(0, 40)),
   })
 
-type Head = { readonly keepLength: boolean; readonly status?: number }
-
 /** Send the status and headers of the upstream response, with the gateway's own headers added. */
 function head(
   { response, requestLog }: Exchange,
   { answer, outgoing, changed }: Delivery,
-  { keepLength, status }: Head,
+  keepLength: boolean,
+  status = answer.status,
 ): void {
   const { session, receipt } = outgoing.known()
-  response.writeHead(status ?? answer.status, [
+  response.writeHead(status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength }),
     ...ownHeaders({ trace: requestLog.id, changed, ...present({ session, receipt }) }),
   ])

@@ -1,7 +1,8 @@
-import { createHash, createPublicKey, type KeyObject, randomBytes, timingSafeEqual, verify } from "node:crypto"
+import { hash as hashOf, randomBytes, timingSafeEqual } from "node:crypto"
 import type { Context, Hono } from "hono"
 import { getCookie } from "hono/cookie"
-import { HoldfastError } from "../../message/errors.ts"
+import { readPublicKey } from "../../guard/operator/command.ts"
+import { HoldfastError, unlessProblem } from "../../message/errors.ts"
 import { setNewest } from "../../message/recall.ts"
 import { pinScopes } from "../../rules/pin.ts"
 import type { Session } from "../../session/session.ts"
@@ -10,11 +11,9 @@ import { addRoute, isJson, readCommand } from "./admin-deps.ts"
 import { refusalResponse, refusals } from "./refusal.ts"
 import type { Find } from "./session-routes.ts"
 
-export type SignIn = {
+export type SignIn = ReturnType<typeof readPublicKey> & {
   readonly id: string
   readonly origin: string
-  readonly key: KeyObject
-  readonly fingerprint: string
   readonly expiresAtMs: number
 }
 
@@ -33,7 +32,7 @@ const maxSignedIn = 200
 const maxNonces = 10_000
 
 const secret = (): string => randomBytes(24).toString("base64url")
-const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
+const digest = (text: string): string => hashOf("sha256", text, "hex")
 const isSame = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 
@@ -95,17 +94,8 @@ export function createSignIns(now: () => number) {
 }
 
 /** Parse the public half of an Ed25519 key as WebCrypto exports it: SPKI, in base64. */
-function readKey(text: string): Pick<SignIn, "key" | "fingerprint"> | undefined {
-  if (!/^[A-Za-z0-9+/=]{20,200}$/.test(text)) return undefined
-  try {
-    const key = createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
-    if (key.asymmetricKeyType !== "ed25519") return undefined
-    const der = key.export({ type: "spki", format: "der" })
-    return { key, fingerprint: createHash("sha256").update(der).digest("hex").slice(0, 32) }
-  } catch {
-    return undefined
-  }
-}
+const readKey = (text: string): ReturnType<typeof readPublicKey> | undefined =>
+  /^[A-Za-z0-9+/=]{20,200}$/.test(text) ? unlessProblem(() => readPublicKey(text, "the key of the page")) : undefined
 
 /** Prefix of signed bytes, so that no other text signed with the same key can pass as a change. */
 const domain = "holdfast session change 1\n"
@@ -115,11 +105,11 @@ const shape = /^hc1\.([\w-]{1,200000})\.([\w-]{86})$/
  * Parse `hc1.<payload>.<signature>`: who signed it, for which origin, and when; or why it is refused. The signature is checked before
  * anything else.
  */
-function readChange({ key, origin }: SignIn, text: string, nowMs: number) {
+function readChange({ verifies, origin }: SignIn, text: string, nowMs: number) {
   const [, payload = "", signature = ""] = shape.exec(text) ?? []
   if (payload === "") return "it is not hc1.<payload>.<signature>"
   const bytes = Buffer.from(`${domain}hc1.${payload}`, "utf8")
-  if (!verify(null, bytes, key, Buffer.from(signature, "base64url")))
+  if (!verifies(bytes, Buffer.from(signature, "base64url")))
     return "its signature is not that of the key that signed in"
   const said = tryParse(Buffer.from(payload, "base64url").toString("utf8"))
   const { origin: of, issuedAtMs, nonce, change } = isObject(said) ? said : {}

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { extname, join } from "node:path"
 import { gzipSync } from "node:zlib"
 import tables from "./inspector-headers.json" with { type: "json" }
@@ -32,39 +32,22 @@ export function createInspectorFiles(folder: string | undefined): InspectorFiles
     files ??= readFiles(folder)
     const asked = path.replace(/\?.*$/s, "").replace(/^\/(?:inspector\/?)?/, "")
     const name = asked === "" || asked.endsWith("/") ? `${asked}index.html` : asked
+    const send = (status: number, fields: OutgoingHttpHeaders, body: Buffer | string = ""): void =>
+      void response.writeHead(status, { ...security, ...fields }).end(method === "HEAD" ? "" : body)
     const found = files.get(name)
     if (found === undefined) {
       const isPage = name === "index.html"
-      response
-        .writeHead(isPage ? 503 : 404, {
-          ...security,
-          "content-type": types[".html"] ?? "",
-          "cache-control": "no-store",
-        })
-        .end(isPage && method !== "HEAD" ? missing : "")
-      return
+      const fields = { "content-type": types[".html"], "cache-control": "no-store" }
+      return send(isPage ? 503 : 404, fields, isPage ? missing : "")
     }
     const { bytes, packed, type, etag, lasts } = found
-    const common = {
-      ...security,
-      etag,
-      vary: "Accept-Encoding",
-      "cache-control": lasts ? "public, max-age=31536000, immutable" : "no-cache",
-    }
-    if (headers["if-none-match"] === etag) {
-      response.writeHead(304, common).end()
-      return
-    }
+    const cacheControl = lasts ? "public, max-age=31536000, immutable" : "no-cache"
+    const common = { etag, vary: "Accept-Encoding", "cache-control": cacheControl }
+    if (headers["if-none-match"] === etag) return send(304, common)
     const takesPacked = /\bgzip\b/.test(String(headers["accept-encoding"] ?? ""))
     const body = takesPacked ? packed : bytes
-    response
-      .writeHead(200, {
-        ...common,
-        "content-type": type,
-        "content-length": body.length,
-        ...(takesPacked ? { "content-encoding": "gzip" } : {}),
-      })
-      .end(method === "HEAD" ? "" : body)
+    const encoding = takesPacked ? { "content-encoding": "gzip" } : {}
+    send(200, { ...common, "content-type": type, "content-length": body.length, ...encoding }, body)
   }
 }
 
