@@ -2,18 +2,19 @@ import type { JudgedCall } from "../guard/judge-call.ts"
 import { HoldfastError, ignoreProblem, unlessProblem } from "../message/errors.ts"
 import type { Format, ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { runInSteps, runSteps, type Steps } from "../message/steps.ts"
 import type { SessionGuarding } from "../session/record.ts"
 import { createPause } from "../store/pace.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { readSse, type SseEvent } from "../wire/sse.ts"
-import { arrayEnd, arrayStep, startArray } from "../wire/sse-array.ts"
+import type { SseEvent } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import type { Exchange } from "./exchange.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import {
   eventsIn,
+  framesIn,
   framingOf,
   type Relayed,
   type RelayOptions,
@@ -164,28 +165,14 @@ export function readDeliveredAnswer(
   bytes: Buffer,
   framing: StreamFraming | undefined,
 ): ReadAnswer | undefined | Promise<ReadAnswer | undefined> {
-  if (framing === undefined || bytes.length <= readAtOnceBytes) {
-    return unlessProblem(() => {
-      if (framing === undefined) return { response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }
-      const reader = createReader(format)
-      for (const sse of framesOf(bytes, framing)) reader.take(sse)
-      return reader.end()
-    })
-  }
-  return readInSlices(format, bytes, framing)
+  if (framing === undefined)
+    return unlessProblem(() => ({ response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }))
+  const steps = readInSteps(format, bytes, framing)
+  if (bytes.length <= readAtOnceBytes) return unlessProblem(() => runSteps(steps))
+  return runInSteps(steps, createPause()).catch(ignoreProblem)
 }
 
-async function readInSlices(format: Format, bytes: Buffer, framing: StreamFraming): Promise<ReadAnswer | undefined> {
-  const reader = createReader(format)
-  try {
-    for await (const sse of eventsIn([bytes], framing)) reader.take(sse)
-    return reader.end()
-  } catch (error) {
-    return ignoreProblem(error)
-  }
-}
-
-function createReader(format: Format) {
+function* readInSteps(format: Format, bytes: Buffer, framing: StreamFraming): Steps<ReadAnswer> {
   let reading = startDecode(format)
   let collecting = startCollect(format)
   let failed = false
@@ -193,25 +180,14 @@ function createReader(format: Format) {
     failed ||= event.type === "error"
     collecting = collectStep(collecting, event)
   }
-  return {
-    take: (sse: SseEvent): void => {
-      const [next, events] = decodeStep(reading, sse)
-      reading = next
-      events.forEach(take)
-    },
-    end: (): ReadAnswer => {
-      decodeEnd(reading).forEach(take)
-      return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
-    },
+  for (const sse of framesIn(bytes, framing)) {
+    const [next, events] = decodeStep(reading, sse)
+    reading = next
+    events.forEach(take)
+    yield
   }
-}
-
-function framesOf(bytes: Buffer, framing: StreamFraming): readonly SseEvent[] {
-  if (framing === "array") {
-    const [state, events] = arrayStep(startArray(), bytes)
-    return [...events, ...arrayEnd(state)]
-  }
-  return readSse(bytes)
+  decodeEnd(reading).forEach(take)
+  return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
 }
 
 /** The largest non-streamed response that is read in order to judge it. */

@@ -92,17 +92,14 @@ export function viewCompaction(
     const found = { ...present({ reason: reasons.get(id) }), ...(resting.length > 0 ? { lines: resting } : {}) }
     return { ...common, action: told && digest !== undefined ? "summarized" : "dropped", afterTokens: 0, ...found }
   })
-  const rulesTokens = sumOf(
-    after.filter(({ message }) => ownMessage(message) === "pins"),
-    tokensOf,
-  )
+  const pins = after.filter(({ message }) => ownMessage(message) === "pins")
   // The instructions are the same bytes before and after, so they have one size: what rounding leaves over is the handoff's.
   const stackTokens = Math.max(0, checkpoint.beforeTokens - sumOf(before, tokensOf))
   const over = checkpoint.afterTokens - stackTokens - sumOf(after, tokensOf)
   return {
     items,
     stackTokens: { before: stackTokens, after: Math.max(0, digest === undefined ? stackTokens + over : stackTokens) },
-    rulesTokens,
+    rulesTokens: sumOf(pins, tokensOf),
     ...(digest === undefined ? {} : { handoff: { tokens: Math.max(0, tokensOf(digest) + over), lines } }),
     checks: checksOf(after, rules, events, scale),
   }

@@ -133,12 +133,10 @@ type Events = AsyncGenerator<SseEvent, void, undefined>
 export const eventsIn = (chunks: Chunks, framing: StreamFraming): Events =>
   framing === "array" ? framed(chunks, startArray(), arrayStep, arrayEnd) : framed(chunks, startSse(), sseStep, sseEnd)
 
-async function* framed<State>(
-  chunks: Chunks,
-  start: State,
-  step: (state: State, piece: Uint8Array) => readonly [State, readonly SseEvent[]],
-  end: (state: State) => readonly SseEvent[],
-): Events {
+type Step<State> = (state: State, piece: Uint8Array) => readonly [State, readonly SseEvent[]]
+type End<State> = (state: State) => readonly SseEvent[]
+
+async function* framed<State>(chunks: Chunks, start: State, step: Step<State>, end: End<State>): Events {
   let state = start
   for await (const chunk of chunks) {
     for (const piece of piecesOf(chunk)) {
@@ -146,6 +144,22 @@ async function* framed<State>(
       state = next
       yield* paced(events)
     }
+  }
+  yield* end(state)
+}
+
+/** The events of bytes that have all arrived. */
+export const framesIn = (bytes: Uint8Array, framing: StreamFraming): Iterable<SseEvent> =>
+  framing === "array"
+    ? framedAtOnce(bytes, startArray(), arrayStep, arrayEnd)
+    : framedAtOnce(bytes, startSse(), sseStep, sseEnd)
+
+function* framedAtOnce<State>(bytes: Uint8Array, start: State, step: Step<State>, end: End<State>): Iterable<SseEvent> {
+  let state = start
+  for (const piece of piecesOf(bytes)) {
+    const [next, events] = step(state, piece)
+    state = next
+    yield* events
   }
   yield* end(state)
 }

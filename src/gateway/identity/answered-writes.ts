@@ -99,16 +99,11 @@ function newestWrites(about: ResponseFacts, mark: string): readonly Write[] {
 }
 
 /** Lines of the conversation, to recognise a request that contains it as text. */
-function saidWrites({ request, answer, names, session, look }: ResponseFacts): readonly Write[] {
-  return claimAlone(
-    turnLines(request, answer).map((line) => names.said(line)),
-    session,
-    look,
-  )
-}
+const saidWrites = (about: ResponseFacts): readonly Write[] =>
+  claimAlone(about, turnLines(about.request, about.answer).map(about.names.said))
 
 /** Names that only one session can have. One that another session has too identifies neither. */
-function claimAlone(names: readonly string[], session: string, look: Look): readonly Write[] {
+function claimAlone({ session, look }: ResponseFacts, names: readonly string[]): readonly Write[] {
   return names.flatMap((name): readonly Write[] => {
     const known = look(name)
     if (known === undefined) return [{ name, session }]
@@ -118,13 +113,9 @@ function claimAlone(names: readonly string[], session: string, look: Look): read
 }
 
 /** An id that two sessions had identifies neither: some servers number their calls, or answer from a cache. */
-function anchorWrites({ answer, names, session, look }: ResponseFacts): readonly Write[] {
-  const anchors = [...new Set(answer.flatMap(anchorsOf))].slice(0, maxAnchors)
-  return claimAlone(
-    anchors.map((anchor) => names.anchor(anchor)),
-    session,
-    look,
-  )
+function anchorWrites(about: ResponseFacts): readonly Write[] {
+  const anchors = [...new Set(about.answer.flatMap(anchorsOf))].slice(0, maxAnchors)
+  return claimAlone(about, anchors.map(about.names.anchor))
 }
 
 /** The provider's id of a response that a client may continue. */

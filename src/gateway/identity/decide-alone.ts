@@ -112,11 +112,7 @@ const isOnly = ({ entry }: Bearer): boolean => entry !== ambiguous
  */
 function fromAnchors(line: Line): IdentityDecision | undefined {
   const { look, names, history, frame } = line
-  const known = lookFirst(
-    look,
-    history.anchors.map((anchor) => names.anchor(anchor)),
-    isOnly,
-  )
+  const known = lookFirst(look, history.anchors.map(names.anchor), isOnly)
   if (known === undefined) return undefined
   const tip = tipOf(line, known.session)
   const isSideCall = tip === undefined || tip.frame !== frame

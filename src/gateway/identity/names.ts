@@ -90,7 +90,7 @@ export const unseenAnchors = (
   session: string,
 ): readonly Write[] =>
   history.anchors
-    .map((anchor) => names.anchor(anchor))
+    .map(names.anchor)
     .filter((name) => look(name) === undefined)
     .map((name) => ({ name, session }))
 
