@@ -43,7 +43,8 @@ export async function locate(
   isSure = false,
 ): Promise<Located> {
   const { format, tenant, headers } = incomingCall
-  checkBytes(incomingCall)
+  const { length } = incomingCall.bytes
+  if (length > maxReadBytes) throw new HoldfastError({ code: "body-too-large", length, limit: maxReadBytes })
   const text = incomingCall.bytes.toString("utf8")
   if (text.length > manyPiecesLength && (await runPaced(hasMorePieces(text, maxPieces))))
     throw tooManyPieces(`more than ${maxPieces}`)
@@ -90,11 +91,6 @@ const maxPieces = 20_000
  * is forwarded unchanged for the upstream to refuse.
  */
 const maxReadBytes = 32 * 1024 * 1024
-
-function checkBytes({ bytes }: IncomingCall): void {
-  if (bytes.length > maxReadBytes)
-    throw new HoldfastError({ code: "body-too-large", length: bytes.length, limit: maxReadBytes })
-}
 
 function checkSize({ messages }: ModelRequest): void {
   let pieces = messages.length

@@ -1,4 +1,4 @@
-import { describe, HoldfastError, unlessProblem } from "../../message/errors.ts"
+import { describe, problemOrThrow, unlessProblem } from "../../message/errors.ts"
 import { type Format, type ModelRequest, type Wire, wireText } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type RecallArguments, recallPage } from "../../session/recall.ts"
@@ -136,8 +136,7 @@ export async function answerRecall(session: Pick<Session, "recall">, input: unkn
     const { recall } = session
     return { text: await recallPage(args, { recall, maxCharacters: maxPage, tool: recallName }), failed: false }
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    const { sentence, next } = describe(error.problem)
+    const { sentence, next } = describe(problemOrThrow(error))
     return { text: `${sentence} ${next}`.toWellFormed(), failed: true }
   }
 }

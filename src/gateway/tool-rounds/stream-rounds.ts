@@ -1,6 +1,6 @@
 import { guardEvents } from "../../guard/guard-stream.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
-import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { HoldfastError, type Problem, problemOrThrow } from "../../message/errors.ts"
 import type { Format, StopReason } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { collectEnd, collectStep } from "../../wire/collect.ts"
@@ -102,8 +102,7 @@ async function sendNext(
     const reply = await send(body)
     return "events" in reply && reply.status < 300 ? reply : { problem: await problemIn(reply) }
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return { problem: error.problem }
+    return { problem: problemOrThrow(error) }
   }
 }
 
