@@ -244,22 +244,10 @@ function mistyped(given: Readonly<Record<string, unknown>>, properties: unknown)
 const namesOf = (type: unknown): readonly string[] =>
   (Array.isArray(type) ? type : [type]).filter((name: unknown) => typeof name === "string")
 
-/** Judges the tool calls of one turn before they run, and adds up what they spend. */
-export type CallJudge = {
-  /**
-   * Judges a call by the input that its tool will get. The amount of a purchase counts as spent from this moment, so that parallel calls
-   * cannot each use the whole budget.
-   */
-  readonly judge: (call: ToolCallPart, input: unknown, signal: AbortSignal | undefined) => Promise<JudgedCall>
-  /** The call failed: subtract the amount that it would have spent. */
-  readonly giveBack: (judged: JudgedCall) => void
-  /** Judges calls that the provider has already run: they can be reported, but not stopped. */
-  readonly judgeRun: (format: Format, parts: readonly Part[]) => Promise<readonly JudgedCall[]>
-  /** Amount spent so far in hundredths of the currency, including what the caller reported as spent before the turn. */
-  readonly spentMinor: () => number
-}
+export type CallJudge = ReturnType<typeof createCallJudge>
 
-export function createCallJudge(guarding: TurnGuarding): CallJudge {
+/** Judges the tool calls of one turn before they run, and adds up what they spend. */
+export function createCallJudge(guarding: TurnGuarding) {
   const { guard, circumstances = {}, mode, onJudged } = guarding
   const { spentMinor: beforeMinor = 0 } = circumstances
   let spentMinor = beforeMinor
@@ -269,7 +257,11 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
     return judged
   }
   return {
-    judge: async (call, input, signal) => {
+    /**
+     * Judges a call by the input that its tool will get. The amount of a purchase counts as spent from this moment, so that parallel calls
+     * cannot each use the whole budget.
+     */
+    judge: async (call: ToolCallPart, input: unknown, signal: AbortSignal | undefined): Promise<JudgedCall> => {
       const found = { callId: call.callId, tool: call.tool, input, providerRun: false }
       const use = useNow()
       // At once: what it spends counts before the next call is judged.
@@ -282,10 +274,12 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
       spentMinor -= costOf(verdict)
       return told(judgedCall(found, said, use, false))
     },
-    giveBack: ({ verdict }) => {
+    /** The call failed: subtract the amount that it would have spent. */
+    giveBack: ({ verdict }: JudgedCall): void => {
       spentMinor -= costOf(verdict)
     },
-    judgeRun: (format, parts) =>
+    /** Judges calls that the provider has already run: they can be reported, but not stopped. */
+    judgeRun: (format: Format, parts: readonly Part[]): Promise<readonly JudgedCall[]> =>
       Promise.all(
         parts.flatMap((part) => {
           const found = findCall(format, part)
@@ -294,6 +288,7 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
             : []
         }),
       ),
-    spentMinor: () => spentMinor,
+    /** Amount spent so far in hundredths of the currency, including what the caller reported as spent before the turn. */
+    spentMinor: (): number => spentMinor,
   }
 }

@@ -1,5 +1,5 @@
 import type { Stack } from "../compact/stack/stack.ts"
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import {
   type Format,
   type ModelRequest,
@@ -98,9 +98,22 @@ export const soFar = ({ text, log, from, usage, iterations, trace, judge }: Turn
   ...present({ spentMinor: judge?.spentMinor() }),
 })
 
-/** Wait, unless the turn is stopped. */
-export const stoppable = <Value>({ options, iterations }: TurnWork, promise: Promise<Value>): Promise<Value> =>
-  untilStopped(promise, options.signal, () => ({ code: "turn-stopped", iterations }))
+/** Waits for a promise until the turn is stopped; what the promise does afterwards is ignored. */
+export async function stoppable<Value>(
+  { options: { signal }, iterations }: TurnWork,
+  work: Promise<Value>,
+): Promise<Value> {
+  if (signal === undefined) return work
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = (): void => reject(new HoldfastError({ code: "turn-stopped", iterations }))
+  signal.addEventListener("abort", stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    return await Promise.race([promise, work])
+  } finally {
+    signal.removeEventListener("abort", stop)
+  }
+}
 
 /** Take in messages of whatever format, in the turn's own and in their place. */
 export async function takeIn(work: TurnWork, messages: Transcript): Promise<Transcript> {
@@ -130,24 +143,6 @@ export function addUsage(work: TurnWork, usage: Usage | undefined): void {
     outputTokens: add("outputTokens"),
     cacheReadTokens: add("cacheReadTokens"),
     cacheWriteTokens: add("cacheWriteTokens"),
-  }
-}
-
-/** Waits for a promise until the signal aborts; what the promise does afterwards is ignored. */
-async function untilStopped<Value>(
-  work: Promise<Value>,
-  signal: AbortSignal | undefined,
-  onStop: () => Problem,
-): Promise<Value> {
-  if (signal === undefined) return work
-  const { promise, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(new HoldfastError(onStop()))
-  signal.addEventListener("abort", stop, { once: true })
-  if (signal.aborted) stop()
-  try {
-    return await Promise.race([promise, work])
-  } finally {
-    signal.removeEventListener("abort", stop)
   }
 }
 

@@ -2,13 +2,12 @@ import { parsePrompty } from "../compact/summary/prompty.ts"
 import type { Guard } from "../guard/guard.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { checkGuardUse } from "../guard/judge-call.ts"
-import { HoldfastError, refuseValue } from "../message/errors.ts"
+import { HoldfastError, ignoreCodes, refuseValue } from "../message/errors.ts"
 import { isEmpty, pairCalls } from "../message/group.ts"
 import {
   type CallId,
   callId,
   formats,
-  callId as idOf,
   type Message,
   type ModelResponse,
   messageId,
@@ -163,10 +162,8 @@ async function checkTurn(options: TurnOptions): Promise<void> {
   checkBudget(options.contextBudget)
   await checkCompaction(options)
   checkTools(tools)
-  checkCount("maxIterations", options.maxIterations)
-  checkCount("maxParallelTools", options.maxParallelTools)
-  checkCount("toolTimeoutMs", options.toolTimeoutMs)
-  checkCount("maxResultLength", options.maxResultLength)
+  for (const name of ["maxIterations", "maxParallelTools", "toolTimeoutMs", "maxResultLength"] as const)
+    checkCount(name, options[name])
 }
 
 function checkModel(agent: unknown): void {
@@ -308,8 +305,10 @@ async function nextAnswer(work: TurnWork): Promise<NextAnswer> {
 async function tellRun({ judge, emit }: TurnWork, { format, messages }: ModelResponse): Promise<void> {
   const parts = messages.flatMap((message) => message.parts)
   for (const judged of (await judge?.judgeRun(format, parts)) ?? [])
-    emit({ type: "call-judged", callId: idOf(judged.callId), tool: judged.tool, judged })
+    emit({ type: "call-judged", callId: callId(judged.callId), tool: judged.tool, judged })
 }
+
+const ignoreTooLong = ignoreCodes("budget-impossible", "floor-exceeds-window")
 
 /** How often a request is made smaller after the provider refused it as too long; each time it shrinks to less than half. */
 const maxRefusals = 3
@@ -322,7 +321,8 @@ async function askUntilFits(work: TurnWork, call: number): Promise<ModelResponse
       return await ask(work, call, body)
     } catch (error) {
       const mayShrink = error instanceof HoldfastError && saysTooLong(error.problem) && refusals < maxRefusals
-      const smaller = mayShrink ? await prepareSmaller(work, call) : undefined
+      // If nothing is left to leave out, the provider's refusal is the better answer.
+      const smaller = mayShrink ? await prepareCall(work, call, true).catch(ignoreTooLong) : undefined
       if (smaller === undefined || smaller === body) throw error
       body = smaller
     }
@@ -337,17 +337,6 @@ async function prepareCall(work: TurnWork, call: number, refused = false): Promi
   work.trace = [...work.trace, ...trace]
   if (changes(trace)) work.emit({ type: "context-compacted", call, trace, ...present({ report }) })
   return body
-}
-
-/** Undefined if nothing is left to leave out: then the provider's refusal is the better answer. */
-async function prepareSmaller(work: TurnWork, call: number): Promise<string | undefined> {
-  try {
-    return await prepareCall(work, call, true)
-  } catch (error) {
-    const codes: readonly string[] = ["budget-impossible", "floor-exceeds-window"]
-    if (error instanceof HoldfastError && codes.includes(error.problem.code)) return undefined
-    throw error
-  }
 }
 
 /** Whether the context was changed for this call, not only checked. */

@@ -3,8 +3,8 @@ import { access, rm, stat, statfs, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { connect as connectTcp, createServer, isIP, type Socket } from "node:net"
 import { delimiter, dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { connect as connectTls } from "node:tls"
-import { within } from "../gateway/telemetry/health.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { namesIn } from "../message/present.ts"
@@ -108,7 +108,8 @@ function whyUnreached(host: string, port: number, isTls: boolean, limitMs: numbe
   socket.once("error", ({ code, name }: NodeJS.ErrnoException) =>
     resolve(/^(?:ENOTFOUND|EAI_)/.test(code ?? "") ? "the name is not known" : `no connection (${code ?? name})`),
   )
-  return within(limitMs, promise, `no connection within ${limitMs} ms`).finally(() => socket.destroy())
+  const late = sleep(limitMs, `no connection within ${limitMs} ms`, { ref: false })
+  return Promise.race([promise, late]).finally(() => socket.destroy())
 }
 
 type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }

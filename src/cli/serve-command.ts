@@ -287,7 +287,7 @@ async function serveOn(
   const telemetry = config.telemetry && (await deps.openTelemetry({ ...config.telemetry, ...told }))
   const onRecord: GatewayOptions["onRecord"] = (record) => {
     log.record(record)
-    telemetry?.observe(record, present({ traceparent: record.traceparent }))
+    telemetry?.observe(record)
   }
   const silences = [ground.holdfast.subscribe(log.sessionEvent), ground.operator.subscribe(log.operatorEvent)]
   const stopPruning = pruneInBackground(ground.store, config.retention, world.dateMs, log)

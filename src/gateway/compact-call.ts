@@ -1,4 +1,4 @@
-import { HoldfastError, unlessProblem } from "../message/errors.ts"
+import { HoldfastError, problemOrThrow, unlessProblem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { readContextError } from "../model/too-long.ts"
 import { decodeResponse } from "../wire/decode.ts"
@@ -52,12 +52,10 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
 
 /** A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it. */
 async function locateOrPass({ deps }: Exchange, incomingCall: IncomingCall): Promise<Located | undefined> {
-  try {
-    return await locate(deps, incomingCall)
-  } catch (error) {
-    if (error instanceof HoldfastError && !isRefused(deps, error.problem)) return undefined
-    throw error
-  }
+  return locate(deps, incomingCall).catch((error: unknown) => {
+    if (isRefused(deps, problemOrThrow(error))) throw error
+    return undefined
+  })
 }
 
 /** The body with the gateway's own compaction items written out, if there are any: no upstream can read them. */
@@ -85,8 +83,9 @@ async function answerHere(exchange: Exchange, located: Located): Promise<void> {
   if (whole === undefined) return
   await deps.lines.idle(session.id)
   const windowTokens = windowOf(deps, { tenant, format: request.format }, model)
-  const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
-  const answer = compactedResponse(compacted, { seed: requestLog.id, atMs: deps.now(), ...present({ model }) })
+  const facts = { id: requestLog.id, atMs: deps.now(), ...present({ model, windowTokens }) }
+  const compacted = await compactWhole(session, whole, facts, true)
+  const answer = compactedResponse(compacted, facts)
   await noteAnswer(exchange, located, Buffer.from(answer.body))
   requestLog.noted.changed = true
   giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })

@@ -2,18 +2,19 @@ import type { JudgedCall } from "../guard/judge-call.ts"
 import { HoldfastError, ignoreProblem, unlessProblem } from "../message/errors.ts"
 import type { Format, ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { runInSteps, runSteps, type Steps } from "../message/steps.ts"
 import type { SessionGuarding } from "../session/record.ts"
 import { createPause } from "../store/pace.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { readSse, type SseEvent } from "../wire/sse.ts"
-import { arrayEnd, arrayStep, startArray } from "../wire/sse-array.ts"
+import type { SseEvent } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import type { Exchange } from "./exchange.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import {
   eventsIn,
+  framesIn,
   framingOf,
   type Relayed,
   type RelayOptions,
@@ -98,7 +99,7 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFrami
   const { deps, response, requestLog } = exchange
   const { answer, outgoing, whole, recalls } = delivery
   if (whole !== undefined) {
-    head(exchange, delivery, { keepLength: false })
+    head(exchange, delivery, false)
     response.end(whole)
     return { ending: "complete", bytes: whole.length, kept: whole }
   }
@@ -108,19 +109,19 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFrami
   const keepAlive = framing === "events" && packing === undefined ? { keepAliveMs: deps.keepAliveMs } : {}
   const options = { ...keepAlive, onFirstByte: requestLog.firstByte }
   if (!isAnswer || (guarding === undefined && !recalls)) {
-    head(exchange, delivery, { keepLength: true })
+    head(exchange, delivery, true)
     return relayBytes(answer, response, options)
   }
   if (packing !== undefined) throw unreadable(packing)
   const rounds = roundsOf(exchange, delivery, guarding)
   if (framing === undefined) {
     const { status, bytes, isSame } = await wholeAnswer(delivery, rounds)
-    head(exchange, delivery, { keepLength: isSame, status })
+    head(exchange, delivery, isSame, status)
     requestLog.firstByte()
     response.end(bytes)
     return { ending: "complete", bytes: bytes.length, kept: bytes }
   }
-  head(exchange, delivery, { keepLength: false })
+  head(exchange, delivery, false)
   response.flushHeaders()
   return streamAnswer(exchange, delivery, rounds, { ...options, framing })
 }
@@ -134,16 +135,15 @@ const unreadable = (packing: string): HoldfastError =>
     found: JSON.stringify(packing.slice(0, 40)),
   })
 
-type Head = { readonly keepLength: boolean; readonly status?: number }
-
 /** Send the status and headers of the upstream response, with the gateway's own headers added. */
 function head(
   { response, requestLog }: Exchange,
   { answer, outgoing, changed }: Delivery,
-  { keepLength, status }: Head,
+  keepLength: boolean,
+  status = answer.status,
 ): void {
   const { session, receipt } = outgoing.known()
-  response.writeHead(status ?? answer.status, [
+  response.writeHead(status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength }),
     ...ownHeaders({ trace: requestLog.id, changed, ...present({ session, receipt }) }),
   ])
@@ -165,30 +165,14 @@ export function readDeliveredAnswer(
   bytes: Buffer,
   framing: StreamFraming | undefined,
 ): ReadAnswer | undefined | Promise<ReadAnswer | undefined> {
-  if (framing === undefined || bytes.length <= readAtOnceBytes) {
-    return unlessProblem(() => {
-      if (framing === undefined) return { response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }
-      const reader = createReader(format)
-      for (const sse of framesOf(bytes, framing)) reader.take(sse)
-      return reader.end()
-    })
-  }
-  return readInSlices(format, bytes, framing)
+  if (framing === undefined)
+    return unlessProblem(() => ({ response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }))
+  const steps = readInSteps(format, bytes, framing)
+  if (bytes.length <= readAtOnceBytes) return unlessProblem(() => runSteps(steps))
+  return runInSteps(steps, createPause()).catch(ignoreProblem)
 }
 
-async function readInSlices(format: Format, bytes: Buffer, framing: StreamFraming): Promise<ReadAnswer | undefined> {
-  const reader = createReader(format)
-  try {
-    for await (const sse of eventsIn([bytes], framing)) reader.take(sse)
-    return reader.end()
-  } catch (error) {
-    return ignoreProblem(error)
-  }
-}
-
-type Reader = { readonly take: (sse: SseEvent) => void; readonly end: () => ReadAnswer }
-
-function createReader(format: Format): Reader {
+function* readInSteps(format: Format, bytes: Buffer, framing: StreamFraming): Steps<ReadAnswer> {
   let reading = startDecode(format)
   let collecting = startCollect(format)
   let failed = false
@@ -196,25 +180,14 @@ function createReader(format: Format): Reader {
     failed ||= event.type === "error"
     collecting = collectStep(collecting, event)
   }
-  return {
-    take: (sse) => {
-      const [next, events] = decodeStep(reading, sse)
-      reading = next
-      events.forEach(take)
-    },
-    end: () => {
-      decodeEnd(reading).forEach(take)
-      return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
-    },
+  for (const sse of framesIn(bytes, framing)) {
+    const [next, events] = decodeStep(reading, sse)
+    reading = next
+    events.forEach(take)
+    yield
   }
-}
-
-function framesOf(bytes: Buffer, framing: StreamFraming): readonly SseEvent[] {
-  if (framing === "array") {
-    const [state, events] = arrayStep(startArray(), bytes)
-    return [...events, ...arrayEnd(state)]
-  }
-  return readSse(bytes)
+  decodeEnd(reading).forEach(take)
+  return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
 }
 
 /** The largest non-streamed response that is read in order to judge it. */

@@ -4,7 +4,7 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Receipt } from "../session/prepared.ts"
 import type { Approvals } from "./admin/approvals.ts"
-import { ownHeaders, relayedHeaders } from "./http/headers.ts"
+import { headerLines, ownHeaders, relayedHeaders } from "./http/headers.ts"
 import type { Bodies } from "./http/read-body.ts"
 import type { Transport, UpstreamAnswer } from "./http/transport.ts"
 import { wireError, wireRefusal } from "./http/wire-error.ts"
@@ -73,7 +73,7 @@ export function answerText(
   const isTooMuch = status === tooMuch && !response.req.complete
   response.writeHead(status, {
     ...headers,
-    ...Object.fromEntries(pairs(ownHeaders({ trace: requestLog.id }))),
+    ...Object.fromEntries(headerLines(ownHeaders({ trace: requestLog.id }))),
     "content-length": Buffer.byteLength(body),
     ...(isTooMuch ? { connection: "close" } : {}),
   })
@@ -95,9 +95,6 @@ function endAfterwards(response: ServerResponse, body: string): void {
   const timer = setTimeout(end, lingerMs)
   response.req.once("end", end)
 }
-
-const pairs = (flat: readonly string[]): readonly (readonly [string, string])[] =>
-  flat.flatMap((name, n) => (n % 2 === 0 ? [[name, flat[n + 1] ?? ""] as const] : []))
 
 /** Convert an error into a Problem. A bug of the gateway is reported to `onFault`; the client only learns that the gateway failed. */
 export function problemOf(error: unknown, onFault: (error: unknown) => void): Problem {

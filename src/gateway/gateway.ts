@@ -14,8 +14,8 @@ import { compactCall } from "./compact-call.ts"
 import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps, problemOf } from "./exchange.ts"
 import { createFastPaths } from "./fast-path/fast-path.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
-import { type EntryRequest, isLoopback, refuseEntry } from "./http/admission.ts"
-import { createInspectorFiles, type InspectorFiles } from "./http/inspector-files.ts"
+import { isLoopback, refuseEntry } from "./http/admission.ts"
+import { createInspectorFiles } from "./http/inspector-files.ts"
 import { type Listening, listen } from "./http/listen.ts"
 import { createBodies } from "./http/read-body.ts"
 import { type Route, routeOf } from "./http/route.ts"
@@ -76,17 +76,7 @@ type State = {
   readonly working: Set<IncomingMessage>
 }
 
-type Runtime = {
-  readonly deps: ExchangeDeps
-  readonly access: Pick<EntryRequest, "loopback" | "ownKeys">
-  readonly state: State
-  readonly metrics: ReturnType<typeof createMetrics>
-  readonly health: ReturnType<typeof createHealth>
-  readonly admin: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>
-  readonly closeAdmin: () => void
-  readonly inspector: InspectorFiles
-  readonly end: () => void
-}
+type Runtime = ReturnType<typeof openRuntime>
 
 /** Memory limit for the bodies of all requests being received at the same time: enough for 200 agents that send 5 MB each. */
 const bodiesBytes = 1024 * 1024 * 1024
@@ -121,7 +111,7 @@ function openDeps(options: GatewayOptions, shared: Pick<ExchangeDeps, "recentExc
   }
 }
 
-function openRuntime(options: GatewayOptions): Runtime {
+function openRuntime(options: GatewayOptions) {
   const { store, holdfast, operator, now } = options
   const state: State = { closing: false, inFlight: 0, working: new Set() }
   const recentExchanges = createRecentExchanges()
@@ -161,10 +151,11 @@ function openRuntime(options: GatewayOptions): Runtime {
     state,
     metrics,
     health,
-    admin: async (incoming, response) => void (await listener())(incoming, response),
+    admin: async (incoming: IncomingMessage, response: ServerResponse): Promise<void> =>
+      void (await listener())(incoming, response),
     closeAdmin: admin.close,
     inspector: createInspectorFiles(options.inspector),
-    end: () => {
+    end: (): void => {
       for (const end of ends) end()
     },
   }
@@ -240,8 +231,7 @@ function openExchange(runtime: Runtime, { incoming, response, arrived }: Incomin
   const id = `hx-${randomBytes(9).toString("base64url")}`
   // An absolute URL in place of a path may contain a password, so it is not logged.
   const path = url.startsWith("/") ? (url.split("?", 1)[0]?.slice(0, 200) ?? "/") : "(no path)"
-  const clock = (): number => performance.now()
-  const requestLog = openRequestLog({ recentExchanges: deps.recentExchanges, now: deps.now, clock }, id, method, path)
+  const requestLog = openRequestLog(deps.recentExchanges, deps.now(), id, method, path)
   const gone = new AbortController()
   response.on("close", () => {
     if (!response.writableFinished) gone.abort()

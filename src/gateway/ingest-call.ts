@@ -7,6 +7,7 @@ import type { Spending } from "../session/spending.ts"
 import { othersServed } from "../store/pace.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type FastPath, type FastPaths, fastPathOf, type IncomingCall, namesItself } from "./fast-path/fast-path.ts"
+import { contextNeed } from "./http/wire-error.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
@@ -19,7 +20,6 @@ import {
   isAnswerCounted,
   sharedKeyRefusal,
   sharesAccount,
-  type Upstream,
   type WindowDeps,
   windowOf,
 } from "./settings/upstream.ts"
@@ -59,7 +59,8 @@ export async function ingestCall(
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     return previousNotFound(previous)
   }
-  if (sharesAccount(deps, upstreamOf(deps, incomingCall, request)) && isForeign(located)) {
+  const upstream = chooseUpstream(deps.upstreams, familyOf[incomingCall.format], incomingCall.model ?? request.model)
+  if (sharesAccount(deps, upstream) && isForeign(located)) {
     begun?.(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
@@ -98,7 +99,7 @@ export async function ingestCall(
   } catch (error) {
     done(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
-    const isTooLong = error instanceof HoldfastError && tooLong.has(error.problem.code)
+    const isTooLong = error instanceof HoldfastError && contextNeed(error.problem) !== undefined
     if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${incomingCall.id}`)
     throw error
   }
@@ -128,8 +129,6 @@ const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: str
 const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): ModelRequest =>
   messages.length === request.messages.length ? { ...request, messages } : request
 
-const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
-
 export function prepareCall(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
@@ -155,12 +154,6 @@ export function prepareCall(
     isSent,
   })
 }
-
-const upstreamOf = (
-  { upstreams }: OutgoingDeps,
-  { format, model }: IncomingCall,
-  request: ModelRequest,
-): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)
 
 /**
  * A request that waits to be stored. Before that, the next request of the session may arrive, which contains this one and its response, or

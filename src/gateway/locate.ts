@@ -24,7 +24,7 @@ export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStore
   readonly held: ServerState
   readonly lineages: Lineages
   readonly lines: WorkLines
-  readonly newSessions: NewSessions
+  readonly newSessions: ReturnType<typeof createNewSessions>
 }
 
 type Fork = NonNullable<Assignment["fork"]>
@@ -43,7 +43,8 @@ export async function locate(
   isSure = false,
 ): Promise<Located> {
   const { format, tenant, headers } = incomingCall
-  checkBytes(incomingCall)
+  const { length } = incomingCall.bytes
+  if (length > maxReadBytes) throw new HoldfastError({ code: "body-too-large", length, limit: maxReadBytes })
   const text = incomingCall.bytes.toString("utf8")
   if (text.length > manyPiecesLength && (await runPaced(hasMorePieces(text, maxPieces))))
     throw tooManyPieces(`more than ${maxPieces}`)
@@ -91,11 +92,6 @@ const maxPieces = 20_000
  */
 const maxReadBytes = 32 * 1024 * 1024
 
-function checkBytes({ bytes }: IncomingCall): void {
-  if (bytes.length > maxReadBytes)
-    throw new HoldfastError({ code: "body-too-large", length: bytes.length, limit: maxReadBytes })
-}
-
 function checkSize({ messages }: ModelRequest): void {
   let pieces = messages.length
   for (const { parts } of messages) pieces += parts.length
@@ -132,16 +128,9 @@ async function sessionOf(
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
     if (!isRefused(deps, error.problem)) return holdfast.session(session, owner)
-    for (const oldest of uncopied.keys()) if (uncopied.size >= maxUncopied) uncopied.delete(oldest)
-    uncopied.set(session, from)
+    setNewest(uncopied, session, from, maxUncopied)
     throw error
   }
-}
-
-/** Limit on new sessions per tenant. */
-type NewSessions = {
-  /** May the request use this session? A session that has begun may always continue. */
-  readonly admit: (tenant: string, session: string, isNew: boolean) => boolean
 }
 
 type Count = { readonly sinceMs: number; begun: number }
@@ -151,7 +140,7 @@ const hourMs = 3_600_000
 const maxKept = 10_000
 
 /** Count the sessions that each tenant begins in an hour. */
-export function createNewSessions(limit: number, now: () => number): NewSessions {
+export function createNewSessions(limit: number, now: () => number) {
   const counts = new Map<string, Count>()
   const refused = new Map<string, true>()
   const countOf = (tenant: string): Count => {
@@ -161,7 +150,8 @@ export function createNewSessions(limit: number, now: () => number): NewSessions
     return count
   }
   return {
-    admit: (tenant, session, isNew) => {
+    /** May the request use this session? A session that has begun may always continue. */
+    admit: (tenant: string, session: string, isNew: boolean): boolean => {
       if (!isNew && !refused.has(session)) return true
       const count = countOf(tenant)
       if (count.begun >= limit) {

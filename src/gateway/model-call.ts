@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../message/errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Format, familyOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type ContextRefusal, readContextError } from "../model/too-long.ts"
@@ -12,11 +12,11 @@ import { unpack } from "./http/read-body.ts"
 import { type Route, targetUrl } from "./http/route.ts"
 import { readWhole, type UpstreamAnswer, type UpstreamRequest } from "./http/transport.ts"
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
-import { contextError } from "./http/wire-error.ts"
+import { contextError, contextNeed } from "./http/wire-error.ts"
 import { isRefused } from "./locate.ts"
 import { type OutgoingCall, openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { noUpstream } from "./pass-through.ts"
-import type { Instead } from "./server-state/instead.ts"
+import type { Instead, RefusedCall } from "./server-state/instead.ts"
 import { chooseUpstream, isSharedCall, leavesAnswer, sharedKeyRefusal } from "./settings/upstream.ts"
 import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
 
@@ -80,7 +80,7 @@ export async function readIncomingCall(
   { deps, incoming, headers, arrived, requestLog, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly incomingCall: IncomingCall; readonly packed: Buffer }> {
-  const { session, agent, bypass, focus } = holdfastHeaders(headers)
+  const own = holdfastHeaders(headers)
   const packed = await deps.bodies.read(incoming, deps.limits.bodyBytes)
   if (packed === "too-large") {
     const length = Number(headers["content-length"] ?? deps.limits.bodyBytes + 1)
@@ -89,9 +89,8 @@ export async function readIncomingCall(
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
   if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
-  const own = { bypass, session, agent, focus }
   const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
-  const owner = { tenant, caller, ...present({ agent }) }
+  const owner = { tenant, caller, ...present({ agent: own.agent }) }
   const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, owner, model }
   return { packed, incomingCall }
 }
@@ -115,7 +114,7 @@ async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Prom
     const problem = problemOf(error, deps.onFault)
     exchange.requestLog.noted.problem = problem
     if (problem.code === "access-refused" || isRefused(deps, problem)) throw error
-    const sizes = sizesIn(problem)
+    const sizes = contextNeed(problem)
     if (sizes !== undefined && deps.windowTokens !== undefined) {
       const { status, headers, body } = contextError(incomingCall.format, sizes)
       answerText(exchange, status, headers, body)
@@ -131,14 +130,6 @@ function hasOperatorRules({ deps: { operator } }: Exchange): boolean {
   const standing = operator?.standing()
   if (standing === undefined) return false
   return standing.rules.length > 0 || (standing.guard?.policies ?? []).some(({ text }) => text.includes("Session::"))
-}
-
-function sizesIn(problem: Problem): { readonly neededTokens: number; readonly windowTokens: number } | undefined {
-  if (problem.code === "budget-impossible")
-    return { neededTokens: problem.neededTokens, windowTokens: problem.budgetTokens }
-  if (problem.code === "floor-exceeds-window")
-    return { neededTokens: problem.floorTokens, windowTokens: problem.windowTokens }
-  return undefined
 }
 
 /** How often a request that was refused as too long is made smaller and sent again. */
@@ -163,6 +154,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   let changed = outgoing.changed || recalls
   let refusal: Delivery | undefined
   for (let shrunk = 0; ; shrunk++) {
+    const mayShrink = shrunk < maxShrinking
     const sent = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
     const { answer, error: early } = mayRefuseInStream(format, sent, body) ? await peekAtStream(sent) : { answer: sent }
     const delivery = {
@@ -178,8 +170,8 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
       aside,
     }
     if (!refusals.has(answer.status)) {
-      const smaller =
-        early === undefined || shrunk >= maxShrinking ? undefined : await smallerAfter(outgoing, format, early)
+      const tooLong = early === undefined || !mayShrink ? undefined : readContextError(format, undefined, early)
+      const smaller = await smallerAfter(outgoing, tooLong)
       if (smaller === undefined) return deliver(exchange, delivery)
       answer.drop()
       ;({ body, recalls } = offerRecall(exchange, route, smaller, outgoing))
@@ -187,8 +179,8 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
       continue
     }
     const error = (await readWhole(answer, maxErrorBytes)) ?? Buffer.alloc(0)
-    const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
-    const instead = await insteadOf(outgoing, refused)
+    const refused = { status: answer.status, body: error.toString("utf8"), sent: body, changed }
+    const instead = await insteadOf(outgoing, format, refused, mayShrink)
     if (instead === undefined) return deliver(exchange, refusal ?? { ...delivery, whole: error })
     if (instead.type === "answer") {
       outgoing.ended(instead.response)
@@ -203,14 +195,12 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
 }
 
 /** Offer the model the recall tool if the session has put a recall handle into the request. */
-function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall): RecallOffer {
+function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall) {
   const text = deps.recall && outgoing.known().session !== undefined ? body.toString("utf8") : ""
   const isPrinted = text !== "" && printsHandle(outgoing.seen?.() ?? text)
   const offered = isPrinted ? withRecallTool(text, format) : text
   return offered === text ? { body, recalls: false } : { body: Buffer.from(offered), recalls: true }
 }
-
-type RecallOffer = { readonly body: Buffer; readonly recalls: boolean }
 
 /** Status codes of refusals that a different request may avoid: too long, unknown to the upstream, or not accepted in this form. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
@@ -224,40 +214,26 @@ const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, 
   body.length >= leastLongBytes &&
   String(headers["content-type"] ?? "").startsWith("text/event-stream")
 
-/** A smaller body, after the response stream began with an error that says the request is too long. */
-async function smallerAfter(outgoing: OutgoingCall, format: Format, error: string): Promise<Buffer | undefined> {
-  const tooLong = readContextError(format, undefined, error)
+/** A smaller body after an error that says the request is too long. */
+async function smallerAfter(outgoing: OutgoingCall, tooLong: ContextRefusal | undefined): Promise<Buffer | undefined> {
   return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : outgoing.smaller(tooLong)
 }
 
 /** If only the allowed response (`max_tokens`) is too long, and takes over half of the window, return the error: clients lower it themselves. */
 const mayBeSmaller = (tooLong: ContextRefusal): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
-type RefusedBody = {
-  readonly format: Format
-  readonly status: number
-  readonly error: Buffer
-  readonly body: Buffer
-  readonly changed: boolean
-  readonly mayShrink: boolean
-}
-
 /** How to proceed after a refusal: send a smaller request if it was too long, otherwise ask the outgoing call. */
-async function insteadOf(outgoing: OutgoingCall, refused: RefusedBody): Promise<Instead | undefined> {
-  const { format, status, error, body, changed, mayShrink } = refused
-  const text = error.toString("utf8")
-  const tooLong = readContextError(format, status, text)
-  const isTooLong = tooLong !== undefined && mayBeSmaller(tooLong)
-  const smaller = tooLong !== undefined && isTooLong && mayShrink ? await outgoing.smaller(tooLong) : undefined
+async function insteadOf(
+  outgoing: OutgoingCall,
+  format: Format,
+  refused: Omit<RefusedCall, "isTooLong" | "isAboutLength">,
+  mayShrink: boolean,
+): Promise<Instead | undefined> {
+  const tooLong = readContextError(format, refused.status, refused.body)
+  const smaller = mayShrink ? await smallerAfter(outgoing, tooLong) : undefined
   if (smaller !== undefined) return { type: "send", body: smaller }
-  return outgoing.instead?.({
-    status,
-    body: text,
-    sent: body,
-    changed,
-    isTooLong,
-    isAboutLength: tooLong !== undefined,
-  })
+  const isTooLong = tooLong !== undefined && mayBeSmaller(tooLong)
+  return outgoing.instead?.({ ...refused, isTooLong, isAboutLength: tooLong !== undefined })
 }
 
 export async function send(

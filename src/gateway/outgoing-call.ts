@@ -401,14 +401,9 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
   const { policy } = deps.holdfast
   const compactAtTokens = Math.min(windowTokens * surelyRoom * policy.compactAt, policy.compactAtTokens ?? windowTokens)
   if (!leavesSize(policy, size, compactAtTokens)) return false
-  try {
-    // The session id may be new to the client while its log is not: a rule may have been pinned before the first request.
-    const { seq } = await deps.store.head(session.id)
-    return seq === 0 && !(await deps.holdfast.addsToRequests(incomingCall.owner))
-  } catch (error) {
-    if (error instanceof HoldfastError) return false
-    throw error
-  }
+  // The session id may be new to the client while its log is not: a rule may have been pinned before the first request.
+  const head = await deps.store.head(session.id).catch(ignoreProblem)
+  return head?.seq === 0 && (await deps.holdfast.addsToRequests(incomingCall.owner).catch(ignoreProblem)) === false
 }
 
 const namesIn = (tenant: string, session: string | undefined): readonly string[] =>

@@ -80,8 +80,8 @@ async function relay({ response, requestLog }: Exchange, answer: UpstreamAnswer)
 
 /** The guard of the session that a stored response belongs to; otherwise that of calls outside any session. */
 async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
-  const { session, agent, bypass } = holdfastHeaders(headers)
-  const own = { bypass, ...present({ session, agent }) }
+  const own = holdfastHeaders(headers)
+  const { agent } = own
   if (other.type === "stored") {
     const name = namesFor(tenant, present({ named: agent })).response(percentDecoded(other.id))
     const [found] = await deps.store.findAliases([name])
@@ -110,7 +110,7 @@ function storedDelivery(
   const never = (): never => {
     throw new Error("holdfast bug: a stored response has no further round")
   }
-  const call = untouchedCall({ tenant, own: { bypass: false }, bytes: Buffer.alloc(0) }, "passed", deps)
+  const call = untouchedCall({ tenant, own: {}, bytes: Buffer.alloc(0) }, "passed", deps)
   const outgoing = { ...call, guarding: async () => guarding }
   const nothing = { sent: Buffer.from("{}"), recalls: false, changed: false, again: never, aside: never }
   return { format, path, outgoing, answer, ...nothing, hidden: { rounds: 0, recalled: [] }, isStored: true }

@@ -1,5 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { leftOut } from "../compact/stages/marker.ts"
+import { percentDecoded } from "../language/encoding.ts"
 import { loadOptional } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { fenceStored, labelOf, type RecallArguments, recallPage, storedNote } from "../session/recall.ts"
@@ -152,8 +153,7 @@ function tracesResource(sdk: Sdk, source: McpSource, onFault: OnFault): (server:
   })
   const config = { title: "Traces", description: tracesDescription, mimeType }
   const read = async (uri: URL, id: unknown) => {
-    const name = typeof id === "string" ? decoded(id) : undefined
-    const json = name === undefined ? undefined : await source.trace(name)
+    const json = typeof id === "string" ? await source.trace(percentDecoded(id)) : undefined
     if (json === undefined)
       throw new sdk.McpError(resourceNotFound, "There is no such trace. List the resources to see which there are.")
     if (json.length > maxTraceCharacters)
@@ -178,14 +178,6 @@ const latestMs = 8.64e15
 
 /** The same JSON value, without a character that could open or close a tag. In JSON a `<` stands only in strings. */
 const withoutTags = (json: string): string => json.toWellFormed().replaceAll("<", "\\u003c")
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** A question has a few words; a longer text is a paste, which finds nothing. */
 const maxQuestion = 500

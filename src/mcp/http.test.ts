@@ -4,7 +4,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { afterEach, describe, expect, test } from "vitest"
 import { forgedText, sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
-import { type HttpOptions, type HttpServing, maxBodyBytes, serveHttp } from "./http.ts"
+import type { Listening } from "../gateway/http/listen.ts"
+import { type HttpOptions, maxBodyBytes, serveHttp } from "./http.ts"
 import type { McpSource } from "./source.ts"
 
 const token = "0123456789abcdef-token"
@@ -13,13 +14,13 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-async function start(options: Partial<HttpOptions> = {}, source: McpSource = sampleSource): Promise<HttpServing> {
+async function start(options: Partial<HttpOptions> = {}, source: McpSource = sampleSource): Promise<Listening> {
   const serving = await serveHttp(source, { port: 0, ...options })
   open.push(serving.close)
   return serving
 }
 
-async function connect({ port }: HttpServing, bearer?: string): Promise<Client> {
+async function connect({ port }: Listening, bearer?: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1" })
   const headers: Record<string, string> = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
   const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
@@ -37,7 +38,7 @@ type Sent = { readonly method?: string; readonly path?: string; readonly body?: 
 type Got = { readonly status: number; readonly body: string; readonly headers: NodeJS.Dict<string | string[]> }
 
 /** A request verbatim, the Host header included. */
-function send({ port }: HttpServing, headers: Record<string, string>, { method, path, body }: Sent = {}): Promise<Got> {
+function send({ port }: Listening, headers: Record<string, string>, { method, path, body }: Sent = {}): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<Got>()
   const sent = openRequest(
     { host: "127.0.0.1", port, method: method ?? "POST", path: path ?? "/mcp", headers: { ...usual, ...headers } },

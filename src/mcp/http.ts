@@ -19,16 +19,13 @@ export type HttpOptions = McpServerOptions & {
   readonly allowedOrigins?: readonly string[]
 }
 
-/** A running server. `close` waits for requests in progress. */
-export type HttpServing = Listening
-
 /** The shortest token accepted: a shorter one could be guessed. */
 const leastToken = 16
 const tokenShape = /^[\x21-\x7e]+$/
 const maxPort = 65_535
 
-/** Serves MCP over streamable HTTP at /mcp, by default on the loopback address only. */
-export async function serveHttp(source: McpSource, options: HttpOptions): Promise<HttpServing> {
+/** Serves MCP over streamable HTTP at /mcp, by default on the loopback address only. Closing waits for requests in progress. */
+export async function serveHttp(source: McpSource, options: HttpOptions): Promise<Listening> {
   const { port, token, allowedHosts = [], allowedOrigins = [], onFault = () => {} } = options
   const host = (options.host ?? "127.0.0.1").replace(/^\[|\]$/g, "")
   const loopback = isLoopback(host)

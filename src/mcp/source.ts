@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
+import { describe, HoldfastError, ignoreCodes, type Problem, refuseOption } from "../message/errors.ts"
 import { checkName } from "../message/option-names.ts"
 import { withinMs } from "../model/within-ms.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
@@ -8,7 +8,6 @@ import { entryOfHandle } from "../session/log/entry.ts"
 import { createMemory } from "../session/memory/memory.ts"
 import { checkSessionId } from "../session/options.ts"
 import type { LineRange, Recalled } from "../session/recall.ts"
-import type { Session } from "../session/session.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
 
 export type McpMemorySearch = {
@@ -250,26 +249,15 @@ async function recallAnywhere(
   const asked = cut < 0 ? await store.sessions({ ...owner, limit: maxAsked }) : named === undefined ? [] : [named]
   for (const row of asked) {
     if (row.tenant !== owner.tenant || row.agent !== owner.agent || row.head.seq < seq) continue
-    const found = await recallIn(() => holdfast.session(row.id, owner), handle, range)
+    const recall = async () => holdfast.session(row.id, owner).recall(handle, range)
+    const found = await recall().catch(ignoreUnknown)
     if (found !== undefined) return found
   }
   throw unknown
 }
 
-async function recallIn(
-  open: () => Session,
-  handle: string,
-  range: LineRange | undefined,
-): Promise<Recalled | undefined> {
-  try {
-    return await open().recall(handle, range)
-  } catch (error) {
-    const code = error instanceof HoldfastError ? error.problem.code : undefined
-    // A session with an invalid name has printed no handle.
-    if (code === "handle-unknown" || code === "option-invalid") return undefined
-    throw error
-  }
-}
+/** A session with an invalid name has printed no handle. */
+const ignoreUnknown = ignoreCodes("handle-unknown", "option-invalid")
 
 /** "summary: 41k -> 12k tokens". */
 function listed({ id, atMs, remedy, beforeTokens, afterTokens, undone }: Checkpoint): ListedTrace {

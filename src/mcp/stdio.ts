@@ -49,23 +49,17 @@ type StdioPipes = {
 }
 
 /** Requests without an answer yet. */
-type OpenRequests = {
-  readonly add: (id: string | number) => void
-  readonly remove: (id: string | number) => void
-  /** Waits until fewer than `count` are open. */
-  readonly fewerThan: (count: number) => Promise<void>
-}
-
-function createOpenRequests(): OpenRequests {
+function createOpenRequests() {
   const open = new Set<string | number>()
   let waiting: { readonly count: number; readonly go: () => void } | undefined
   return {
-    add: (id) => void open.add(id),
-    remove: (id) => {
+    add: (id: string | number): void => void open.add(id),
+    remove: (id: string | number): void => {
       open.delete(id)
       if (waiting !== undefined && open.size < waiting.count) waiting.go()
     },
-    fewerThan: async (count) => {
+    /** Waits until fewer than `count` are open. */
+    fewerThan: async (count: number): Promise<void> => {
       if (open.size < count) return
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting = { count, go: resolve }

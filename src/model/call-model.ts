@@ -53,8 +53,8 @@ type Refused = {
  * retried. Every failure is a `HoldfastError`, and none contains a key.
  */
 export async function callModel(options: CallOptions, call: ModelCall): Promise<Called> {
-  const { wait = pause, random = Math.random } = options
-  const policy: RetryPolicy = { ...usualRetry, ...present(pick(options)) }
+  const { wait = pause, random = Math.random, retries, maxRetryWaitMs } = options
+  const policy: RetryPolicy = { ...usualRetry, ...present({ retries, maxRetryWaitMs }) }
   const { host } = readBaseUrl(options.baseUrl)
   for (let attempt = 1; ; attempt++) {
     const answer = await send(options, call, host)
@@ -71,44 +71,31 @@ export async function callModel(options: CallOptions, call: ModelCall): Promise<
   }
 }
 
-const pick = ({ retries, maxRetryWaitMs }: CallOptions) => ({ retries, maxRetryWaitMs })
-
 async function send(options: CallOptions, call: ModelCall, host: string): Promise<Called | Refused> {
   const deadline = createDeadline(host, options.timeoutMs, call.signal)
-  let streams = false
-  try {
-    const { url, headers } = addressOf(options, call.stream)
-    const { body } = call
-    if (deadline.signal.aborted) fail(deadline.problem() ?? { code: "upstream-stopped", host })
-    // Following a redirect would send the key to another address.
-    const asked = { method: "POST", headers, body, signal: deadline.signal, redirect: "manual" } as const
-    const response = await fetch(url, asked).catch((cause: unknown) => broken(deadline, host, cause))
-    // No instanceof check: servers such as Hono's replace the global Response class.
-    if ("problem" in response) return response
-    const answer = await read(response, options, call, { deadline, host })
-    streams = answer.type === "stream"
-    return answer
-  } finally {
-    // The time limit of a stream runs until its end.
-    if (!streams) deadline.end()
-  }
+  const { url, headers } = addressOf(options, call.stream)
+  const { body } = call
+  // Following a redirect would send the key to another address.
+  const asked = { method: "POST", headers, body, signal: deadline.signal, redirect: "manual" } as const
+  const response = await fetch(url, asked).catch((cause: unknown) => broken(deadline, cause))
+  // No instanceof check: servers such as Hono's replace the global Response class.
+  return "problem" in response ? response : read(response, options, call, deadline)
 }
 
 /** The connection failed or broke. If we ended it ourselves, that reason is reported instead. */
-function broken(deadline: Deadline, host: string, cause: unknown): Refused {
-  const problem = deadline.problem()
-  if (problem !== undefined) throw new HoldfastError(problem)
+function broken({ host, problem }: Deadline, cause: unknown): Refused {
+  const own = problem()
+  if (own !== undefined) throw new HoldfastError(own)
   return { type: "refused", passing: true, problem: { code: "upstream-unreachable", host, reason: causeOf(cause) } }
 }
-
-type Reading = { readonly deadline: Deadline; readonly host: string }
 
 async function read(
   response: Response,
   options: CallOptions,
   { stream }: ModelCall,
-  { deadline, host }: Reading,
+  deadline: Deadline,
 ): Promise<Called | Refused> {
+  const { host } = deadline
   const { format, maxResponseBytes: limitBytes, now = Date.now } = options
   const tell = createTelling(options)
   const { status } = response
@@ -116,12 +103,10 @@ async function read(
   // Some servers omit the content type of an event stream; one that sends JSON or HTML declares it.
   const isEvents = !/\b(?:json|html)\b/i.test(response.headers.get("content-type") ?? "")
   if (stream && response.ok && response.body !== null && isEvents) {
-    const events = readStream(response.body, { format, host, limitBytes, deadline, tell })
+    const events = readStream(response.body, { format, limitBytes, deadline, tell })
     return { type: "stream", status, headers, events }
   }
-  const text = await readLimited(response, limitBytes).catch((cause: unknown) =>
-    fail(broken(deadline, host, cause).problem),
-  )
+  const text = await readLimited(response, limitBytes).catch((cause: unknown) => fail(broken(deadline, cause).problem))
   if (text === undefined) return fail({ code: "upstream-too-large", host, limitBytes })
   const problem = failureIn(text, response, tell)
   if (problem === undefined) return { type: "whole", status, headers, response: readModelResponse(format, text) }
@@ -180,7 +165,6 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 
 type StreamReading = {
   readonly format: Format
-  readonly host: string
   readonly limitBytes: number
   readonly deadline: Deadline
   readonly tell: (text: string) => string
@@ -192,7 +176,7 @@ type StreamReading = {
  */
 async function* readStream(
   body: AsyncIterable<Uint8Array>,
-  { format, host, limitBytes, deadline, tell }: StreamReading,
+  { format, limitBytes, deadline, tell }: StreamReading,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let state = startDecode(format)
   const read = (wire: readonly SseEvent[]): readonly StreamEvent[] => {
@@ -206,19 +190,15 @@ async function* readStream(
   }
   let sse = startSse()
   let length = 0
-  try {
-    for await (const chunk of unbroken(body, deadline)) {
-      length += chunk.byteLength
-      if (length > limitBytes) fail({ code: "upstream-too-large", host, limitBytes })
-      const [next, wire] = sseStep(sse, chunk)
-      sse = next
-      yield* read(wire)
-    }
-    yield* read(sseEnd(sse))
-    yield* decodeEnd(state)
-  } finally {
-    deadline.end()
+  for await (const chunk of unbroken(body, deadline)) {
+    length += chunk.byteLength
+    if (length > limitBytes) fail({ code: "upstream-too-large", host: deadline.host, limitBytes })
+    const [next, wire] = sseStep(sse, chunk)
+    sse = next
+    yield* read(wire)
   }
+  yield* read(sseEnd(sse))
+  yield* decodeEnd(state)
 }
 
 /** The chunks until the connection breaks; the reader of the stream decides what that means. Only our own abort is thrown. */
@@ -239,37 +219,19 @@ function told(event: StreamEvent, tell: (text: string) => string): StreamEvent {
   return { ...event, problem: { ...event.problem, type: tell(type), message: tell(message) || "no message" } }
 }
 
-/** A signal that aborts at the time limit or when the caller aborts, and knows which of the two it was. */
-type Deadline = {
-  readonly signal: AbortSignal
-  /** Why it aborted; undefined if it did not. */
-  readonly problem: () => Problem | undefined
-  /** Clears the timer and the listener on the caller's signal. */
-  readonly end: () => void
-}
+type Deadline = ReturnType<typeof createDeadline>
 
-function createDeadline(host: string, limitMs: number, stop: AbortSignal | undefined): Deadline {
-  const controller = new AbortController()
-  let problem: Problem | undefined
-  const abort = (why: Problem): void => {
-    problem ??= why
-    controller.abort()
+/** A signal that aborts at the time limit or when the caller aborts, and knows which of the two it was. */
+function createDeadline(host: string, limitMs: number, stop: AbortSignal | undefined) {
+  const late = AbortSignal.timeout(Math.min(Math.max(0, Math.ceil(limitMs)), longestMs))
+  const signal = stop === undefined ? late : AbortSignal.any([stop, late])
+  const problem = (): Problem | undefined => {
+    if (!signal.aborted) return undefined
+    return signal.reason === late.reason
+      ? { code: "upstream-timeout", host, limitMs }
+      : { code: "upstream-stopped", host }
   }
-  const stopped = (): void => abort({ code: "upstream-stopped", host })
-  const timer = setTimeout(
-    () => abort({ code: "upstream-timeout", host, limitMs }),
-    Math.min(Math.max(0, limitMs), longestMs),
-  )
-  stop?.addEventListener("abort", stopped, { once: true })
-  if (stop?.aborted === true) stopped()
-  return {
-    signal: controller.signal,
-    problem: () => problem,
-    end: () => {
-      clearTimeout(timer)
-      stop?.removeEventListener("abort", stopped)
-    },
-  }
+  return { host, signal, problem }
 }
 
 /** The longest error message that is reported: enough for a person, too short for a page of HTML. */

@@ -24,25 +24,25 @@ export function readContextError(
   bodyText: string,
 ): ContextRefusal | undefined {
   if (!statuses.has(status) || bodyText.length > maxBodyLength) return undefined
-  const { type, message } = errorIn(format, bodyText)
+  const { message, ...error } = readErrorBody(format, bodyText)
   const read = numbersIn(message)
   if (read !== undefined) return read
+  const type = [error.type, error.code, error.status].filter((word) => word !== "").join(" ")
   const problem = { code: "upstream-error", type, message, ...present({ status }) } as const
   return saysTooLong(problem) ? {} : undefined
 }
 
-/** The message of an error in any of the known shapes; a body that is not JSON is the message itself. */
-function errorIn(format: Format, bodyText: string): { readonly type: string; readonly message: string } {
+/** The error of a body in any of the known shapes; a body that is not JSON is the message itself. */
+export function readErrorBody(format: Format, bodyText: string) {
   const parsed = tryParse(bodyText)
   const body = Array.isArray(parsed) ? parsed[0] : parsed
   const failed = format === "openai-responses" && isObject(body) ? body.response : undefined
   const response = isObject(failed) ? failed : body
-  const error = isObject(response) ? (response.error ?? response.detail ?? response) : bodyText
-  if (typeof error === "string") return { type: "", message: error.slice(0, maxReadLength) }
-  if (!isObject(error)) return { type: "", message: "" }
-  const type = [error.type, error.code, error.status].filter((one) => typeof one === "string").join(" ")
-  const message = typeof error.message === "string" ? error.message : ""
-  return { type: type.slice(0, maxReadLength), message: message.slice(0, maxReadLength) }
+  const outer = isObject(response) ? (response.error ?? response.detail ?? response) : bodyText
+  const error = isObject(outer) ? outer : { message: outer }
+  const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, maxReadLength) : "")
+  const [type, code, status] = [error.type, error.code, error.status].map(text)
+  return { type, code, status, message: text(error.message), param: text(error.param) }
 }
 
 /** The sizes that an upstream states when it refuses a request as too long, as far as it states them. */

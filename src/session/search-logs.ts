@@ -223,7 +223,8 @@ export function piecesFor(text: string, query: string): readonly FoundPiece[] {
   return piecesIn(text, hitsIn(text, [...quoted, ...words]), { start: 0, end: text.length })
 }
 
-function piecesIn(line: string, hits: readonly Span[], { start, end }: Span): readonly FoundPiece[] {
+/** The part of a line from `start` to `end`, cut where the hits in it begin and end. */
+export function piecesIn(line: string, hits: readonly Span[], { start, end }: Span): readonly FoundPiece[] {
   const pieces: FoundPiece[] = []
   let at = start
   for (const hit of hits) {

@@ -22,13 +22,6 @@ export type SessionActivity = {
   readonly unsaved?: ToldProblem
 }
 
-export type Activity = {
-  readonly of: (session: string) => SessionActivity
-  /** How many sessions have something that the store does not, and what the store said last. */
-  readonly durability: () => StatusAnswer["durability"]
-  readonly stop: () => void
-}
-
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "now"> & { readonly replicas: Replicas }
 
 /** Limit on sessions; a gateway keeps fewer in memory. */
@@ -44,8 +37,10 @@ function windowIn(receipt: unknown): WindowMarks | undefined {
   return { windowTokens, compactAtTokens, ...unread }
 }
 
+export type Activity = ReturnType<typeof watchActivity>
+
 /** Keeps in mind who calls, what is on its way, and which sessions wait for the store. */
-export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sources): Activity {
+export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sources) {
   const heard = new Map<string, Pick<SessionActivity, "client" | "project" | "window">>()
   const begun = new Map<string, string>()
   const elsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
@@ -84,13 +79,14 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
     }),
   ]
   return {
-    of: (session) => {
+    of: (session: string): SessionActivity => {
       const problem = unsaved.get(session)
       const others = [...elsewhere.values()].filter((one) => one.session === session && now() - one.atMs < longestMs)
       const inFlight = [...begun.values()].filter((one) => one === session).length + others.length
       return { inFlight, ...heard.get(session), ...present({ unsaved: problem && tellProblem(problem) }) }
     },
-    durability: () => {
+    /** How many sessions have something that the store does not, and what the store said last. */
+    durability: (): StatusAnswer["durability"] => {
       const problem = [...unsaved.values()].at(-1)
       return {
         durable: unsaved.size === 0,
@@ -98,7 +94,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
         ...present({ problem: problem && tellProblem(problem) }),
       }
     },
-    stop: () => {
+    stop: (): void => {
       for (const stop of stops) stop()
     },
   }

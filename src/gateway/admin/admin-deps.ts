@@ -1,49 +1,26 @@
 import type { Context, Hono } from "hono"
-import type { Operator } from "../../guard/operator/operator.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { Holdfast } from "../../session/holdfast.ts"
-import type { Store } from "../../store/store.ts"
-import type { Upstream } from "../settings/upstream.ts"
+import { readLimited } from "../../model/call-model.ts"
+import type { AdminOptions, GatewayOptions } from "../settings/gateway-options.ts"
 import type { RecentExchanges } from "../telemetry/recent-exchanges.ts"
+import type { StatusAnswer } from "./answers.ts"
 import type { Approvals } from "./approvals.ts"
-import { refuseMethod } from "./refusal.ts"
+import { maxCommandBytes, refuseMethod } from "./refusal.ts"
 
-/** The dependencies of the admin API. */
-export type AdminDeps = {
-  readonly holdfast: Holdfast
-  readonly store: Store
-  readonly operator?: Operator
-  readonly recentExchanges: RecentExchanges
-  readonly approvals: Approvals
-  /** How long a tool call waits for a person. */
-  readonly askTimeoutMs?: number
-  readonly upstreams: readonly Upstream[]
-  /** The configured window of every model. */
-  readonly windowTokens?: number
-  /** Token that every request must send as `Authorization: Bearer`. Without it the admin API is off. */
-  readonly token?: string
-  /** Origins of web pages that may call it, besides the gateway's own. */
-  readonly origins: readonly string[]
-  readonly version: string
-  readonly now: () => number
-  readonly status: () => GatewayStatus
-  /** Interval of keep-alive comments in event streams. */
-  readonly keepAliveMs?: number
-  /** The first part of event ids, which distinguishes this process from others. */
-  readonly newId?: () => string
-  /** Called with unexpected errors. */
-  readonly onFault?: (error: unknown) => void
-}
-
-/** State that only the gateway knows. */
-type GatewayStatus = {
-  readonly requestsInFlight: number
-  /** It accepts no more requests. */
-  readonly closing: boolean
-  /** Start time; by default the time when the admin API was created. */
-  readonly startedMs?: number
-}
+/** The dependencies of the admin API. Without a token it is off. */
+export type AdminDeps = AdminOptions &
+  Pick<GatewayOptions, "holdfast" | "store" | "operator" | "upstreams" | "windowTokens" | "version" | "now"> &
+  Partial<Pick<GatewayOptions, "askTimeoutMs" | "onFault">> & {
+    readonly recentExchanges: RecentExchanges
+    readonly approvals: Approvals
+    /** What only the gateway knows. `closing`: it accepts no more requests. */
+    readonly status: () => Pick<StatusAnswer, "requestsInFlight" | "closing" | "startedMs">
+    /** Interval of keep-alive comments in event streams. */
+    readonly keepAliveMs?: number
+    /** The first part of event ids, which distinguishes this process from others. */
+    readonly newId?: () => string
+  }
 
 /** What a route answers: an object goes out as JSON, a response as it is. */
 type Answer = (c: Context) => object | Promise<object>
@@ -60,49 +37,49 @@ export function addRoute(app: Hono, method: "GET" | "POST", path: string, answer
 /** A name in the path. */
 export const pathName = (c: Context, name: string): string => c.req.param(name) ?? ""
 
-type NumberBounds = { readonly least: number; readonly most: number }
+/** Throws: invalid query parameter. */
+export function refuseText(name: string, expected: string, found: string): never {
+  const shown = JSON.stringify(startOfText(found, 40))
+  throw new HoldfastError({ code: "request-invalid", path: `?${name}=`, expected, found: shown })
+}
 
-const wrong = (name: string, expected: string, found: string): HoldfastError =>
-  new HoldfastError({
-    code: "request-invalid",
-    path: `?${name}=`,
-    expected,
-    found: JSON.stringify(startOfText(found, 40)),
-  })
+export const isJson = (c: Context): boolean =>
+  /^application\/json[ \t]*(?:;|$)/i.test(c.req.header("content-type") ?? "")
+
+/** The body of a command; undefined if it is too large. */
+export const readCommand = (c: Context): Promise<string | undefined> =>
+  readLimited(new Response(c.req.raw.body), maxCommandBytes)
 
 /** A query parameter; refused if it is repeated. */
 export function readTextParameter(c: Context, name: string, maxLength = 200): string | undefined {
   const [first, ...others] = c.req.queries(name) ?? []
   if (first === undefined) return undefined
-  if (others.length > 0) throw wrong(name, "one value", `${others.length + 1} values`)
+  if (others.length > 0) refuseText(name, "one value", `${others.length + 1} values`)
   if (first === "" || first.length > maxLength || /[\p{Cc}\p{Cs}]/u.test(first))
-    throw wrong(name, `a text of 1 to ${maxLength} characters`, first)
+    refuseText(name, `a text of 1 to ${maxLength} characters`, first)
   return first
 }
 
 /** An integer parameter within its limits, or the default. */
-export function readNumber(c: Context, name: string, usual: number, { least, most }: NumberBounds): number {
+export function readNumber(
+  c: Context,
+  name: string,
+  usual: number,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
   const text = readTextParameter(c, name)
   if (text === undefined) return usual
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= least && value <= most)) throw wrong(name, `a whole number from ${least} to ${most}`, text)
+  if (!(value >= least && value <= most)) refuseText(name, `a whole number from ${least} to ${most}`, text)
   return value
 }
 
-/** Default and maximum size of a page. */
-type PageSizes = { readonly usual: number; readonly most: number }
-
-/** How many of a list are asked for. */
-export const readLimit = (c: Context, { usual, most }: PageSizes): number =>
-  readNumber(c, "limit", usual, { least: 1, most })
+/** How many of a list are asked for; the default and the maximum are those of the page. */
+export const readLimit = (c: Context, page: { readonly usual: number; readonly most: number }): number =>
+  readNumber(c, "limit", page.usual, { least: 1, most: page.most })
 
 export function readFlag(c: Context, name: string): boolean {
   const text = readTextParameter(c, name)
-  if (text !== undefined && text !== "0" && text !== "1") throw wrong(name, "1 or 0", text)
+  if (text !== undefined && text !== "0" && text !== "1") refuseText(name, "1 or 0", text)
   return text === "1"
-}
-
-/** Throws: invalid query parameter. */
-export const refuseText = (name: string, expected: string, found: string): never => {
-  throw wrong(name, expected, found)
 }

@@ -39,7 +39,6 @@ export function createAdmin(deps: AdminDeps): Admin {
   const stopHearing = publishEvents({ ...deps, replicas }, feed)
   const signIns = createSignIns(deps.now)
   const signedIn = new WeakMap<Request, SignIn>()
-  const madeMs = deps.now()
   const app = new Hono()
   app.use(async (c, next) => {
     await next()
@@ -63,7 +62,7 @@ export function createAdmin(deps: AdminDeps): Admin {
     return found && { source: found.source, line: found.line }
   }
   const desk = openApprovalDesk({ ...deps, profiles, replicas, placeOf })
-  addRoute(app, "GET", "/admin/status", () => tellStatus(deps, { activity, streams, desk, madeMs }))
+  addRoute(app, "GET", "/admin/status", () => tellStatus(deps, activity, streams, desk))
   addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
   addInspectionRoutes(app, inspection)
   addChangeRoutes(app, { signIns, find, signedInOf: (c) => signedIn.get(c.req.raw) })
@@ -82,16 +81,9 @@ export function createAdmin(deps: AdminDeps): Admin {
   return Object.assign(async (request: Request): Promise<Response> => app.fetch(request), { close })
 }
 
-type AdminAnswer = {
-  readonly activity: Activity
-  readonly streams: EventStreams
-  readonly desk: ApprovalDesk
-  readonly madeMs: number
-}
-
-function tellStatus(deps: AdminDeps, { activity, streams, desk, madeMs }: AdminAnswer): StatusAnswer {
+function tellStatus(deps: AdminDeps, activity: Activity, streams: EventStreams, desk: ApprovalDesk): StatusAnswer {
   const { status, store, operator, version, now } = deps
-  const { requestsInFlight, closing, startedMs = madeMs } = status()
+  const { requestsInFlight, closing, startedMs } = status()
   const nowMs = now()
   const problem = operator?.problem()
   return {

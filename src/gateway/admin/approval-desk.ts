@@ -12,14 +12,6 @@ import type { Profiles } from "./session-profile.ts"
 /** A call that waits here or at another replica. */
 type Pending = Omit<ApprovalAnswer, "expiresAtMs" | "evidence" | "before"> & { readonly callId?: string }
 
-/** What a person who approves calls has to know: until when, where values come from, what was said before, earlier outcomes. */
-export type ApprovalDesk = {
-  readonly tell: () => Promise<ApprovalsAnswer>
-  /** How many calls wait, here and at other replicas. */
-  readonly count: () => number
-  readonly stop: () => void
-}
-
 type DeskDeps = {
   readonly approvals: Approvals
   readonly profiles: Profiles
@@ -39,14 +31,10 @@ const valueLength = 200
 const tellingLength = 3
 const maxBefore = 4
 
-export function openApprovalDesk({
-  approvals,
-  profiles,
-  replicas,
-  now,
-  askTimeoutMs,
-  placeOf,
-}: DeskDeps): ApprovalDesk {
+export type ApprovalDesk = ReturnType<typeof openApprovalDesk>
+
+/** What a person who approves calls has to know: until when, where values come from, what was said before, earlier outcomes. */
+export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeoutMs, placeOf }: DeskDeps) {
   const asked = new Map<string, Pending>()
   const settled: SettledApproval[] = []
   const settle = ({ id, session, outcome, atMs }: Outcome): void => {
@@ -87,8 +75,12 @@ export function openApprovalDesk({
     }
   }
   return {
-    tell: async () => ({ approvals: await Promise.all(waiting().map(explain)), settled: [...settled] }),
-    count: () => waiting().length,
+    tell: async (): Promise<ApprovalsAnswer> => ({
+      approvals: await Promise.all(waiting().map(explain)),
+      settled: [...settled],
+    }),
+    /** How many calls wait, here and at other replicas. */
+    count: (): number => waiting().length,
     stop,
   }
 }
@@ -125,10 +117,9 @@ type Said = { readonly entry: string; readonly message: Message }
 
 /** The messages of the session's current branch, newest first. */
 async function newestMessages(profiles: Profiles, session: string): Promise<readonly Said[]> {
-  const { outline } = await profiles.read(session)
+  const { outline, messages } = await profiles.read(session)
   const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched)
-  const messages = [...(await profiles.messages(session, path))]
-  return messages.map(([seq, message]) => ({ entry: entryId(seq), message })).reverse()
+  return [...(await messages(path))].map(([seq, message]) => ({ entry: entryId(seq), message })).reverse()
 }
 
 function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): ApprovalAnswer["evidence"] {

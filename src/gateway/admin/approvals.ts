@@ -44,19 +44,6 @@ export type ApprovalEvent = { readonly atMs: number } & (
   | { readonly type: "approval-turned-away"; readonly session: string; readonly tool: string }
 )
 
-type ApprovalListener = (event: ApprovalEvent) => void
-
-/** The tool calls that wait for a person. */
-export type Approvals = {
-  /** Resolves with the person's decision; with false when the signal aborts, or at once if too many wait. Never throws. */
-  readonly ask: (asked: CallToApprove, signal: AbortSignal) => Promise<boolean | RefusedWithNote>
-  /** Oldest first. */
-  readonly pending: () => readonly PendingApproval[]
-  /** Returns false if no call with this id waits here. */
-  readonly settle: (id: string, said: boolean | RefusedWithNote) => boolean
-  readonly subscribe: (listener: ApprovalListener) => () => void
-}
-
 type ApprovalsOptions = {
   readonly now?: () => number
   readonly newId?: () => string
@@ -80,14 +67,14 @@ type Outcome = Extract<ApprovalEvent, { type: "approval-settled" }>["outcome"]
 
 const randomId = (): string => randomBytes(12).toString("hex")
 
-export function createApprovals({
-  now = Date.now,
-  newId = randomId,
-  limit = usualLimit,
-}: ApprovalsOptions = {}): Approvals {
+export type Approvals = ReturnType<typeof createApprovals>
+
+/** The tool calls that wait for a person. */
+export function createApprovals({ now = Date.now, newId = randomId, limit = usualLimit }: ApprovalsOptions = {}) {
   const waiting = new Map<string, Waiting>()
   const { emit, subscribe } = createListeners<ApprovalEvent>()
-  const ask: Approvals["ask"] = (asked, signal) => {
+  /** Resolves with the person's decision; with false when the signal aborts, or at once if too many wait. Never throws. */
+  const ask = (asked: CallToApprove, signal: AbortSignal): Promise<boolean | RefusedWithNote> => {
     if (signal.aborted) return Promise.resolve(false)
     const approval = pendingOf(asked, newId(), now())
     const { id, session, tool } = approval
@@ -110,8 +97,10 @@ export function createApprovals({
   }
   return {
     ask,
-    pending: () => [...waiting.values()].map(({ approval }) => approval),
-    settle: (id, said) => {
+    /** Oldest first. */
+    pending: (): readonly PendingApproval[] => [...waiting.values()].map(({ approval }) => approval),
+    /** Returns false if no call with this id waits here. */
+    settle: (id: string, said: boolean | RefusedWithNote): boolean => {
       const found = waiting.get(id)
       if (typeof said === "object") found?.end("refused", said)
       else found?.end(said ? "approved" : "refused")

@@ -36,7 +36,10 @@ type Reader = { readonly bounds: Bounds; left: number; cut: boolean }
 
 function copyOf(value: unknown, reader: Reader, depth: number): unknown {
   reader.left -= valueLength
-  if (reader.left < 0 || depth > maxDepth) return leave(reader)
+  if (reader.left < 0 || depth > maxDepth) {
+    reader.cut = true
+    return undefined
+  }
   switch (typeof value) {
     case "string":
       return copyText(value, reader)
@@ -46,15 +49,12 @@ function copyOf(value: unknown, reader: Reader, depth: number): unknown {
     case "boolean":
       return value
     case "object":
-      return value === null ? null : copyObject(value, reader, depth)
+      if (value === null) return null
+      if (Array.isArray(value) || value instanceof Set) return copyList([...value], reader, depth)
+      return copyMembers(value, reader, depth)
     default:
       return undefined
   }
-}
-
-const leave = (reader: Reader): undefined => {
-  reader.cut = true
-  return undefined
 }
 
 function copyText(text: string, reader: Reader): string {
@@ -63,11 +63,6 @@ function copyText(text: string, reader: Reader): string {
   if (text.length <= most) return text
   reader.cut = true
   return `${startOfText(text, most)} … (${text.length - most} more characters)`
-}
-
-function copyObject(value: object, reader: Reader, depth: number): unknown {
-  const list = Array.isArray(value) ? value : value instanceof Set ? [...value] : undefined
-  return list === undefined ? copyMembers(value, reader, depth) : copyList(list, reader, depth)
 }
 
 function copyMembers(value: object, reader: Reader, depth: number): BoundedObject {

@@ -11,7 +11,7 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute, pathName, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
 import type { CompactionAnswer, WhatIfAnswer, WhatIfCourse, WhatIfStrategy } from "./answers.ts"
 import { boundValue } from "./bound-value.ts"
-import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
+import { diffOf, openCompaction, readCheckpoint, viewCompaction } from "./compaction-view.ts"
 import { argumentWords, sourcesOf } from "./handoff-lines.ts"
 import { refusalResponse, refusals } from "./refusal.ts"
 import { savingsSince, withoutCompaction, writtenShareOf } from "./savings.ts"
@@ -41,13 +41,12 @@ export async function openWithProfile(c: Context, { find, profiles }: SessionDep
 const maxEarlier = 50
 
 async function tellCompaction(c: Context, deps: SessionDeps): Promise<object> {
-  const { row, profile } = await openWithProfile(c, deps)
+  const { profile } = await openWithProfile(c, deps)
   const id = pathName(c, "checkpoint")
-  const opened = await openCompaction(deps.profiles, row.id, profile, id)
+  const opened = await openCompaction(profile, id)
   const figures = profile.compactions.find((one) => one.id === id)
-  const { profiles } = deps
-  const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
-  const view = viewCompaction(opened, { profile, earlier, rules: await rulesBefore(profiles, row.id, profile, id) })
+  const earlier = await earlierSummaries(profile, opened.checkpoint.base)
+  const view = viewCompaction(opened, { profile, earlier, rules: await rulesBefore(profile, id) })
   if (figures === undefined) return refusalResponse(refusals.path)
   const number = profile.compactions.indexOf(figures) + 1
   const inForce = profile.outline.checkpointAt(profile.outline.tip()) === Number(id.slice(1))
@@ -56,15 +55,14 @@ async function tellCompaction(c: Context, deps: SessionDeps): Promise<object> {
     ...view,
     since: savingsSince(profile, figures),
     plan: planOf(opened.checkpoint.trace),
-    rereads: await rereadsOf(profiles, row.id, profile, Number(id.slice(1))),
+    rereads: await rereadsOf(profile, Number(id.slice(1))),
   } satisfies CompactionAnswer
 }
 
 /** What was looked up again right after a compaction, because it had removed it. */
-async function rereadsOf(profiles: Profiles, session: string, { outline, turnAt }: Profile, checkpoint: number) {
+async function rereadsOf({ outline, turnAt, entries }: Profile, checkpoint: number) {
   const seqs = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
-  const entries = await profiles.entries(session, seqs)
-  return [...entries.values()].flatMap(({ seq, body }) =>
+  return [...(await entries(seqs)).values()].flatMap(({ seq, body }) =>
     body.type === "lookups-repeated"
       ? body.lookups.map(({ tool, target }) => ({ tool, target: targetText(target), turn: turnAt(seq) + 1 }))
       : [],
@@ -84,25 +82,24 @@ function planOf(trace: string): CompactionAnswer["plan"] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-async function earlierSummaries(profiles: Profiles, session: string, base: number) {
+async function earlierSummaries(profile: Profile, base: number) {
   const earlier: { readonly id: string; readonly summary?: string }[] = []
   for (let at = base; at > 0 && earlier.length < maxEarlier; ) {
-    const body = (await profiles.entries(session, [at])).get(at)?.body
-    if (body?.type !== "checkpoint-installed") break
+    const body = await readCheckpoint(profile, at)
+    if (body === undefined) break
     earlier.push({ id: entryId(at), ...present({ summary: body.summary }) })
     at = body.base
   }
   return earlier
 }
 
-async function rulesBefore(profiles: Profiles, session: string, { outline }: Profile, id: string) {
+async function rulesBefore({ outline, entries }: Profile, id: string) {
   const end = Number(id.slice(1))
   const gone = new Set(
     outline.ofType("rule-unpinned").flatMap((seq) => (seq < end ? (outline.reference(seq) ?? []) : [])),
   )
   const pinned = outline.ofType("rule-pinned").filter((seq) => seq < end && !gone.has(seq))
-  const entries = await profiles.entries(session, pinned)
-  return [...entries.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
+  return [...(await entries(pinned)).values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
 }
 
 /** Limit on the text of one message on a page; the export has all of it. */
@@ -110,7 +107,7 @@ const maxDiff = 400_000
 
 async function tellDiff(c: Context, deps: SessionDeps): Promise<object> {
   const { row, profile } = await openWithProfile(c, deps)
-  const opened = await openCompaction(deps.profiles, row.id, profile, pathName(c, "checkpoint"))
+  const opened = await openCompaction(profile, pathName(c, "checkpoint"))
   const entry = pathName(c, "entry")
   const diff = diffOf(opened, entry)
   if (diff === undefined)
@@ -124,20 +121,16 @@ async function tellDiff(c: Context, deps: SessionDeps): Promise<object> {
 const maxBack = 10
 
 async function tellSources(c: Context, deps: SessionDeps): Promise<object> {
-  const { row, profile } = await openWithProfile(c, deps)
-  const { profiles } = deps
-  const opened = await openCompaction(profiles, row.id, profile, pathName(c, "checkpoint"))
-  const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
+  const { profile } = await openWithProfile(c, deps)
+  const opened = await openCompaction(profile, pathName(c, "checkpoint"))
+  const earlier = await earlierSummaries(profile, opened.checkpoint.base)
   const { handoff } = viewCompaction(opened, { profile, earlier, rules: [] })
   const line = handoff?.lines[Number(c.req.param("line"))]
   if (line === undefined) return refusalResponse(refusals.path)
-  const named = await profiles.messages(
-    row.id,
-    line.sources.flatMap((id) => seqOf(id) ?? []),
-  )
+  const named = await profile.messages(line.sources.flatMap((id) => seqOf(id) ?? []))
   let sources = sourcesOf(line, named.size > 0 ? named : opened.whole, profile.turnAt)
   for (const { id } of sources.length > 0 ? [] : earlier.slice(0, maxBack)) {
-    const { whole } = await openCompaction(profiles, row.id, profile, id)
+    const { whole } = await openCompaction(profile, id)
     sources = sourcesOf(line, whole, profile.turnAt)
     if (sources.length > 0) break
   }
@@ -149,11 +142,11 @@ function createWhatIf(deps: SessionDeps): (c: Context) => Promise<object> {
   let isPlaying = false
   return async (c) => {
     const asked = readWhatIf(c)
-    const { row, profile } = await openWithProfile(c, deps)
+    const { profile } = await openWithProfile(c, deps)
     if (isPlaying) return refusalResponse(refusals.busy)
     isPlaying = true
     try {
-      return await playWhatIf(deps.profiles, row.id, profile, asked, c.req.raw.signal)
+      return await playWhatIf(profile, asked, c.req.raw.signal)
     } finally {
       isPlaying = false
     }
@@ -192,15 +185,9 @@ type Step = { readonly turn: Turn; readonly messages: readonly Message[] }
  * model would have said in another context. Nothing is sent or written. The messages are those of the current branch; system prompt and
  * tools count as in the first request.
  */
-export async function playWhatIf(
-  profiles: Profiles,
-  session: string,
-  profile: Profile,
-  asked: WhatIf,
-  signal: AbortSignal,
-): Promise<WhatIfAnswer> {
+export async function playWhatIf(profile: Profile, asked: WhatIf, signal: AbortSignal): Promise<WhatIfAnswer> {
   const began = performance.now()
-  const steps = await readSteps(profiles, session, profile)
+  const steps = await readSteps(profile)
   const [first] = steps
   if (first === undefined)
     throw new HoldfastError({
@@ -211,20 +198,15 @@ export async function playWhatIf(
     })
   const meter = createMeter({ model: first.turn.model })
   const firstTokens = first.messages.reduce((sum, message) => sum + meter.message(message), 0)
-  const { ratio, stackTokens } = scaleOf(profile.turns, firstTokens)
-  const scale = (tokens: number): number => Math.round(tokens * ratio) + stackTokens
-  const replayed = await replay(steps, asked, { ratio, stackTokens, scale, signal })
+  const replayed = await replay(steps, asked, scaleOf(profile.turns, firstTokens), signal)
   const turns = steps.map(({ turn }) => turn.turn)
   const { windowTokens } = asked
+  const priced = pricedSteps(profile.turns, steps, replayed)
   return {
     turns,
-    asItWas: courseOf(profile.turns, { turns, windowTokens: Infinity, compactions: profile.compactions }),
-    noCompaction: courseOf(uncompacted(profile), { turns, windowTokens, compactions: [] }),
-    whatIf: courseOf(pricedSteps(profile.turns, steps, replayed), {
-      turns,
-      windowTokens,
-      compactions: replayed.compactions,
-    }),
+    asItWas: courseOf(profile.turns, turns, Infinity, profile.compactions),
+    noCompaction: courseOf(uncompacted(profile), turns, windowTokens, []),
+    whatIf: courseOf(priced, turns, windowTokens, replayed.compactions),
     tookMs: Math.round(performance.now() - began),
   }
 }
@@ -258,13 +240,9 @@ function pricedSteps(
 }
 
 /** The messages that each turn sent for the first time: those after the previous response, including that response. */
-async function readSteps(
-  profiles: Profiles,
-  session: string,
-  { outline, turns, turnAt }: Profile,
-): Promise<readonly Step[]> {
+async function readSteps({ outline, turns, turnAt, messages }: Profile): Promise<readonly Step[]> {
   const sent = new Map<number, Message[]>()
-  for (const [seq, message] of await profiles.messages(session, outline.path(outline.tip()) ?? [])) {
+  for (const [seq, message] of await messages(outline.path(outline.tip()) ?? [])) {
     // A response is in the log before its own usage entry, and is sent with the next turn.
     const turn = turnAt(seq) + (message.role === "assistant" ? 2 : 1)
     sent.set(turn, [...(sent.get(turn) ?? []), message])
@@ -293,9 +271,8 @@ function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
   return { ratio, stackTokens }
 }
 
-type ReplayOptions = Scale & { readonly scale: (tokens: number) => number; readonly signal: AbortSignal }
-
-async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens, scale, signal }: ReplayOptions) {
+async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens }: Scale, signal: AbortSignal) {
+  const scale = (tokens: number): number => Math.round(tokens * ratio) + stackTokens
   const windowTokens = Math.max(2000, Math.floor((asked.windowTokens - stackTokens) / ratio))
   const holdfast = createHoldfast({
     store: "memory",
@@ -320,12 +297,8 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
         checkpoint = receipt.checkpoint
         const { checkpoints } = await session.overview()
         const made = checkpoints.find(({ id }) => id === checkpoint)
-        if (made !== undefined)
-          compactions.push({
-            turn: turn.turn,
-            beforeTokens: scale(made.beforeTokens),
-            afterTokens: scale(made.afterTokens),
-          })
+        const sizes = made && { beforeTokens: scale(made.beforeTokens), afterTokens: scale(made.afterTokens) }
+        if (sizes !== undefined) compactions.push({ turn: turn.turn, ...sizes })
       }
       contextTokens.push(scale(receipt.contextTokens))
       cachedTokens.push(Math.min(scale(receipt.stableTokens), scale(receipt.contextTokens)))
@@ -337,14 +310,13 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   return { contextTokens, cachedTokens, compactions }
 }
 
-type CourseOptions = {
-  /** The turns that are drawn; the totals are of all. */
-  readonly turns: readonly number[]
-  readonly windowTokens: number
-  readonly compactions: WhatIfCourse["compactions"]
-}
-
-function courseOf(all: readonly CourseTurn[], { turns, windowTokens, compactions }: CourseOptions): WhatIfCourse {
+/** A course of all turns, of which those in `turns` are drawn. */
+function courseOf(
+  all: readonly CourseTurn[],
+  turns: readonly number[],
+  windowTokens: number,
+  compactions: WhatIfCourse["compactions"],
+): WhatIfCourse {
   const drawn = turns.flatMap((turn) => all[turn - 1] ?? [])
   const sum = (figureOf: (turn: CourseTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
   const priced = all.every(({ dollars }) => dollars !== undefined)

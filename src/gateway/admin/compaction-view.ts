@@ -8,43 +8,33 @@ import { createMeter } from "../../tokens/meter.ts"
 import { isObject } from "../../wire/json.ts"
 import type { CompactionAnswer, CompactionItem, MessageLine, ViewNow } from "./answers.ts"
 import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
-import type { Profile, Profiles } from "./session-profile.ts"
-
-type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
+import type { Profile } from "./session-profile.ts"
 
 /** A message of a view: of the log, with its edits, or a generated one. */
 type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly Shortening[] }
 
-type OpenedCompaction = {
-  readonly checkpoint: CheckpointBody
-  readonly before: readonly Viewed[]
-  readonly after: readonly Viewed[]
-  /** The full log messages of both views. */
-  readonly whole: ReadonlyMap<number, Message>
-}
+type OpenedCompaction = Awaited<ReturnType<typeof openCompaction>>
 
-/** Both views of a compaction, with their messages. */
-export async function openCompaction(
-  profiles: Profiles,
-  session: string,
-  { outline }: Profile,
-  id: string,
-): Promise<OpenedCompaction> {
-  const seq = seqOf(id) ?? 0
-  const checkpoint = (await profiles.entries(session, [seq])).get(seq)?.body
-  if (checkpoint?.type !== "checkpoint-installed")
+/** Both views of a compaction, with their messages; `whole` has the full log messages of both. */
+export async function openCompaction(profile: Profile, id: string) {
+  const { outline, session } = profile
+  const checkpoint = await readCheckpoint(profile, seqOf(id) ?? 0)
+  if (checkpoint === undefined)
     throw new HoldfastError({ code: "entry-unknown", session, entry: JSON.stringify(id.slice(0, 40)) })
-  const base = (await profiles.entries(session, checkpoint.base === 0 ? [] : [checkpoint.base])).get(
-    checkpoint.base,
-  )?.body
-  const under = base?.type === "checkpoint-installed" ? base : undefined
+  const under = await readCheckpoint(profile, checkpoint.base)
   const since = (under && outline.path(checkpoint.node, under.node)) ?? outline.path(checkpoint.node) ?? []
   const shown = [...(under?.items ?? []), ...checkpoint.items].flatMap((item) =>
     item.type === "shown" ? item.entry : [],
   )
-  const whole = await profiles.messages(session, [...new Set([...shown, ...since])])
+  const whole = await profile.messages([...new Set([...shown, ...since])])
   const before = [...(under?.items ?? []), ...since.map(shownWhole)]
   return { checkpoint, whole, before: viewOf(before, whole), after: viewOf(checkpoint.items, whole) }
+}
+
+/** The checkpoint of an entry; undefined if there is none, as at 0. */
+export async function readCheckpoint({ entries }: Profile, seq: number): Promise<CheckpointBody | undefined> {
+  const body = seq === 0 ? undefined : (await entries([seq])).get(seq)?.body
+  return body?.type === "checkpoint-installed" ? body : undefined
 }
 
 const shownWhole = (entry: number): Item => ({ type: "shown", entry })
@@ -71,7 +61,7 @@ type ViewContext = {
 export function viewCompaction(
   { checkpoint, before, after, whole }: OpenedCompaction,
   { profile, rules, earlier }: ViewContext,
-): CompactionView {
+): Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks"> {
   const events = eventsOfTrace(checkpoint)
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const raw = before.reduce((sum, { message }) => sum + meter.message(message), 0)
@@ -102,19 +92,16 @@ export function viewCompaction(
     const found = { ...present({ reason: reasons.get(id) }), ...(resting.length > 0 ? { lines: resting } : {}) }
     return { ...common, action: told && digest !== undefined ? "summarized" : "dropped", afterTokens: 0, ...found }
   })
-  const rulesTokens = sumOf(
-    after.filter(({ message }) => ownMessage(message) === "pins"),
-    tokensOf,
-  )
+  const pins = after.filter(({ message }) => ownMessage(message) === "pins")
   // The instructions are the same bytes before and after, so they have one size: what rounding leaves over is the handoff's.
   const stackTokens = Math.max(0, checkpoint.beforeTokens - sumOf(before, tokensOf))
   const over = checkpoint.afterTokens - stackTokens - sumOf(after, tokensOf)
   return {
     items,
     stackTokens: { before: stackTokens, after: Math.max(0, digest === undefined ? stackTokens + over : stackTokens) },
-    rulesTokens,
+    rulesTokens: sumOf(pins, tokensOf),
     ...(digest === undefined ? {} : { handoff: { tokens: Math.max(0, tokensOf(digest) + over), lines } }),
-    checks: checksOf(after, { rules, events, scale }),
+    checks: checksOf(after, rules, events, scale),
   }
 }
 
@@ -163,9 +150,12 @@ function sharesWord(message: Message, words: ReadonlySet<string>): boolean {
   return false
 }
 
-type Checked = { readonly rules: readonly string[]; readonly events: readonly Fields[]; readonly scale: number }
-
-function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): CompactionAnswer["checks"] {
+function checksOf(
+  after: readonly Viewed[],
+  rules: readonly string[],
+  events: readonly Fields[],
+  scale: number,
+): CompactionAnswer["checks"] {
   const text = after.map(({ message }) => messageText(message)).join("\n")
   const parts = after.flatMap(({ message }) => message.parts)
   const results = new Set(parts.flatMap((part) => (part.type === "tool-result" ? part.callId : [])))
@@ -189,15 +179,15 @@ export function diffOf({ before, after, whole }: OpenedCompaction, id: string) {
   return { before: messageText(was), ...present({ after: is && messageText(is) }) }
 }
 
-export async function viewNow(profiles: Profiles, session: string, { outline, turns }: Profile): Promise<ViewNow> {
+export async function viewNow(profile: Profile): Promise<ViewNow> {
+  const { outline, turns } = profile
   const tip = outline.tip()
   const at = outline.checkpointAt(tip)
-  const body = at === 0 ? undefined : (await profiles.entries(session, [at])).get(at)?.body
-  const checkpoint = body?.type === "checkpoint-installed" ? body : undefined
+  const checkpoint = await readCheckpoint(profile, at)
   const since = outline.path(tip, checkpoint?.node ?? 0) ?? []
   const items = [...(checkpoint?.items ?? []), ...since.map(shownWhole)]
   const seqs = items.flatMap((item) => (item.type === "shown" ? item.entry : []))
-  const viewed = viewOf(items, await profiles.messages(session, [...new Set(seqs)]))
+  const viewed = viewOf(items, await profile.messages([...new Set(seqs)]))
   const meter = createMeter(present({ model: turns.at(-1)?.model }))
   const counted = { rules: 0, handoff: 0, shortened: 0, verbatim: 0 }
   const messages = { shortened: 0, verbatim: 0 }

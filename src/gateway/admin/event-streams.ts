@@ -1,16 +1,12 @@
+import { createListeners } from "../../message/listeners.ts"
+import { present } from "../../message/present.ts"
+import { setNewest } from "../../message/recall.ts"
+
 type StreamRequest = {
   readonly session?: string
   /** The id of the last event that the reader received. */
   readonly lastId?: string
   readonly signal: AbortSignal
-}
-
-/** The readers of a feed. */
-export type EventStreams = {
-  /** Undefined if the limit on readers is reached. */
-  readonly open: (request: StreamRequest) => ReadableStream<Uint8Array> | undefined
-  readonly count: () => number
-  readonly close: () => void
 }
 
 /** Limit on readers, each with a connection: a handful of people with a few pages each. */
@@ -20,8 +16,10 @@ const maxStalled = 8
 
 type Reader = { readonly hear: () => void; readonly beat: () => void; readonly end: () => void }
 
-/** Sends events to every reader as fast as it reads, and disconnects readers that do not keep up. */
-export function createEventStreams(feed: Feed, keepAliveMs: number): EventStreams {
+export type EventStreams = ReturnType<typeof createEventStreams>
+
+/** Sends events to every reader of a feed as fast as it reads, and disconnects readers that do not keep up. */
+export function createEventStreams(feed: Feed, keepAliveMs: number) {
   const readers = new Set<Reader>()
   const stopHearing = feed.subscribe(() => {
     for (const reader of [...readers]) reader.hear()
@@ -32,12 +30,13 @@ export function createEventStreams(feed: Feed, keepAliveMs: number): EventStream
   timer.unref()
   let closed = false
   return {
-    open: ({ lastId, session, signal }) => {
+    /** Undefined if the limit on readers is reached. */
+    open: ({ lastId, session, signal }: StreamRequest): ReadableStream<Uint8Array> | undefined => {
       if (closed || readers.size >= maxStreams) return undefined
       return openReader(createCursor(feed, lastId, session), signal, readers)
     },
-    count: () => readers.size,
-    close: () => {
+    count: (): number => readers.size,
+    close: (): void => {
       closed = true
       stopHearing()
       clearInterval(timer)
@@ -48,7 +47,11 @@ export function createEventStreams(feed: Feed, keepAliveMs: number): EventStream
 
 const encoder = new TextEncoder()
 
-function openReader(cursor: FeedCursor, signal: AbortSignal, readers: Set<Reader>): ReadableStream<Uint8Array> {
+function openReader(
+  cursor: ReturnType<typeof createCursor>,
+  signal: AbortSignal,
+  readers: Set<Reader>,
+): ReadableStream<Uint8Array> {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let wanted = false
   let stalled = 0
@@ -98,22 +101,13 @@ function openReader(cursor: FeedCursor, signal: AbortSignal, readers: Set<Reader
   })
 }
 
-type FeedCursor = {
-  /** The next piece of text for the reader; empty if there is nothing new. */
-  readonly take: () => string
-  /** Put a keep-alive comment before the next piece. */
-  readonly beat: () => void
-  /** Whether too much waits for the reader, or events are already lost. */
-  readonly isBehind: () => boolean
-}
-
 /** Limit on bytes that wait for a reader. They wait in the feed, and are never copied for a reader. */
 export const maxWaitingBytes = 1_000_000
 /** Approximate length of one piece in characters. */
 const pieceLength = 64 * 1024
 
 /** Starts after the reader's last event, or at the end. If that event is lost or of another process: a gap event and all kept events. */
-function createCursor(feed: Feed, lastId: string | undefined, session: string | undefined): FeedCursor {
+function createCursor(feed: Feed, lastId: string | undefined, session: string | undefined) {
   const known = lastId === undefined ? feed.head().number : feed.numberOf(lastId)
   let at = known ?? feed.floor()
   // Earlier events are read at the reader's own pace, and do not count as waiting.
@@ -121,7 +115,8 @@ function createCursor(feed: Feed, lastId: string | undefined, session: string | 
   let takenBytes = openedBytes
   let said = known === undefined ? gapAt(feed, at) : `: holdfast\nid: ${feed.idOf(at)}\n\n`
   return {
-    take: () => {
+    /** The next piece of text for the reader; empty if there is nothing new. */
+    take: (): string => {
       let piece = said
       said = ""
       for (let event = feed.next(at); event !== undefined && piece.length < pieceLength; event = feed.next(at)) {
@@ -131,10 +126,12 @@ function createCursor(feed: Feed, lastId: string | undefined, session: string | 
       }
       return piece
     },
-    beat: () => {
+    /** Put a keep-alive comment before the next piece. */
+    beat: (): void => {
       if (said === "") said = `: keep-alive\nid: ${feed.idOf(at)}\n\n`
     },
-    isBehind: () => at < feed.floor() || feed.head().endBytes - takenBytes > maxWaitingBytes,
+    /** Whether too much waits for the reader, or events are already lost. */
+    isBehind: (): boolean => at < feed.floor() || feed.head().endBytes - takenBytes > maxWaitingBytes,
   }
 }
 
@@ -152,56 +149,44 @@ type FeedEvent = {
   readonly endBytes: number
 }
 
-/** The latest events, numbered. Readers keep their own position, so nothing is stored for a reader. */
-export type Feed = {
-  readonly publish: (name: string, session: string | undefined, value: unknown) => void
-  /** The event after this number, if there is one yet. */
-  readonly next: (number: number) => FeedEvent | undefined
-  readonly head: () => { readonly number: number; readonly endBytes: number }
-  /** The number before the oldest kept event. */
-  readonly floor: () => number
-  /** The id from which a reader that has everything up to this number can resume. */
-  readonly idOf: (number: number) => string
-  /** The number in an id; undefined if it is not from this feed or later events are lost. */
-  readonly numberOf: (id: string) => number | undefined
-  /** Be told that there is a new event. */
-  readonly subscribe: (listener: () => void) => () => void
-}
-
 /** Limit on events in memory, each at most some kilobytes: minutes of a busy gateway. */
 const usualLimit = 1000
 
-/** `name` distinguishes this feed's ids from those of another process, or of this one before a restart. */
-export function createFeed(name: string, limit: number = usualLimit): Feed {
+export type Feed = ReturnType<typeof createFeed>
+
+/**
+ * The latest events, numbered. Readers keep their own position, so nothing is stored for a reader. `name` distinguishes this feed's ids
+ * from those of another process, or of this one before a restart.
+ */
+export function createFeed(name: string, limit: number = usualLimit) {
   const events = new Map<number, FeedEvent>()
-  const listeners = new Set<() => void>()
+  const { emit, subscribe } = createListeners<void>()
   let head = { number: 0, endBytes: 0 }
+  /** The number before the oldest kept event. */
   const floor = (): number => Math.max(0, head.number - limit)
+  /** The id from which a reader that has everything up to this number can resume. */
   const idOf = (number: number): string => `${name}-${number}`
   return {
-    publish: (kind, session, value) => {
+    publish: (kind: string, session: string | undefined, value: unknown): void => {
       const number = head.number + 1
       const text = `id: ${idOf(number)}\nevent: ${kind}\ndata: ${JSON.stringify(value)}\n\n`
       const endBytes = head.endBytes + Buffer.byteLength(text)
-      events.set(number, { number, text, endBytes, ...(session === undefined ? {} : { session }) })
+      setNewest(events, number, { number, text, endBytes, ...present({ session }) }, limit)
       head = { number, endBytes }
-      events.delete(floor())
-      for (const listener of [...listeners]) listener()
+      emit()
     },
-    next: (number) => events.get(number + 1),
-    head: () => head,
+    /** The event after this number, if there is one yet. */
+    next: (number: number): FeedEvent | undefined => events.get(number + 1),
+    head: (): Pick<FeedEvent, "number" | "endBytes"> => head,
     floor,
     idOf,
-    numberOf: (id) => {
+    /** The number in an id; undefined if it is not from this feed or later events are lost. */
+    numberOf: (id: string): number | undefined => {
       const digits = id.startsWith(`${name}-`) ? /^\d{1,15}$/.exec(id.slice(name.length + 1))?.[0] : undefined
       const number = Number(digits ?? Number.NaN)
       return number >= floor() && number <= head.number ? number : undefined
     },
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
-    },
+    /** Be told that there is a new event. */
+    subscribe,
   }
 }

@@ -1,9 +1,11 @@
+import { mergeSpans } from "../../compact/gate/mark-data.ts"
 import { withoutLineStart } from "../../compact/summary/summary.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { sentencesIn } from "../../language/sentences.ts"
-import type { Message, Part } from "../../message/message.ts"
+import type { Message, Part, Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
+import { piecesIn } from "../../session/search-logs.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { HandoffLine, LineSource, MessageLine } from "./answers.ts"
 import { wordsIn } from "./session-profile.ts"
@@ -76,7 +78,7 @@ export function sourcesOf(
     const text = messageText(message)
     const spans = usedSpans(text, line.text)
     const usedLength = spans.reduce(
-      (sum, [start, end]) => sum + (shortNumber.test(text.slice(start, end)) ? 0 : end - start),
+      (sum, { start, end }) => sum + (shortNumber.test(text.slice(start, end)) ? 0 : end - start),
       0,
     )
     if (usedLength === 0 && named.length === 0) continue
@@ -94,8 +96,6 @@ export function sourcesOf(
     .map(({ source }) => source)
 }
 
-type Span = readonly [start: number, end: number]
-
 /** Where the words of a line are in a text: all of it, otherwise its sentences, otherwise the words that tell it from others. */
 function usedSpans(text: string, line: string): readonly Span[] {
   const bare = withoutLineStart(line.trim()).replaceAll("`", "").trim()
@@ -108,44 +108,24 @@ function usedSpans(text: string, line: string): readonly Span[] {
   for (const list of pieces) {
     const telling = list.filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
     const spans = telling.flatMap((piece) => spanOf(text, piece) ?? [])
-    if (spans.length > 0) return merged(spans)
+    if (spans.length > 0) return mergeSpans(spans)
   }
   return []
 }
 
 /** Where a piece is in a text, however its words are separated there. */
-function spanOf(text: string, piece: string): readonly [Span] | undefined {
+function spanOf(text: string, piece: string): Span | undefined {
   const words = piece.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
   const found = new RegExp(words.join("\\s+")).exec(text)
-  return found === null ? undefined : [[found.index, found.index + found[0].length]]
-}
-
-function merged(spans: readonly Span[]): readonly Span[] {
-  const apart: Span[] = []
-  for (const span of spans.toSorted((one, other) => one[0] - other[0])) {
-    const last = apart.at(-1)
-    if (last !== undefined && span[0] <= last[1]) apart[apart.length - 1] = [last[0], Math.max(last[1], span[1])]
-    else apart.push(span)
-  }
-  return apart
+  return found === null ? undefined : { start: found.index, end: found.index + found[0].length }
 }
 
 /** The part of a text around the words that were used, cut where they begin and end. */
 function excerptOf(text: string, spans: readonly Span[]): LineSource["pieces"] {
-  const from = Math.max(0, (spans[0]?.[0] ?? 0) - around)
-  const to = Math.min(text.length, from + maxExcerpt, (spans.at(-1)?.[1] ?? 0) + around)
-  const pieces: LineSource["pieces"][number][] = []
-  const put = (start: number, end: number, isUsed: boolean): void => {
-    if (end > start) pieces.push({ text: text.slice(start, end), isUsed })
-  }
-  let at = from
-  for (const [start, end] of spans) {
-    put(at, Math.min(start, to), false)
-    put(Math.max(at, start), Math.min(end, to), true)
-    at = Math.min(end, to)
-  }
-  put(at, to, false)
-  return pieces
+  const from = Math.max(0, (spans[0]?.start ?? 0) - around)
+  const to = Math.min(text.length, from + maxExcerpt, (spans.at(-1)?.end ?? 0) + around)
+  const shown = spans.filter(({ start }) => start < to).map(({ start, end }) => ({ start, end: Math.min(end, to) }))
+  return piecesIn(text, shown, { start: from, end: to })
 }
 
 const lineLength = 300

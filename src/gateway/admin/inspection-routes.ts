@@ -154,14 +154,14 @@ async function tellEvents(c: Context, deps: InspectionDeps): Promise<EventsAnswe
   const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
   const limit = readLimit(c, eventPage)
   const only = readTextParameter(c, "only")
-  const { row, profile } = await openWithProfile(c, deps)
+  const { profile } = await openWithProfile(c, deps)
   const types = only === undefined ? undefined : eventKinds[only]
   if (only !== undefined && types === undefined)
     return refuseText("only", `one of ${Object.keys(eventKinds).join(", ")}`, only)
   const { outline, events } = profile
   const listed = types === undefined ? events : events.filter((seq) => types.includes(outline.typeOf(seq) ?? ""))
   const seqs = listed.slice(from, from + limit)
-  const entries = await deps.profiles.entries(row.id, seqs)
+  const entries = await profile.entries(seqs)
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const told = seqs.flatMap((seq) => {
     const entry = entries.get(seq)
@@ -222,7 +222,7 @@ function ratioOf({ turns }: Profile): number {
 async function tellView(c: Context, deps: InspectionDeps): Promise<ViewNow> {
   const { row, profile } = await openWithProfile(c, deps)
   const window = windowMarks(profile, deps.activity.of(row.id), windowSettings(deps))
-  return { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
+  return { ...(await viewNow(profile)), ...window }
 }
 
 const rulePage = { usual: 500, most: 5000 } as const

@@ -5,14 +5,13 @@ import type { OperatorRule } from "../../guard/operator/rule-file.ts"
 import type { PolicyInput } from "../../guard/policy/templates.ts"
 import { ignoreProblem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import { readLimited } from "../../model/call-model.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type AdminDeps, addRoute, readLimit, readNumber } from "./admin-deps.ts"
+import { type AdminDeps, addRoute, isJson, readCommand, readLimit, readNumber } from "./admin-deps.ts"
 import type { StandingAnswer } from "./answers.ts"
 import type { ApprovalDesk } from "./approval-desk.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
-import { maxCommandBytes, refusalResponse, refusals, refuseProblem, tellProblem } from "./refusal.ts"
+import { refusalResponse, refusals, refuseProblem, tellProblem } from "./refusal.ts"
 
 const auditPage = { usual: 100, most: 1000 } as const
 /** The largest line number. */
@@ -53,11 +52,9 @@ async function showAudit(c: Context, operator: Operator): Promise<object> {
   return { lines: told, ...present({ next }) }
 }
 
-const jsonType = /^application\/json[ \t]*(?:;|$)/i
-
 async function takeCommand(c: Context, operator: Operator, approvals: Approvals): Promise<object> {
-  if (!jsonType.test(c.req.header("content-type") ?? "")) return refusalResponse(refusals.type)
-  const text = await readLimited(new Response(c.req.raw.body), maxCommandBytes)
+  if (!isJson(c)) return refusalResponse(refusals.type)
+  const text = await readCommand(c)
   if (text === undefined) return refusalResponse(refusals.size)
   const body = tryParse(text)
   const command = isObject(body) && Object.keys(body).length === 1 ? body.command : undefined

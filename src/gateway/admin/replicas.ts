@@ -11,14 +11,6 @@ export type RemoteEvent = {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-/** The other gateways over the same store: what happens here is told there, and what happens there is heard here. */
-export type Replicas = {
-  readonly tell: (name: string, session: string | undefined, value: object) => void
-  /** Hear what happened at another replica, in the last minutes too. */
-  readonly subscribe: (listener: (event: RemoteEvent) => void) => void
-  readonly stop: () => void
-}
-
 /** A call waits for a person no longer than this by default, and exchanges of older times are in the logs. */
 const sinceMs = 15 * 60_000
 
@@ -31,16 +23,18 @@ type Deps = {
   readonly onFault?: (error: unknown) => void
 }
 
-export function joinReplicas({ events, operator, onFault }: Deps): Replicas {
-  if (events === undefined) return { tell: () => {}, subscribe: () => {}, stop: () => {} }
+export type Replicas = ReturnType<typeof joinReplicas>
+
+/** The other gateways over the same store: what happens here is told there, and what happens there is heard here. */
+export function joinReplicas({ events, operator, onFault }: Deps) {
   const listeners: ((event: RemoteEvent) => void)[] = []
-  const tell: Replicas["tell"] = (name, session, value) =>
-    events.publish({ name, json: JSON.stringify(value), ...present({ session }) })
+  const tell = (name: string, session: string | undefined, value: object): void =>
+    events?.publish({ name, json: JSON.stringify(value), ...present({ session }) })
   const stopOperator = operator?.subscribe((event) => {
     if (event.type === "command-accepted") tell(commandName, undefined, {})
   })
   // No event is missed: listeners subscribe before the store answers for the first time.
-  const stopFollowing = events.follow(({ atMs, name, session, json }) => {
+  const stopFollowing = events?.follow(({ atMs, name, session, json }) => {
     if (name === commandName) {
       operator?.refresh().catch((error: unknown) => onFault?.(error))
       return
@@ -50,10 +44,11 @@ export function joinReplicas({ events, operator, onFault }: Deps): Replicas {
   }, sinceMs)
   return {
     tell,
-    subscribe: (listener) => void listeners.push(listener),
-    stop: () => {
+    /** Hear what happened at another replica, in the last minutes too. */
+    subscribe: (listener: (event: RemoteEvent) => void): void => void listeners.push(listener),
+    stop: (): void => {
       stopOperator?.()
-      stopFollowing()
+      stopFollowing?.()
     },
   }
 }

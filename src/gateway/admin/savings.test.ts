@@ -59,8 +59,7 @@ async function readLog(bodies: readonly EntryBody[]) {
   const store = await openStore("memory")
   const { entries, payloads } = runSteps(chainEntries({ seq: 0, hash: "" }, bodies, 1000))
   await store.append("s", { after: 0, entries, payloads, tenant: "t", agent: "a" })
-  const profiles = createProfiles(store)
-  return { profiles, profile: await profiles.read("s"), close: () => store.close() }
+  return { profile: await createProfiles(store).read("s"), close: () => store.close() }
 }
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -142,9 +141,9 @@ test.each([30, 400])(
       { length: turns },
       (_, n): Happening => (n % 12 === 11 ? { type: "compacted", to: 0.4 } : turn(800)),
     )
-    const { profiles, profile, close } = await readLog(logOf(happenings))
+    const { profile, close } = await readLog(logOf(happenings))
     const asked = { windowTokens: 30_000, compactAt: 0.8, strategy: "staged" } as const
-    const told = await playWhatIf(profiles, "s", profile, asked, new AbortController().signal)
+    const told = await playWhatIf(profile, asked, new AbortController().signal)
     const cost = sessionCost(profile)
     expect(cost?.savedDollars).toBeGreaterThan(0)
     expect(told.asItWas.totals.dollars).toBeCloseTo(cost?.dollars ?? Number.NaN, 8)

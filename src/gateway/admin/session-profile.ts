@@ -32,7 +32,11 @@ export type Turn = {
 
 /** What a session is, read from its log alone, so that it is the same after a restart and on every replica. */
 export type Profile = {
+  readonly session: string
   readonly outline: Outline
+  readonly entries: (seqs: readonly number[]) => Promise<LoggedEntries>
+  /** The messages among these entries. */
+  readonly messages: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Message>>
   /** The first message of a person. */
   readonly title: string
   readonly caller: Caller
@@ -56,15 +60,8 @@ export type Profile = {
 /** Sizes in our own count, and the factor that makes them the provider's. */
 export type PlannedSizes = { readonly sizes: Sizes; readonly scale: number }
 
-export type Profiles = {
-  /** The session's current profile; entries read before are not read again. */
-  readonly read: (session: string) => Promise<Profile>
-  readonly entries: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, LoggedEntry>>
-  /** The messages among these entries. */
-  readonly messages: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, Message>>
-}
-
 export type LoggedEntry = { readonly seq: number; readonly atMs: number; readonly body: EntryBody }
+type LoggedEntries = ReadonlyMap<number, LoggedEntry>
 
 type LogStore = Pick<Store, "outline" | "readEntries" | "payloads">
 
@@ -83,7 +80,9 @@ const unlisted: ReadonlySet<string> = new Set(
   ),
 )
 
-export function createProfiles(store: LogStore): Profiles {
+export type Profiles = ReturnType<typeof createProfiles>
+
+export function createProfiles(store: LogStore) {
   const known = new Map<string, GrowingProfile>()
   const reading = new Map<string, Promise<Profile>>()
   const read = async (session: string): Promise<Profile> => {
@@ -92,22 +91,16 @@ export function createProfiles(store: LogStore): Profiles {
     known.delete(session)
     known.set(session, growing)
     evict(known)
-    return profileOf(growing)
+    return profileOf(growing, store, session)
   }
   return {
-    read: (session) => {
+    /** The session's current profile; entries read before are not read again. */
+    read: (session: string): Promise<Profile> => {
       const under = reading.get(session)
       if (under !== undefined) return under
       const started = read(session).finally(() => reading.delete(session))
       reading.set(session, started)
       return started
-    },
-    entries: (session, seqs) => readWhole(store, session, seqs),
-    messages: async (session, seqs) => {
-      const messages = new Map<number, Message>()
-      for (const { seq, body } of (await readWhole(store, session, seqs)).values())
-        if (body.type === "message-appended") messages.set(seq, thaw(body.message, entryId(seq)))
-      return messages
     },
   }
 }
@@ -161,7 +154,7 @@ const emptyProfile = (): GrowingProfile => ({
   events: [],
 })
 
-function profileOf(growing: GrowingProfile): Profile {
+function profileOf(growing: GrowingProfile, store: LogStore, session: string): Profile {
   const { outline, title, caller, turns, turnSeqs, compactions, decisions, events, planned, rulesLeftOut } = growing
   const figures = compactions.map(({ seq, base: _, ...one }, n) => ({
     ...one,
@@ -169,8 +162,17 @@ function profileOf(growing: GrowingProfile): Profile {
     undone: outline.isUndone(seq),
     rereads: growing.rereads.get(seq) ?? 0,
   }))
+  const entries: Profile["entries"] = (seqs) => readWhole(store, session, seqs)
   return {
+    session,
     outline,
+    entries,
+    messages: async (seqs) => {
+      const messages = new Map<number, Message>()
+      for (const { seq, body } of (await entries(seqs)).values())
+        if (body.type === "message-appended") messages.set(seq, thaw(body.message, entryId(seq)))
+      return messages
+    },
     title,
     caller,
     turns,
@@ -280,7 +282,7 @@ async function readTold(
   session: string,
   growing: GrowingProfile,
   added: readonly OutlineEntry[],
-): Promise<ReadonlyMap<number, LoggedEntry>> {
+): Promise<LoggedEntries> {
   const ofType = (type: string): readonly number[] => added.flatMap((entry) => (entry.type === type ? entry.seq : []))
   const small = ["session-opened", "usage-reported", "calls-judged", "lookups-repeated"].flatMap(ofType)
   const checkpoints = ofType("checkpoint-installed")
@@ -296,11 +298,7 @@ function withoutTexts(entry: StoredEntry, session: string): LoggedEntry {
   return { seq: entry.seq, atMs: entry.atMs, body: readBody(entry, blank, session) }
 }
 
-async function readWhole(
-  store: LogStore,
-  session: string,
-  seqs: readonly number[],
-): Promise<ReadonlyMap<number, LoggedEntry>> {
+async function readWhole(store: LogStore, session: string, seqs: readonly number[]): Promise<LoggedEntries> {
   if (seqs.length === 0) return new Map()
   const stored = await store.readEntries(session, seqs)
   const payloads = await store.payloads(session, [...new Set(stored.flatMap(({ body }) => payloadsOf(body)))])
@@ -315,7 +313,7 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
     case "usage-reported":
       growing.turnSeqs.push(seq)
       growing.turnCheckpoints.push(growing.checkpoint)
-      growing.turns.push(turnOf(body, { seq, atMs, turn: turn + 1 }))
+      growing.turns.push(turnOf(body, { entry: entryId(seq), atMs, turn: turn + 1 }))
       return
     case "checkpoint-installed": {
       const { node, base, remedy, beforeTokens, afterTokens, tookMs, ahead } = body
@@ -346,11 +344,9 @@ function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
   }
 }
 
-type TurnPlace = { readonly seq: number; readonly atMs: number; readonly turn: number }
-
 function turnOf(
   { model, estimatedTokens, usage, calls = 1 }: Extract<EntryBody, { type: "usage-reported" }>,
-  { seq, atMs, turn }: TurnPlace,
+  { entry, atMs, turn }: Pick<Turn, "entry" | "atMs" | "turn">,
 ): Turn {
   const ofOne = (tokens: number | undefined): number => Math.round((tokens ?? 0) / calls)
   const counted = {
@@ -361,7 +357,7 @@ function turnOf(
   }
   const price = priceOf(model, counted)
   const dollars = price === undefined ? undefined : price * calls
-  return { turn, entry: entryId(seq), atMs, model, estimatedTokens, calls, ...counted, ...present({ dollars }) }
+  return { turn, entry, atMs, model, estimatedTokens, calls, ...counted, ...present({ dollars }) }
 }
 
 export type Counted = Pick<Turn, "contextTokens" | "cacheReadTokens" | "cacheWriteTokens" | "outputTokens">

@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, unlessProblem } from "../../message/errors.ts"
 import type { Message, Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Checkpoint, HistoryEntry } from "../../session/inspect.ts"
@@ -101,7 +101,8 @@ export type Find = (id: string) => Promise<Found>
 export const createFind =
   ({ store, holdfast }: Pick<AdminDeps, "store" | "holdfast">): Find =>
   async (id) => {
-    const row = isSessionId(id) ? await store.session(id) : undefined
+    const isValid = unlessProblem(() => checkSessionId(id) === undefined)
+    const row = isValid === true ? await store.session(id) : undefined
     if (row === undefined)
       throw new HoldfastError({ code: "session-unknown", session: JSON.stringify(id.slice(0, 200)) })
     const { tenant, agent } = row
@@ -109,16 +110,6 @@ export const createFind =
   }
 
 const find = (c: Context, deps: Deps): Promise<Found> => deps.find(pathName(c, "id"))
-
-function isSessionId(id: string): boolean {
-  try {
-    checkSessionId(id)
-    return true
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return false
-  }
-}
 
 async function showSession(c: Context, deps: Deps): Promise<object> {
   const { row, session } = await find(c, deps)
@@ -242,7 +233,7 @@ function inOrder(one: SessionCursor, other: SessionCursor): number {
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 }
 
-type ToldEntry = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 /** Limits on an entry unless `full` is set: enough to recognise it. */
 const entryBounds: Bounds = { text: 2000, items: 100, total: 20_000 }
@@ -253,7 +244,7 @@ const wholeStep = 5
 const wholeLength = 8_000_000
 
 /** An entry within the bounds; the wire text of a message is included only with `full`. */
-function tellEntry(entry: HistoryEntry, full: boolean): ToldEntry {
+function tellEntry(entry: HistoryEntry, full: boolean): Fields {
   if (full) return entry
   const { message, body, ...head } = entry
   return { ...head, ...boundObject(present({ message: message && withoutWire(message), body }), entryBounds) }
@@ -270,11 +261,11 @@ function plainPart(part: Part): object {
   return part.type === "tool-result" ? { ...plain, content: part.content.map(plainPart) } : plain
 }
 
-type EntryPage = { readonly entries: readonly ToldEntry[]; readonly next?: number }
+type EntryPage = { readonly entries: readonly Fields[]; readonly next?: number }
 
 /** A page of a session's log; `next` is where the next page begins. */
 async function pageHistory(session: Session, from: number, limit: number, full: boolean): Promise<EntryPage> {
-  const told: ToldEntry[] = []
+  const told: Fields[] = []
   let length = 0
   let at = from
   while (told.length < limit && length < wholeLength) {
@@ -289,8 +280,6 @@ async function pageHistory(session: Session, from: number, limit: number, full: 
   }
   return { entries: told, next: at }
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Limits on one compaction: a long session has hundreds of results to list. */
 const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }

@@ -6,7 +6,7 @@ import { seqOf } from "../../session/log/entry.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
-import type { ListedName, PeriodTotals, SessionListing, TurnSeries, WindowMarks } from "./answers.ts"
+import type { ListedName, PeriodTotals, SessionListing, WindowMarks } from "./answers.ts"
 import { savedPerTurn, sessionCost } from "./savings.ts"
 import { type PlannedSizes, type Profile, type Turn, thin } from "./session-profile.ts"
 
@@ -99,9 +99,6 @@ function plannedWindow({ sizes, scale }: PlannedSizes): number {
   return Math.abs(near - windowTokens) <= 3 ? near : windowTokens
 }
 
-/** How many of the operator's rules a session has, besides those that were said in it. */
-type OperatorRules = (profile: Profile) => number
-
 /** Sums over sessions in a span of time. */
 export function totalsOf(
   profiles: readonly Profile[],
@@ -124,25 +121,24 @@ export function totalsOf(
   }
 }
 
-type Span = { readonly fromMs: number; readonly toMs?: number; readonly operatorRules?: OperatorRules }
+type Span = {
+  readonly fromMs: number
+  readonly toMs?: number
+  /** How many of the operator's rules a session has, besides those that were said in it. */
+  readonly operatorRules?: (profile: Profile) => number
+}
 
 const noFigures = {
   ...{ sessions: 0, turns: 0, tokens: 0, cachedTokens: 0, compactions: 0, ahead: 0, inForce: 0, leftOut: 0 },
   ...{ removedTokens: 0, savedTokens: 0, judged: 0, denied: 0, approved: 0, dollars: 0, savedDollars: 0, unpriced: 0 },
 }
 
-/** The sums of one session, and how long each of its compactions took. */
-type SessionTotals = {
-  readonly figures: Readonly<typeof noFigures>
-  readonly tookMs: readonly number[]
-  readonly prices?: string
-}
-
 function medianOf(figures: readonly number[]): number | undefined {
   return figures.toSorted((one, other) => one - other)[Math.floor((figures.length - 1) / 2)]
 }
 
-function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Span>): SessionTotals {
+/** The sums of one session, and how long each of its compactions took. */
+function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Span>) {
   const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < toMs
   const turns = profile.turns.filter(isIn)
   const compactions = profile.compactions.filter(isIn)
@@ -151,7 +147,7 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
   const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
   const sum = (figureOf: (turn: Turn) => number): number => turns.reduce((total, turn) => total + figureOf(turn), 0)
   const last = turns.at(-1)
-  const figures = {
+  const figures: typeof noFigures = {
     sessions: 1,
     turns: turns.length,
     tokens: sum(({ contextTokens, calls }) => contextTokens * calls),
@@ -179,13 +175,8 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
 /** Default and maximum points of a timeline; extremes are kept. */
 export const timelinePoints = { usual: 2000, most: 20_000 } as const
 
-type TimelineColumns = Pick<
-  TurnSeries,
-  "total" | "turn" | "atMs" | "contextTokens" | "cachedTokens" | "outputTokens" | "dollars"
->
-
 /** The requests of a session over its life, column by column. */
-export function timelineOf(profile: Profile, points: number): TimelineColumns {
+export function timelineOf(profile: Profile, points: number) {
   const turns = thin(profile.turns, points, ({ contextTokens }) => contextTokens)
   return {
     total: profile.turns.length,

@@ -1,42 +1,23 @@
-import { createHash, createPublicKey, type KeyObject, randomBytes, timingSafeEqual, verify } from "node:crypto"
+import { hash as hashOf, randomBytes, timingSafeEqual } from "node:crypto"
 import type { Context, Hono } from "hono"
-import { HoldfastError } from "../../message/errors.ts"
-import { readLimited } from "../../model/call-model.ts"
+import { getCookie } from "hono/cookie"
+import { readPublicKey } from "../../guard/operator/command.ts"
+import { HoldfastError, unlessProblem } from "../../message/errors.ts"
+import { setNewest } from "../../message/recall.ts"
 import { pinScopes } from "../../rules/pin.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { addRoute } from "./admin-deps.ts"
-import { maxCommandBytes, refusalResponse, refusals } from "./refusal.ts"
+import { addRoute, isJson, readCommand } from "./admin-deps.ts"
+import { refusalResponse, refusals } from "./refusal.ts"
 import type { Find } from "./session-routes.ts"
 
-/**
- * Browser sign-ins. `holdfast open` requests a code with the admin token; the page sends it back once, with the public half of a key that
- * never leaves the browser, and is signed in for some hours. A sign-in is a cookie that no script can read, and a proof that only pages of
- * the same origin can read: browsers send cookies to every port of a host, but never the proof.
- */
-export type SignIns = {
-  readonly newCode: () => SignInCode
-  /** Use up a code and sign in; `code-wrong` if it is unknown, used or too old. */
-  readonly enter: (code: string, publicKey: string, origin: string) => NewSignIn | "code-wrong" | "key-wrong"
-  /** The sign-in of a request. */
-  readonly find: (cookie: string | undefined, proof: string | null, origin: string) => SignIn | undefined
-  readonly leave: (signedIn: SignIn) => void
-  /** Read a text that the browser signed; each text is accepted once. */
-  readonly readSigned: (signedIn: SignIn, text: string) => SignedChange
-}
-
-type SignInCode = { readonly code: string; readonly expiresAtMs: number }
-type NewSignIn = { readonly cookie: string; readonly proof: string; readonly expiresAtMs: number }
-export type SignIn = {
+export type SignIn = ReturnType<typeof readPublicKey> & {
   readonly id: string
   readonly origin: string
-  readonly key: KeyObject
-  readonly fingerprint: string
   readonly expiresAtMs: number
 }
-type SignedChange =
-  | { readonly type: "genuine"; readonly change: Readonly<Record<string, unknown>> }
-  | { readonly type: "refused"; readonly found: string }
+
+type Fields = Readonly<Record<string, unknown>>
 
 const minuteMs = 60_000
 /** Lifetime of a code: long enough for a browser to start. */
@@ -51,15 +32,20 @@ const maxSignedIn = 200
 const maxNonces = 10_000
 
 const secret = (): string => randomBytes(24).toString("base64url")
-const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
+const digest = (text: string): string => hashOf("sha256", text, "hex")
 const isSame = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 
-type StoredSignIn = SignIn & { readonly proofHash: string }
+export type SignIns = ReturnType<typeof createSignIns>
 
-export function createSignIns(now: () => number): SignIns {
+/**
+ * Browser sign-ins. `holdfast open` requests a code with the admin token; the page sends it back once, with the public half of a key that
+ * never leaves the browser, and is signed in for some hours. A sign-in is a cookie that no script can read, and a proof that only pages of
+ * the same origin can read: browsers send cookies to every port of a host, but never the proof.
+ */
+export function createSignIns(now: () => number) {
   const codes = new Map<string, number>()
-  const known = new Map<string, StoredSignIn>()
+  const known = new Map<string, SignIn & { readonly proofHash: string }>()
   const nonces = new Map<string, number>()
   const forget = (): void => {
     for (const [hash, untilMs] of codes) if (untilMs <= now()) codes.delete(hash)
@@ -69,84 +55,69 @@ export function createSignIns(now: () => number): SignIns {
   return {
     newCode: () => {
       forget()
-      dropOldest(codes, maxCodes)
       const code = secret()
       const expiresAtMs = now() + codeMs
-      codes.set(digest(code), expiresAtMs)
+      setNewest(codes, digest(code), expiresAtMs, maxCodes)
       return { code, expiresAtMs }
     },
-    enter: (code, publicKey, origin) => {
+    /** Use up a code and sign in; `code-wrong` if it is unknown, used or too old. */
+    enter: (code: string, publicKey: string, origin: string) => {
       forget()
       const hash = digest(code)
-      if (!codes.has(hash)) return "code-wrong"
+      if (!codes.has(hash)) return "code-wrong" as const
       const read = readKey(publicKey)
-      if (read === undefined) return "key-wrong"
+      if (read === undefined) return "key-wrong" as const
       codes.delete(hash)
-      dropOldest(known, maxSignedIn)
       const [cookie, proof, expiresAtMs] = [secret(), secret(), now() + signedInMs]
       const id = digest(cookie)
-      known.set(id, { id, origin, ...read, expiresAtMs, proofHash: digest(proof) })
+      setNewest(known, id, { id, origin, ...read, expiresAtMs, proofHash: digest(proof) }, maxSignedIn)
       return { cookie, proof, expiresAtMs }
     },
-    find: (cookie, proof, origin) => {
+    /** The sign-in of a request. */
+    find: (cookie: string | undefined, proof: string | null, origin: string): SignIn | undefined => {
       const kept = cookie === undefined ? undefined : known.get(digest(cookie))
       if (kept === undefined || kept.expiresAtMs <= now() || kept.origin !== origin) return undefined
       return isSame(digest(proof ?? ""), kept.proofHash) ? kept : undefined
     },
-    leave: ({ id }) => void known.delete(id),
-    readSigned: (signedIn, text) => {
+    leave: ({ id }: SignIn): void => void known.delete(id),
+    /** The change in a text that the browser signed, or why it is refused; each text is accepted once. */
+    readSigned: (signedIn: SignIn, text: string): Fields | string => {
       forget()
       const read = readChange(signedIn, text, now())
-      if (read.type === "refused") return read
-      if (nonces.has(read.nonce)) return { type: "refused", found: "it was sent before" }
-      if (nonces.size >= maxNonces) return { type: "refused", found: "too many changes in a short time" }
+      if (typeof read === "string") return read
+      if (nonces.has(read.nonce)) return "it was sent before"
+      if (nonces.size >= maxNonces) return "too many changes in a short time"
       nonces.set(read.nonce, now() + 2 * changeMs)
-      return { type: "genuine", change: read.change }
+      return read.change
     },
   }
 }
 
-function dropOldest(map: Map<string, unknown>, most: number): void {
-  const [first] = map.keys()
-  if (map.size >= most && first !== undefined) map.delete(first)
-}
-
 /** Parse the public half of an Ed25519 key as WebCrypto exports it: SPKI, in base64. */
-function readKey(text: string): Pick<SignIn, "key" | "fingerprint"> | undefined {
-  if (!/^[A-Za-z0-9+/=]{20,200}$/.test(text)) return undefined
-  try {
-    const key = createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
-    if (key.asymmetricKeyType !== "ed25519") return undefined
-    const der = key.export({ type: "spki", format: "der" })
-    return { key, fingerprint: createHash("sha256").update(der).digest("hex").slice(0, 32) }
-  } catch {
-    return undefined
-  }
-}
+const readKey = (text: string): ReturnType<typeof readPublicKey> | undefined =>
+  /^[A-Za-z0-9+/=]{20,200}$/.test(text) ? unlessProblem(() => readPublicKey(text, "the key of the page")) : undefined
 
 /** Prefix of signed bytes, so that no other text signed with the same key can pass as a change. */
 const domain = "holdfast session change 1\n"
 const shape = /^hc1\.([\w-]{1,200000})\.([\w-]{86})$/
 
-type ParsedChange =
-  | { readonly type: "read"; readonly change: Readonly<Record<string, unknown>>; readonly nonce: string }
-  | { readonly type: "refused"; readonly found: string }
-
-/** Parse `hc1.<payload>.<signature>`: who signed it, for which origin, and when. The signature is checked before anything else. */
-function readChange({ key, origin }: SignIn, text: string, nowMs: number): ParsedChange {
+/**
+ * Parse `hc1.<payload>.<signature>`: who signed it, for which origin, and when; or why it is refused. The signature is checked before
+ * anything else.
+ */
+function readChange({ verifies, origin }: SignIn, text: string, nowMs: number) {
   const [, payload = "", signature = ""] = shape.exec(text) ?? []
-  if (payload === "") return { type: "refused", found: "it is not hc1.<payload>.<signature>" }
+  if (payload === "") return "it is not hc1.<payload>.<signature>"
   const bytes = Buffer.from(`${domain}hc1.${payload}`, "utf8")
-  if (!verify(null, bytes, key, Buffer.from(signature, "base64url")))
-    return { type: "refused", found: "its signature is not that of the key that signed in" }
+  if (!verifies(bytes, Buffer.from(signature, "base64url")))
+    return "its signature is not that of the key that signed in"
   const said = tryParse(Buffer.from(payload, "base64url").toString("utf8"))
   const { origin: of, issuedAtMs, nonce, change } = isObject(said) ? said : {}
-  if (of !== origin) return { type: "refused", found: "it is for another origin" }
+  if (of !== origin) return "it is for another origin"
   if (typeof nonce !== "string" || !/^[\w-]{16,64}$/.test(nonce) || !isObject(change) || typeof issuedAtMs !== "number")
-    return { type: "refused", found: "what was signed is no change" }
-  if (!(Math.abs(nowMs - issuedAtMs) <= changeMs))
-    return { type: "refused", found: "it was signed too long ago, or the clocks differ" }
-  return { type: "read", change, nonce }
+    return "what was signed is no change"
+  const isRecent = Math.abs(nowMs - issuedAtMs) <= changeMs
+  return isRecent ? { change, nonce } : "it was signed too long ago, or the clocks differ"
 }
 
 /** The cookie of a signed-in page. Cookies are shared by all ports of a host, so its name contains the port. */
@@ -155,14 +126,7 @@ const cookieName = (url: string): string => `holdfast-${new URL(url).port || "0"
 /** The header with the proof that a page got when it signed in, besides the cookie. */
 export const proofHeader = "x-holdfast-proof"
 
-export function cookieIn(c: Context): string | undefined {
-  const name = cookieName(c.req.url)
-  for (const pair of (c.req.header("cookie") ?? "").split(/;\s*/)) {
-    const at = pair.indexOf("=")
-    if (pair.slice(0, at) === name) return pair.slice(at + 1)
-  }
-  return undefined
-}
+export const cookieIn = (c: Context): string | undefined => getCookie(c, cookieName(c.req.url))
 
 type Deps = {
   readonly signIns: SignIns
@@ -192,16 +156,15 @@ export function addChangeRoutes(app: Hono, { signIns, find, signedInOf }: Deps):
   addRoute(app, "POST", "/admin/changes", (c) => takeChange(c, { signIns, find, signedInOf }))
 }
 
-async function bodyOf(c: Context): Promise<Readonly<Record<string, unknown>> | undefined> {
-  if (!/^application\/json[ \t]*(?:;|$)/i.test(c.req.header("content-type") ?? "")) return undefined
-  const text = await readLimited(new Response(c.req.raw.body), maxCommandBytes)
+async function bodyOf(c: Context): Promise<Fields> {
+  const text = isJson(c) ? await readCommand(c) : undefined
   const body = text === undefined ? undefined : tryParse(text)
-  return isObject(body) ? body : undefined
+  return isObject(body) ? body : {}
 }
 
 /** Sign in. This is the only request without token or cookie: it brings the code. Pages of other origins were refused before. */
 async function signIn(c: Context, signIns: SignIns): Promise<object> {
-  const { code, publicKey } = (await bodyOf(c)) ?? {}
+  const { code, publicKey } = await bodyOf(c)
   const { origin } = new URL(c.req.url)
   if (c.req.header("origin") !== origin) return refusalResponse(refusals.page)
   if (typeof code !== "string" || typeof publicKey !== "string") return refusalResponse(refusals.signIn)
@@ -220,18 +183,18 @@ async function signIn(c: Context, signIns: SignIns): Promise<object> {
 async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Promise<object> {
   const signedIn = signedInOf(c)
   if (signedIn === undefined) return refusalResponse(refusals.unsigned)
-  const { change: text } = (await bodyOf(c)) ?? {}
+  const { change: text } = await bodyOf(c)
   const read = signIns.readSigned(signedIn, typeof text === "string" ? text : "")
-  if (read.type === "refused")
-    return refusalResponse({ ...refusals.change, sentence: `The change was refused: ${read.found}.` })
-  const { type, session: id, ...rest } = read.change
+  if (typeof read === "string")
+    return refusalResponse({ ...refusals.change, sentence: `The change was refused: ${read}.` })
+  const { type, session: id, ...rest } = read
   if (typeof id !== "string" || typeof type !== "string") return refusalResponse(refusals.change)
   const { session } = await find(id)
   return { done: await perform(session, type, rest) }
 }
 
 /** Perform a person's change in a session: undo the compaction in force, or add, withdraw or demote a rule. */
-async function perform(session: Session, type: string, rest: Readonly<Record<string, unknown>>): Promise<object> {
+async function perform(session: Session, type: string, rest: Fields): Promise<object> {
   const { checkpoint, text, rule, scope = "session" } = rest
   if (type === "undo" && typeof checkpoint === "string") {
     const { checkpoints } = await session.overview()

@@ -3,6 +3,7 @@ import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { Format, ModelRequest } from "../../message/message.ts"
 import type { SessionOwner } from "../../session/options.ts"
 import type { Receipt } from "../../session/prepared.ts"
+import type { HoldfastHeaders } from "../http/headers.ts"
 import { sessionHeaders } from "../identity/identity.ts"
 
 /** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
@@ -36,16 +37,11 @@ type Splice = { readonly head: Buffer; readonly from: number; readonly ownMarker
 /** Number of elements at the end of a history that a client may still send in another shape. */
 const unsettled = 2
 
-type FastPathInput = {
-  readonly session: string
-  readonly bytes: Buffer
-  readonly request: ModelRequest
-  readonly receipt: Receipt
+type FastPathInput = Pick<FastPath, "session" | "bytes" | "request" | "receipt" | "isNamed"> & {
   /** The body that was sent, if it was changed. */
   readonly sent?: Buffer | undefined
   readonly changed: boolean
   readonly rules: readonly string[]
-  readonly isNamed: boolean
   /** The fast path before this request: most rules are still at the same offsets. */
   readonly before?: Pick<FastPath, "needles"> | undefined
 }
@@ -207,10 +203,16 @@ const slackBytes = 2000
 /** Below this length a byte loop is faster than another native comparison. */
 const nearBy = 64
 
-/** The length of the common suffix, found by bisecting with native comparisons. */
-export function commonSuffix(one: Buffer, other: Buffer): number {
-  const isSame = (from: number, to: number): boolean =>
-    one.compare(other, other.length - to, other.length - from, one.length - to, one.length - from) === 0
+export const commonSuffix = (one: Buffer, other: Buffer): number => commonLength(one, other, true)
+export const commonPrefix = (one: Buffer, other: Buffer): number => commonLength(one, other, false)
+
+/** How many bytes both have in common from the start, or from the end, found by bisecting with native comparisons. */
+function commonLength(one: Buffer, other: Buffer, isFromEnd: boolean): number {
+  const place = ({ length }: Buffer, from: number, to: number): number => (isFromEnd ? length - to : from)
+  const isSame = (from: number, to: number): boolean => {
+    const [here, there] = [place(one, from, to), place(other, from, to)]
+    return one.compare(other, there, there + to - from, here, here + to - from) === 0
+  }
   let low = 0
   let high = Math.min(one.length, other.length)
   if (isSame(0, high)) return high
@@ -219,21 +221,7 @@ export function commonSuffix(one: Buffer, other: Buffer): number {
     if (isSame(low, middle)) low = middle
     else high = middle
   }
-  while (low < high && one[one.length - 1 - low] === other[other.length - 1 - low]) low++
-  return low
-}
-
-/** The length of the common prefix, found by bisecting with native comparisons. */
-export function commonPrefix(one: Buffer, other: Buffer): number {
-  let low = 0
-  let high = Math.min(one.length, other.length)
-  if (one.compare(other, 0, high, 0, high) === 0) return high
-  while (high - low > nearBy) {
-    const middle = (low + high) >>> 1
-    if (one.compare(other, low, middle, low, middle) === 0) low = middle
-    else high = middle
-  }
-  while (low < high && one[low] === other[low]) low++
+  while (low < high && one[place(one, low, low + 1)] === other[place(other, low, low + 1)]) low++
   return low
 }
 
@@ -254,14 +242,6 @@ export function leavesSize(
 }
 
 type RequestSize = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }
-
-/** The last requests of active sessions, found by the bytes of the next request. */
-export type FastPaths = {
-  /** The fast path that a request most likely continues; not plain if several fit, so that the session's lineage decides. */
-  readonly find: (incomingCall: IncomingCall) => FastPath | undefined
-  readonly put: (incomingCall: IncomingCall, fastPath: FastPath) => void
-  readonly drop: (session: string) => void
-}
 
 /** Size limit of the stored bodies. Memory use is about seven times as much, because each body is kept decoded too. */
 const maxBytes = 32 * 1024 * 1024
@@ -286,7 +266,10 @@ function hintOf(incomingCall: IncomingCall): string {
   return JSON.stringify([tenant, format, id, agent, head])
 }
 
-export function createFastPaths(): FastPaths {
+export type FastPaths = ReturnType<typeof createFastPaths>
+
+/** The last requests of active sessions, found by the bytes of the next request. */
+export function createFastPaths() {
   const byHint = new Map<string, Map<string, FastPath>>()
   /** The key of each session's fast path, oldest first. */
   const order = new Map<string, { readonly hint: string; readonly bytes: number }>()
@@ -301,7 +284,8 @@ export function createFastPaths(): FastPaths {
     if (alike?.size === 0) byHint.delete(place.hint)
   }
   return {
-    find: (incomingCall) => {
+    /** The fast path that a request most likely continues; not plain if several fit, so that the session's lineage decides. */
+    find: (incomingCall: IncomingCall): FastPath | undefined => {
       const alike = [...(byHint.get(hintOf(incomingCall))?.values() ?? [])].reverse()
       if (alike.length < 2) return alike[0]
       let best: FastPath | undefined
@@ -315,7 +299,7 @@ export function createFastPaths(): FastPaths {
       const unsure = { plain: false, isNamed: false, answered: Number.POSITIVE_INFINITY }
       return best !== undefined && fitting > 1 ? { ...best, ...unsure } : best
     },
-    put: (incomingCall, fastPath) => {
+    put: (incomingCall: IncomingCall, fastPath: FastPath): void => {
       drop(fastPath.session)
       const hint = hintOf(incomingCall)
       const alike = byHint.get(hint) ?? new Map<string, FastPath>()
@@ -342,12 +326,7 @@ export type IncomingCall = {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The gateway's own request headers. */
-  readonly own: {
-    readonly session?: string | undefined
-    readonly agent?: string | undefined
-    readonly bypass: boolean
-    readonly focus?: string | undefined
-  }
+  readonly own: Partial<HoldfastHeaders>
   readonly format: Format
   /** Set if the URL path names the model. */
   readonly model?: string | undefined

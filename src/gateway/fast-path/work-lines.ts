@@ -1,13 +1,3 @@
-/** Background work for sessions: in order within one session, concurrently across sessions. */
-export type WorkLines = {
-  /** Resolves when the work is done. Errors are reported to `onFault` and do not reject. */
-  readonly add: (line: string, work: () => Promise<void>) => Promise<void>
-  readonly waiting: (line: string) => number
-  /** Starts all queued work of a session without delay, and resolves when it is done. */
-  readonly idle: (line: string) => Promise<void>
-  readonly allIdle: () => Promise<void>
-}
-
 /** `hurry` resolves `soon`, so that queued work starts without delay. */
 type Line = { tail: Promise<void>; waiting: number; readonly soon: Promise<void>; readonly hurry: () => void }
 
@@ -20,7 +10,10 @@ const longestRestMs = 250
 /** Number of sessions worked on concurrently: some wait for the store, and writes at the same moment are batched. */
 const maxAtOnce = 3
 
-export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
+export type WorkLines = ReturnType<typeof createWorkLines>
+
+/** Background work for sessions: in order within one session, concurrently across sessions. */
+export function createWorkLines(onFault: (error: unknown) => void) {
   const lines = new Map<string, Line>()
   const limiter = createWorkLimiter(maxAtOnce)
   const open = (): Line => {
@@ -28,7 +21,8 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
     return { tail: Promise.resolve(), waiting: 0, soon, hurry: resolve }
   }
   return {
-    add: (name, work) => {
+    /** Resolves when the work is done. Errors are reported to `onFault` and do not reject. */
+    add: (name: string, work: () => Promise<void>): Promise<void> => {
       const line = lines.get(name) ?? open()
       lines.set(name, line)
       line.waiting++
@@ -42,13 +36,14 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
         })
       return line.tail
     },
-    waiting: (name) => lines.get(name)?.waiting ?? 0,
-    idle: async (name) => {
+    waiting: (name: string): number => lines.get(name)?.waiting ?? 0,
+    /** Starts all queued work of a session without delay, and resolves when it is done. */
+    idle: async (name: string): Promise<void> => {
       const line = lines.get(name)
       line?.hurry()
       await line?.tail
     },
-    allIdle: async () => {
+    allIdle: async (): Promise<void> => {
       while (lines.size > 0) {
         for (const { hurry } of lines.values()) hurry()
         await Promise.all([...lines.values()].map(({ tail }) => tail))
@@ -68,12 +63,7 @@ function rest(soon: Promise<void>, ms: number): Promise<void> {
 }
 
 /** Limits concurrent work and starts it one piece at a time, so that requests wait for one piece and not for the whole queue. */
-type WorkLimiter = {
-  /** Wait for a turn, or only until `hurry` resolves. Call the returned function once the work is done. */
-  readonly enter: (hurry: Promise<void>) => Promise<() => void>
-}
-
-export function createWorkLimiter(most: number): WorkLimiter {
+export function createWorkLimiter(most: number) {
   const waiting: (() => boolean)[] = []
   let inside = 0
   let isDue = false
@@ -95,7 +85,8 @@ export function createWorkLimiter(most: number): WorkLimiter {
     plan()
   }
   return {
-    enter: (hurry) => {
+    /** Wait for a turn, or only until `hurry` resolves. Call the returned function once the work is done. */
+    enter: (hurry: Promise<void>): Promise<() => void> => {
       const { promise, resolve } = Promise.withResolvers<() => void>()
       let isIn = false
       const go = (left: () => void): boolean => {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 import { isIP } from "node:net"
-import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { HoldfastError, type Problem, systemCode } from "../../message/errors.ts"
 import type { GatewayOptions } from "../settings/gateway-options.ts"
 import type { Route } from "./route.ts"
 
@@ -46,13 +46,15 @@ export function refuseOrigin(header: string | null, { origins }: Admission): Ref
   return { status: 403, message: "This server does not accept requests from pages of that Origin." }
 }
 
-const usualHeaders: readonly string[] = ["Authorization: Bearer TOKEN"]
+/** The headers that may carry a token, as printed in a refusal. `x-holdfast-token` is accepted on every path of the gateway. */
+const ownHeader = "x-holdfast-token: TOKEN"
+const bearerHeader = "Authorization: Bearer TOKEN"
 
 /** Compare the bearer token in constant time. `headers` are the headers that the server accepts it in, for the message. */
 export function refuseToken(
   header: string | null,
   { token }: Admission,
-  headers: readonly string[] = usualHeaders,
+  headers: readonly string[] = [bearerHeader],
 ): Refusal | undefined {
   if (token === undefined) return undefined
   const given = /^Bearer +([^\s]+) *$/i.exec(header ?? "")?.[1] ?? ""
@@ -63,12 +65,8 @@ export function refuseToken(
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
-/** The headers that may carry the gateway's token, as printed in a refusal. `x-holdfast-token` is accepted on every path. */
-const ownHeader = "x-holdfast-token: TOKEN"
-const bearerHeader = "Authorization: Bearer TOKEN"
-
 /** A request that asks to be served, and what does not change while the gateway runs. */
-export type EntryRequest = {
+type EntryRequest = {
   readonly loopback: boolean
   /** Has each upstream a credential of its own? */
   readonly ownKeys: boolean
@@ -81,13 +79,8 @@ const singleHeaders =
   /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
 
 function repeatedIn(raw: readonly string[]): string | undefined {
-  const seen = new Set<string>()
-  for (let n = 0; n < raw.length; n += 2) {
-    const name = raw[n]?.toLowerCase() ?? ""
-    if (seen.has(name) && singleHeaders.test(name)) return name
-    seen.add(name)
-  }
-  return undefined
+  const names = raw.flatMap((name, n) => (n % 2 === 0 && singleHeaders.test(name) ? name.toLowerCase() : []))
+  return names.find((name, n) => names.indexOf(name) < n)
 }
 
 /** Detect a web page that sends no Origin header by the Sec-Fetch-Site header of its browser. */
@@ -128,7 +121,7 @@ export function refuseEntry(
 
 /** The reason why a port could not be opened, as a Problem; other errors are returned unchanged. */
 export function listenProblem(error: unknown, port: number, host: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined
+  const code = systemCode(error)
   const option = (name: string, expected: string, found: string): HoldfastError =>
     new HoldfastError({ code: "option-invalid", option: name, expected, found }, { cause: error })
   if (code === "EADDRINUSE") return option("port", "a port that is free", `${port}, which is in use`)

@@ -19,7 +19,7 @@ export function forwardedHeaders(raw: readonly string[], upstream: Upstream, fam
   const own = ownLines(upstream, family === undefined ? upstream.families : [family])
   const names = new Set(own.map(([name]) => name.toLowerCase()))
   const dropsKey = hasOwnKey(upstream)
-  const kept = endToEnd(linesOf(raw)).filter(([name]) => {
+  const kept = endToEnd(headerLines(raw)).filter(([name]) => {
     const lower = name.toLowerCase()
     return !notForwarded.has(lower) && !names.has(lower) && !(dropsKey && isCredential(lower))
   })
@@ -44,26 +44,20 @@ function ownLines(
   )
 }
 
-type HoldfastHeaders = {
-  readonly session?: string | undefined
-  readonly agent?: string | undefined
-  /** Forward the request unchanged. */
-  readonly bypass: boolean
-  /** What a compaction in this request should focus on. */
-  readonly focus?: string | undefined
-  readonly token?: string | undefined
-}
-
 /** Limits: names are shown in lists and stored with every entry; a focus is a sentence or two. */
 const maxNameLength = 200
 const maxFocusLength = 500
 
+export type HoldfastHeaders = ReturnType<typeof holdfastHeaders>
+
 /** Read the gateway's own headers. An invalid value is a Problem that names the header and does not repeat the value. */
-export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
+export function holdfastHeaders(headers: RequestHeaders) {
   return {
+    /** Forward the request unchanged. */
     bypass: readFlag(headers, "x-holdfast-bypass"),
     session: readText(headers, "x-holdfast-session", maxNameLength),
     agent: readAgent(headers),
+    /** What a compaction in this request should focus on. */
     focus: readText(headers, "x-holdfast-focus", maxFocusLength),
     token: readText(headers, "x-holdfast-token", maxNameLength),
   }
@@ -139,7 +133,7 @@ const isSafeLine = ([name, value]: HeaderLine): boolean =>
   /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
 /** Header lines from a flat list of names and values; bytes are read as Latin-1, as Node writes them. */
-function linesOf(raw: readonly (string | Buffer)[]): readonly HeaderLine[] {
+export function headerLines(raw: readonly (string | Buffer)[]): readonly HeaderLine[] {
   const lines: HeaderLine[] = []
   for (let n = 0; n + 1 < raw.length; n += 2) lines.push([textOf(raw[n] ?? ""), textOf(raw[n + 1] ?? "")])
   return lines
@@ -171,7 +165,7 @@ export function relayedHeaders(
   raw: readonly (string | Buffer)[],
   { keepLength }: { readonly keepLength: boolean },
 ): string[] {
-  return endToEnd(linesOf(raw))
+  return endToEnd(headerLines(raw))
     .filter(([name]) => {
       const lower = name.toLowerCase()
       return !notRelayed.has(lower) && (keepLength || lower !== "content-length")
@@ -230,11 +224,7 @@ const safe = (text: string, foreign: RegExp): string =>
     : text
 
 /** A flat header list without the headers of these names. */
-export function bare(list: readonly string[], names: readonly string[]): string[] {
-  const kept: string[] = []
-  for (let n = 0; n + 1 < list.length; n += 2) {
-    const [name = "", value = ""] = [list[n], list[n + 1]]
-    if (!names.includes(name.toLowerCase())) kept.push(name, value)
-  }
-  return kept
-}
+export const bare = (list: readonly (string | Buffer)[], names: readonly string[]): string[] =>
+  headerLines(list)
+    .filter(([name]) => !names.includes(name.toLowerCase()))
+    .flat()

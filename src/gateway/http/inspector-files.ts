@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { extname, join } from "node:path"
 import { gzipSync } from "node:zlib"
+import tables from "./inspector-headers.json" with { type: "json" }
 
 /** The files of the inspector. They are the same for everyone and contain no session data: the pages fetch that from the admin API. */
-export type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
+type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
 
 type ServedFile = {
   readonly bytes: Buffer
@@ -16,36 +17,10 @@ type ServedFile = {
   readonly lasts: boolean
 }
 
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-}
+const types: Readonly<Record<string, string>> = tables.types
 
 /** Only files of this origin, and no markup made from text: unescaped session text can neither run scripts nor fetch anything. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ")
-
-const security: Readonly<Record<string, string>> = {
-  "content-security-policy": policy,
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-}
+const security = { ...tables.security, "content-security-policy": tables.contentSecurityPolicy.join("; ") }
 
 const missing = `<!doctype html><html lang="en"><title>Holdfast</title><p>The inspector is not in this build. Run npm run build, and start the gateway again.</p>
 `
@@ -57,39 +32,22 @@ export function createInspectorFiles(folder: string | undefined): InspectorFiles
     files ??= readFiles(folder)
     const asked = path.replace(/\?.*$/s, "").replace(/^\/(?:inspector\/?)?/, "")
     const name = asked === "" || asked.endsWith("/") ? `${asked}index.html` : asked
+    const send = (status: number, fields: OutgoingHttpHeaders, body: Buffer | string = ""): void =>
+      void response.writeHead(status, { ...security, ...fields }).end(method === "HEAD" ? "" : body)
     const found = files.get(name)
     if (found === undefined) {
       const isPage = name === "index.html"
-      response
-        .writeHead(isPage ? 503 : 404, {
-          ...security,
-          "content-type": types[".html"] ?? "",
-          "cache-control": "no-store",
-        })
-        .end(isPage && method !== "HEAD" ? missing : "")
-      return
+      const fields = { "content-type": types[".html"], "cache-control": "no-store" }
+      return send(isPage ? 503 : 404, fields, isPage ? missing : "")
     }
     const { bytes, packed, type, etag, lasts } = found
-    const common = {
-      ...security,
-      etag,
-      vary: "Accept-Encoding",
-      "cache-control": lasts ? "public, max-age=31536000, immutable" : "no-cache",
-    }
-    if (headers["if-none-match"] === etag) {
-      response.writeHead(304, common).end()
-      return
-    }
+    const cacheControl = lasts ? "public, max-age=31536000, immutable" : "no-cache"
+    const common = { etag, vary: "Accept-Encoding", "cache-control": cacheControl }
+    if (headers["if-none-match"] === etag) return send(304, common)
     const takesPacked = /\bgzip\b/.test(String(headers["accept-encoding"] ?? ""))
     const body = takesPacked ? packed : bytes
-    response
-      .writeHead(200, {
-        ...common,
-        "content-type": type,
-        "content-length": body.length,
-        ...(takesPacked ? { "content-encoding": "gzip" } : {}),
-      })
-      .end(method === "HEAD" ? "" : body)
+    const encoding = takesPacked ? { "content-encoding": "gzip" } : {}
+    send(200, { ...common, "content-type": type, "content-length": body.length, ...encoding }, body)
   }
 }
 

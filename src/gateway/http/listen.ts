@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { isIPv6, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import type { GatewayOptions } from "../settings/gateway-options.ts"
+import type { GatewayLimits, GatewayOptions } from "../settings/gateway-options.ts"
 import { isLoopback, listenProblem } from "./admission.ts"
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
@@ -32,8 +32,9 @@ export async function listen(
   )
   const connections = createConnections(limits, () => performance.now())
   server.on("connection", connections.open)
-  server.on("upgrade", (_request, socket) => refuseUpgrade(socket))
-  server.on("connect", (_request, socket) => refuseTunnel(socket))
+  // Clients that try a WebSocket first then fall back to POST. The gateway is not a tunnelling proxy.
+  server.on("upgrade", (_request, socket) => endSoon(socket, "426 Upgrade Required", "upgrade: HTTP/1.1\r\n"))
+  server.on("connect", (_request, socket) => endSoon(socket, "405 Method Not Allowed"))
   server.on("clientError", refuseInvalid)
   const name = host.replace(/^\[|\]$/g, "")
   await open(server, port, name)
@@ -45,18 +46,6 @@ export async function listen(
     url: `http://${name.includes(":") ? `[${name}]` : name}:${opened}`,
     close: () => close(server, limits.graceMs),
   }
-}
-
-/** Clients that try a WebSocket first then fall back to POST. */
-function refuseUpgrade(socket: Duplex): void {
-  socket.on("error", () => {})
-  endSoon(socket, "426 Upgrade Required", "upgrade: HTTP/1.1\r\n")
-}
-
-/** The gateway is not a tunnelling proxy. */
-function refuseTunnel(socket: Duplex): void {
-  socket.on("error", () => {})
-  endSoon(socket, "405 Method Not Allowed")
 }
 
 const errorStatuses: Readonly<Record<string, string>> = {
@@ -75,6 +64,7 @@ const refusalReadMs = 1000
 
 /** Send the status, and close the connection even if the client keeps it open: a half-open connection occupies a slot. */
 function endSoon(socket: Duplex, status: string, headers = ""): void {
+  socket.on("error", () => {})
   const timer = setTimeout(() => socket.destroy(), refusalReadMs)
   socket.once("close", () => clearTimeout(timer))
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n${headers}\r\n`)
@@ -100,21 +90,7 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearInterval(idle)
 }
 
-type ConnectionLimits = {
-  readonly connections: number
-  /** Limit for one address. Programs on this machine share one address and are exempt. */
-  readonly connectionsPerAddress: number
-  /** Limit for one address, including this machine, on connections whose request arrives slowly. */
-  readonly halfSentPerAddress: number
-}
-
-/** The open connections of a server. One that waits for its client may be closed for a new one; one that waits for the gateway never is. */
-type Connections = {
-  /** Call for a new connection. It is closed at once if no other can be closed for it. */
-  readonly open: (socket: Socket) => void
-  /** Call when the head of a request has arrived. */
-  readonly begin: (incoming: IncomingMessage, response: ServerResponse) => void
-}
+type ConnectionLimits = Pick<GatewayLimits, "connections" | "connectionsPerAddress" | "halfSentPerAddress">
 
 /** `request` is the latest one, `sinceMs` the time it began, `sinceBytes` the bytes read before it. */
 type Connection = {
@@ -142,7 +118,8 @@ const slowBytesPerSecond = 4000
 /** A connection is not judged slow before this time: its first bytes may not have been read yet. */
 const slowAfterMs = 500
 
-export function createConnections(limits: ConnectionLimits, now: () => number): Connections {
+/** The open connections of a server. One that waits for its client may be closed for a new one; one that waits for the gateway never is. */
+export function createConnections(limits: ConnectionLimits, now: () => number) {
   const addresses = new Map<string, Address>()
   const bySocket = new Map<Socket, Connection>()
 
@@ -182,7 +159,8 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
   }
 
   return {
-    open: (socket) => {
+    /** Call for a new connection. It is closed at once if no other can be closed for it. */
+    open: (socket: Socket): void => {
       const name = addressName(socket.remoteAddress ?? "")
       const address = addresses.get(name) ?? newAddress(name)
       addresses.set(name, address)
@@ -192,7 +170,8 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
       socket.once("close", () => forget(connection))
       makeRoom(connection)
     },
-    begin: (incoming, response) => {
+    /** Call when the head of a request has arrived. */
+    begin: (incoming: IncomingMessage, response: ServerResponse): void => {
       const connection = bySocket.get(incoming.socket)
       if (connection === undefined) return
       if (connection.request !== undefined) {

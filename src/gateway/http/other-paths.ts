@@ -1,4 +1,5 @@
 import { callsInText } from "../../guard/calls-in-text.ts"
+import { percentDecoded } from "../../language/encoding.ts"
 import type { Format } from "../../message/message.ts"
 import { namesIn } from "../../message/present.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -52,7 +53,8 @@ export function otherPathOf(method: string, target: string): OtherPath {
   if (method === "HEAD" || method === "OPTIONS") return { type: "plain" }
   if ((method === "POST" && plainPosts.test(path)) || (method === "GET" && plainGets.test(path)))
     return { type: "plain" }
-  const loose = looseOf(path)
+  // As the most lenient server reads it; `readTarget` has refused what cannot be decoded.
+  const loose = percentDecoded(path).toLowerCase()
   // Deleting brings back no more than that it was done, which is looked at.
   const closed = method === "DELETE" ? undefined : closedPaths.find(([pattern]) => pattern.test(loose))
   if (closed !== undefined) return { type: "closed", what: closed[1] }
@@ -61,15 +63,6 @@ export function otherPathOf(method: string, target: string): OtherPath {
     if (id !== undefined) return { type: "stored", format, id }
   }
   return { type: "unknown", isFile: filePaths.test(path) }
-}
-
-/** As the most lenient server reads it; `readTarget` has refused what cannot be decoded. */
-const looseOf = (path: string): string => {
-  try {
-    return decodeURIComponent(path).toLowerCase()
-  } catch {
-    return path.toLowerCase()
-  }
 }
 
 const callType = /(?:^|_)(?:call|use|tooluse|toolcall|functioncall)$/i

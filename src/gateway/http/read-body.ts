@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http"
+import { promisify } from "node:util"
 import * as zlib from "node:zlib"
-import { HoldfastError } from "../../message/errors.ts"
+import { HoldfastError, systemCode } from "../../message/errors.ts"
 
 /** A complete body, or why there is none: it is too large, there is no memory for it now, or the client disconnected. */
 export type ReadBody = Buffer | "too-large" | "no-room" | "cut"
@@ -8,7 +9,11 @@ export type ReadBody = Buffer | "too-large" | "no-room" | "cut"
 /** Reads request bodies within a shared memory limit: if it is exceeded, the largest body is refused. */
 export type Bodies = { readonly read: (incoming: IncomingMessage, maxBytes: number) => Promise<ReadBody> }
 
-type PendingBody = { readonly pieces: ByteList; length: number; readonly end: (read: ReadBody) => void }
+type PendingBody = {
+  readonly pieces: ReturnType<typeof createByteList>
+  length: number
+  readonly end: (read: ReadBody) => void
+}
 
 export function createBodies(roomBytes: number): Bodies {
   const pendingBodies = new Set<PendingBody>()
@@ -60,19 +65,13 @@ export function createBodies(roomBytes: number): Bodies {
   }
 }
 
-/** A list of bytes that uses little more memory than the bytes themselves. */
-type ByteList = {
-  readonly add: (chunk: Uint8Array) => void
-  readonly clear: () => void
-  readonly all: () => Buffer
-}
-
 /** Smaller chunks are copied into blocks: a separate object costs about a hundred extra bytes. */
 const smallBytes = 4096
 const blockBytes = 65_536
 const firstBlockBytes = 8192
 
-export function createByteList(): ByteList {
+/** A list of bytes that uses little more memory than the bytes themselves. */
+export function createByteList() {
   let chunks: Uint8Array[] = []
   /** The block that small chunks are copied to, and its used length. */
   let block = Buffer.alloc(0)
@@ -83,19 +82,19 @@ export function createByteList(): ByteList {
     used = 0
   }
   return {
-    add: (chunk) => {
+    add: (chunk: Uint8Array): void => {
       if (chunk.length >= smallBytes || used + chunk.length > block.length) closeBlock()
       if (chunk.length >= smallBytes) return void chunks.push(chunk)
       if (block.length === 0) block = Buffer.allocUnsafeSlow(chunks.length === 0 ? firstBlockBytes : blockBytes)
       block.set(chunk, used)
       used += chunk.length
     },
-    clear: () => {
+    clear: (): void => {
       chunks = []
       block = Buffer.alloc(0)
       used = 0
     },
-    all: () => {
+    all: (): Buffer => {
       closeBlock()
       const [first] = chunks
       if (chunks.length !== 1 || first === undefined) return Buffer.concat(chunks)
@@ -107,31 +106,28 @@ export function createByteList(): ByteList {
 /** No client compresses a body more than twice; each further layer multiplies the possible size. */
 const maxLayers = 2
 
-/** Larger zstd windows are not allowed in HTTP: https://www.rfc-editor.org/rfc/rfc9659 */
-const zstdWindowLog = 23
+type Unpack = (bytes: Buffer, limit: { readonly maxOutputLength: number }) => Promise<Buffer>
 
-type Done = (error: Error | null, result: Buffer) => void
-type Unpack = (bytes: Buffer, maxOutputLength: number, done: Done) => void
-
-const gunzip: Unpack = (bytes, maxOutputLength, done) => zlib.gunzip(bytes, { maxOutputLength }, done)
-const inflate: Unpack = (bytes, maxOutputLength, done) => zlib.inflate(bytes, { maxOutputLength }, done)
-const inflateRaw: Unpack = (bytes, maxOutputLength, done) => zlib.inflateRaw(bytes, { maxOutputLength }, done)
-const brotli: Unpack = (bytes, maxOutputLength, done) => zlib.brotliDecompress(bytes, { maxOutputLength }, done)
-const zstd: Unpack = (bytes, maxOutputLength, done) =>
-  zlib.zstdDecompress(bytes, { maxOutputLength, params: { [zlib.constants.ZSTD_d_windowLogMax]: zstdWindowLog } }, done)
+const gunzip = promisify(zlib.gunzip)
+const inflate = promisify(zlib.inflate)
+const inflateRaw = promisify(zlib.inflateRaw)
 
 /** Some senders of `deflate` omit the required zlib header: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2 */
-const deflate: Unpack = (bytes, maxOutputLength, done) => {
+const deflate: Unpack = (bytes, limit) => {
   const head = bytes.length < 2 ? 0 : bytes.readUInt16BE(0)
-  return (((head >> 8) & 15) === 8 && head % 31 === 0 ? inflate : inflateRaw)(bytes, maxOutputLength, done)
+  return (((head >> 8) & 15) === 8 && head % 31 === 0 ? inflate : inflateRaw)(bytes, limit)
 }
 
+/** Larger zstd windows are not allowed in HTTP: https://www.rfc-editor.org/rfc/rfc9659 */
+const zstdParams = { [zlib.constants.ZSTD_d_windowLogMax]: 23 }
+const zstd: Unpack = (bytes, limit) => promisify(zlib.zstdDecompress)(bytes, { ...limit, params: zstdParams })
+
 /** Node supports zstd since 22.15. */
-const unpackers: ReadonlyMap<string, Unpack> = new Map([
+const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["gzip", gunzip],
   ["x-gzip", gunzip],
   ["deflate", deflate],
-  ["br", brotli],
+  ["br", promisify(zlib.brotliDecompress)],
   ...(typeof zlib.zstdDecompress === "function" ? [["zstd", zstd] as const] : []),
 ])
 
@@ -158,16 +154,13 @@ function layersIn(encoding: string | undefined): Unpack[] {
   })
 }
 
-function unpackOne(bytes: Buffer, layer: Unpack, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    layer(bytes, Math.max(1, maxBytes), (error, result) => {
-      if (error === null) return resolve(result)
-      const isLarge = "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
-      reject(
-        isLarge ? tooLarge(maxBytes) : invalid("a body in the stated encoding", "a body that cannot be decompressed"),
-      )
-    })
-  })
+async function unpackOne(bytes: Buffer, layer: Unpack, maxBytes: number): Promise<Buffer> {
+  try {
+    return await layer(bytes, { maxOutputLength: Math.max(1, maxBytes) })
+  } catch (error) {
+    if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes)
+    throw invalid("a body in the stated encoding", "a body that cannot be decompressed")
+  }
 }
 
 const tooLarge = (maxBytes: number): HoldfastError =>

@@ -27,12 +27,7 @@ const maxKept = 64 * 1024 * 1024
 const comment = Buffer.from(": keep-alive\n\n")
 
 /** Writes to a client, keeps the bytes, and sends keep-alive comments between events. */
-type Writer = {
-  readonly write: (chunk: Uint8Array) => boolean
-  readonly done: () => Omit<Relayed, "ending">
-}
-
-function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions): Writer {
+function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions) {
   const kept = createByteList()
   let bytes = 0
   let lastMs = 0
@@ -44,7 +39,7 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
   }
   const timer = keepAliveMs === undefined ? undefined : setInterval(sendKeepAlive, keepAliveMs)
   return {
-    write: (chunk) => {
+    write: (chunk: Uint8Array): boolean => {
       if (bytes === 0) onFirstByte()
       bytes += chunk.length
       if (bytes <= maxKept) kept.add(chunk)
@@ -55,7 +50,7 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
       }
       return response.write(chunk)
     },
-    done: () => {
+    done: (): Omit<Relayed, "ending"> => {
       clearInterval(timer)
       return { bytes, kept: bytes <= maxKept ? kept.all() : undefined }
     },
@@ -131,32 +126,42 @@ export function framingOf(format: Format, contentType: string, path: string): St
   return format === "gemini" && /:streamGenerateContent/.test(path) && /json/i.test(contentType) ? "array" : undefined
 }
 
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+type Events = AsyncGenerator<SseEvent, void, undefined>
+
 /** Parse chunks into events, whose raw bytes together are the input; other requests are served between events. */
-export async function* eventsIn(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  framing: StreamFraming,
-): AsyncGenerator<SseEvent, void, undefined> {
-  if (framing === "array") {
-    let state = startArray()
-    for await (const chunk of chunks) {
-      for (const piece of piecesOf(chunk)) {
-        const [next, events] = arrayStep(state, piece)
-        state = next
-        yield* paced(events)
-      }
-    }
-    yield* arrayEnd(state)
-    return
-  }
-  let state = startSse()
+export const eventsIn = (chunks: Chunks, framing: StreamFraming): Events =>
+  framing === "array" ? framed(chunks, startArray(), arrayStep, arrayEnd) : framed(chunks, startSse(), sseStep, sseEnd)
+
+type Step<State> = (state: State, piece: Uint8Array) => readonly [State, readonly SseEvent[]]
+type End<State> = (state: State) => readonly SseEvent[]
+
+async function* framed<State>(chunks: Chunks, start: State, step: Step<State>, end: End<State>): Events {
+  let state = start
   for await (const chunk of chunks) {
     for (const piece of piecesOf(chunk)) {
-      const [next, events] = sseStep(state, piece)
+      const [next, events] = step(state, piece)
       state = next
       yield* paced(events)
     }
   }
-  yield* sseEnd(state)
+  yield* end(state)
+}
+
+/** The events of bytes that have all arrived. */
+export const framesIn = (bytes: Uint8Array, framing: StreamFraming): Iterable<SseEvent> =>
+  framing === "array"
+    ? framedAtOnce(bytes, startArray(), arrayStep, arrayEnd)
+    : framedAtOnce(bytes, startSse(), sseStep, sseEnd)
+
+function* framedAtOnce<State>(bytes: Uint8Array, start: State, step: Step<State>, end: End<State>): Iterable<SseEvent> {
+  let state = start
+  for (const piece of piecesOf(bytes)) {
+    const [next, events] = step(state, piece)
+    state = next
+    yield* events
+  }
+  yield* end(state)
 }
 
 /** Bytes parsed in one step: some hundred small events. */
@@ -166,7 +171,7 @@ function* piecesOf(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let from = 0; from < chunk.length; from += pieceBytes) yield chunk.subarray(from, from + pieceBytes)
 }
 
-async function* paced(events: readonly SseEvent[]): AsyncGenerator<SseEvent, void, undefined> {
+async function* paced(events: readonly SseEvent[]): Events {
   for (const event of events) {
     if (isDue()) await othersServed()
     yield event

@@ -5,15 +5,7 @@ import { hasOwnKey, type Upstream } from "../settings/upstream.ts"
 
 /** The kind of a request. `path` is the request target with its query, unchanged. */
 export type Route =
-  | {
-      readonly type: "model-call"
-      readonly format: Format
-      readonly path: string
-      /** Set if the path names the model: on Gemini, Vertex and Azure. */
-      readonly model?: string | undefined
-      readonly stream?: boolean
-    }
-  | { readonly type: "compact"; readonly format: "openai-responses"; readonly path: string }
+  | (Call & { readonly path: string })
   | { readonly type: "pass"; readonly family: ApiFamily; readonly path: string }
   | { readonly type: "health" }
   | { readonly type: "ready" }
@@ -143,14 +135,9 @@ const fold = (text: string): string =>
 
 const slashesIn = (text: string): number => text.split("/").length
 
-/** The model call that a path stands for. Some paths state the model, and whether the response streams. */
+/** The model call that a path stands for. Paths of Gemini, Vertex and Azure name the model. */
 type Call =
-  | {
-      readonly type: "model-call"
-      readonly format: Format
-      readonly model?: string | undefined
-      readonly stream?: boolean
-    }
+  | { readonly type: "model-call"; readonly format: Format; readonly model?: string | undefined }
   | { readonly type: "compact"; readonly format: "openai-responses" }
 
 const endings: readonly (readonly [ending: RegExp, format: Format])[] = [
@@ -177,15 +164,14 @@ function deploymentIn(path: string): string | undefined {
 /** Gemini calls, and Anthropic calls on Vertex, whose body is Anthropic's without the model. */
 function googleCall(path: string, flags: string): Call | undefined {
   const found = new RegExp(
-    "(?::|%3[Aa])(?:(generateContent|streamGenerateContent)|(rawPredict|streamRawPredict))/?$",
+    "(?::|%3[Aa])(?:(generateContent|streamGenerateContent)|rawPredict|streamRawPredict)/?$",
     flags,
   ).exec(path)
   const model = found === null ? undefined : modelIn(path.slice(0, found.index), flags)
   if (found === null || model === undefined) return undefined
-  const stream = /^stream/i.test(found[1] ?? found[2] ?? "")
-  if (found[1] !== undefined) return { type: "model-call", format: "gemini", model, stream }
+  if (found[1] !== undefined) return { type: "model-call", format: "gemini", model }
   const isAnthropic = /\/publishers\/anthropic\/models\//.test(path) && model !== "count-tokens"
-  return isAnthropic ? { type: "model-call", format: "anthropic-messages", model, stream } : undefined
+  return isAnthropic ? { type: "model-call", format: "anthropic-messages", model } : undefined
 }
 
 function modelIn(head: string, flags: string): string | undefined {

@@ -154,12 +154,6 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
   return promise
 }
 
-type ChunkBuffer = {
-  readonly add: (chunk: Buffer, controller: PausableRead) => void
-  readonly give: () => void
-  /** The taker accepts more. */
-  readonly resume: (controller: PausableRead) => void
-}
 type PausableRead = { readonly pause: () => void; readonly resume: () => void }
 
 /** Chunks after which the clock is looked at. */
@@ -169,7 +163,7 @@ const chunksPerLook = 256
  * Combine the chunks of one socket read: there may be twenty thousand chunks of one byte. If they take long, the parser stops among them, and
  * others are served.
  */
-function createChunkBuffer(take: (bytes: Buffer) => boolean): ChunkBuffer {
+function createChunkBuffer(take: (bytes: Buffer) => boolean) {
   let chunks: Buffer[] = []
   let wantsMore = true
   let isResting = false
@@ -181,7 +175,7 @@ function createChunkBuffer(take: (bytes: Buffer) => boolean): ChunkBuffer {
     wantsMore = take(bytes)
   }
   return {
-    add: (chunk, controller) => {
+    add: (chunk: Buffer, controller: PausableRead): void => {
       const count = chunks.push(chunk)
       if (count === 1) {
         // After the parser has returned.
@@ -200,7 +194,8 @@ function createChunkBuffer(take: (bytes: Buffer) => boolean): ChunkBuffer {
       }
     },
     give,
-    resume: (controller) => {
+    /** The taker accepts more. */
+    resume: (controller: PausableRead): void => {
       wantsMore = true
       if (!isResting) controller.resume()
     },

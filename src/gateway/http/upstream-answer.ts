@@ -2,6 +2,7 @@ import type { Transform } from "node:stream"
 import * as zlib from "node:zlib"
 import type { Problem } from "../../message/errors.ts"
 import { isCredential, type Upstream } from "../settings/upstream.ts"
+import { bare } from "./headers.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 
 /** Decompressors that emit output as it arrives, so that a stream is not delayed until its end. */
@@ -29,7 +30,7 @@ export function unpackedAnswer(answer: UpstreamAnswer): UpstreamAnswer {
   return {
     ...answer,
     headers,
-    rawHeaders: withoutPacking(answer.rawHeaders),
+    rawHeaders: bare(answer.rawHeaders, ["content-encoding", "content-length"]),
     take: (taker) => {
       stream = open()
       unpackInto(answer, stream, taker)
@@ -65,11 +66,6 @@ function unpackInto(answer: UpstreamAnswer, stream: Transform, taker: Taker): vo
   })
   stream.on("drain", answer.resume)
   answer.take({ data: (chunk) => stream.write(chunk), end: () => stream.end(), fail })
-}
-
-function withoutPacking(raw: UpstreamAnswer["rawHeaders"]): UpstreamAnswer["rawHeaders"] {
-  const isKept = (n: number): boolean => !/^content-(?:encoding|length)$/i.test(String(raw[n - (n % 2)]))
-  return raw.filter((_piece, n) => isKept(n))
 }
 
 /** A response, and the error that its stream begins with, if there is one. */

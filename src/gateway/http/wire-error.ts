@@ -54,21 +54,18 @@ const permanent: ReadonlySet<Problem["code"]> = new Set(
 
 /** The error content of a problem. A context that is too long gets the provider's own message. */
 export function saidOf(format: Format | undefined, problem: Problem): ErrorContent {
-  if (problem.code === "floor-exceeds-window") {
-    return tooLong(format, problem, problem.floorTokens, problem.windowTokens)
-  }
-  if (problem.code === "budget-impossible") {
-    return tooLong(format, problem, problem.neededTokens, problem.budgetTokens)
-  }
-  return contentOf(problem)
+  const need = contextNeed(problem)
+  return format === undefined || need === undefined ? contentOf(problem) : contextContent(format, need)
 }
 
-const tooLong = (
-  format: Format | undefined,
-  problem: Problem,
-  neededTokens: number,
-  windowTokens: number,
-): ErrorContent => (format === undefined ? contentOf(problem) : contextContent(format, { neededTokens, windowTokens }))
+/** The sizes of a context that is too long; undefined for other problems. */
+export function contextNeed(problem: Problem): ContextNeed | undefined {
+  if (problem.code === "budget-impossible")
+    return { neededTokens: problem.neededTokens, windowTokens: problem.budgetTokens }
+  if (problem.code === "floor-exceeds-window")
+    return { neededTokens: problem.floorTokens, windowTokens: problem.windowTokens }
+  return undefined
+}
 
 const pathCodes = ["store-full", "store-unavailable", "store-locked", "store-newer"] as const
 type WithPath = Extract<Problem, { readonly code: (typeof pathCodes)[number] }>
@@ -141,16 +138,9 @@ function anthropicError({ status, message }: ErrorContent): object {
   return { type: "error", error: { type, message } }
 }
 
-function openaiError({ status, message, code, param }: ErrorContent): OpenaiError {
+function openaiError({ status, message, code, param }: ErrorContent) {
   const type = status >= 500 ? "server_error" : status === 429 ? "rate_limit_error" : "invalid_request_error"
   return { message, type, param: param ?? null, code: errorNames.openai[status] ?? code ?? null }
-}
-
-type OpenaiError = {
-  readonly message: string
-  readonly type: string
-  readonly param: string | null
-  readonly code: string | null
 }
 
 function geminiError({ status, message }: ErrorContent): object {

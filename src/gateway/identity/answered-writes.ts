@@ -7,12 +7,14 @@ import { bodyFields } from "./identity.ts"
 import {
   ambiguous,
   anchorsOf,
+  claim,
   contentKey,
   hasTellingWords,
   isFrame,
   isTelling,
   markAfter,
   type Names,
+  tipOf,
   unshown,
 } from "./names.ts"
 
@@ -65,11 +67,10 @@ function afterMark(about: ResponseFacts, place: Extract<AnswerPlace, { type: "al
 
 /** Names for the text of a response, to recognise a history that its client rewrote. */
 function wordWrites(about: ResponseFacts, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
-  const { names, session, look, role } = about
-  const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
-  const own = mark === undefined || frame === undefined ? undefined : { session, mark, frame }
+  const { session, role } = about
+  const tip = tipOf(about, session)
   return [
-    ...(own === undefined ? [] : retellingWrites(about, own, role === "side")),
+    ...(tip === undefined ? [] : retellingWrites(about, { session, ...tip }, role === "side")),
     ...(place.about === undefined ? [] : retellingWrites(about, place.about, true)),
     ...(role === "side" || place.about !== undefined ? [] : [...newestWrites(about, place.mark), ...saidWrites(about)]),
   ]
@@ -97,26 +98,12 @@ function newestWrites(about: ResponseFacts, mark: string): readonly Write[] {
   return [claim(about, { name: names.newest(contentKey(first)), session, entry: `${mark}.${contentKey(before)}` })]
 }
 
-/** A name that is also another session's newest one identifies neither session. */
-function claim({ look, names }: ResponseFacts, write: Write): Write {
-  const known = look(write.name)
-  if (known === undefined || known.session === write.session) return write
-  const [mark] = look(names.tip(known.session))?.entry?.split(".") ?? []
-  const isTaken = known.entry === ambiguous || (mark !== undefined && known.entry?.startsWith(`${mark}.`) === true)
-  return isTaken ? { ...write, session: known.session, entry: ambiguous } : write
-}
-
 /** Lines of the conversation, to recognise a request that contains it as text. */
-function saidWrites({ request, answer, names, session, look }: ResponseFacts): readonly Write[] {
-  return claimAlone(
-    turnLines(request, answer).map((line) => names.said(line)),
-    session,
-    look,
-  )
-}
+const saidWrites = (about: ResponseFacts): readonly Write[] =>
+  claimAlone(about, turnLines(about.request, about.answer).map(about.names.said))
 
 /** Names that only one session can have. One that another session has too identifies neither. */
-function claimAlone(names: readonly string[], session: string, look: Look): readonly Write[] {
+function claimAlone({ session, look }: ResponseFacts, names: readonly string[]): readonly Write[] {
   return names.flatMap((name): readonly Write[] => {
     const known = look(name)
     if (known === undefined) return [{ name, session }]
@@ -126,13 +113,9 @@ function claimAlone(names: readonly string[], session: string, look: Look): read
 }
 
 /** An id that two sessions had identifies neither: some servers number their calls, or answer from a cache. */
-function anchorWrites({ answer, names, session, look }: ResponseFacts): readonly Write[] {
-  const anchors = [...new Set(answer.flatMap(anchorsOf))].slice(0, maxAnchors)
-  return claimAlone(
-    anchors.map((anchor) => names.anchor(anchor)),
-    session,
-    look,
-  )
+function anchorWrites(about: ResponseFacts): readonly Write[] {
+  const anchors = [...new Set(about.answer.flatMap(anchorsOf))].slice(0, maxAnchors)
+  return claimAlone(about, anchors.map(about.names.anchor))
 }
 
 /** The provider's id of a response that a client may continue. */

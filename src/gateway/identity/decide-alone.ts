@@ -13,6 +13,7 @@ import {
 import {
   ambiguous,
   anonymousSession,
+  claim,
   contentKey,
   digest,
   frameMark,
@@ -111,11 +112,7 @@ const isOnly = ({ entry }: Bearer): boolean => entry !== ambiguous
  */
 function fromAnchors(line: Line): IdentityDecision | undefined {
   const { look, names, history, frame } = line
-  const known = lookFirst(
-    look,
-    history.anchors.map((anchor) => names.anchor(anchor)),
-    isOnly,
-  )
+  const known = lookFirst(look, history.anchors.map(names.anchor), isOnly)
   if (known === undefined) return undefined
   const tip = tipOf(line, known.session)
   const isSideCall = tip === undefined || tip.frame !== frame
@@ -278,11 +275,5 @@ function goneOnWrites(line: Line, session: string): readonly Write[] {
   const last = request.messages.findLast((message) => contentKey(message) !== "")
   if (request.held !== undefined || answer === undefined || last === undefined || !hasTellingWords(answer)) return []
   const name = names.goneOn(frame, contentKey(answer))
-  const known = peek(name)
-  const entry = `${mark}.${contentKey(last)}`
-  if (known === undefined || known.session === session) return [{ name, session, entry }]
-  const [knownMark] = known.entry?.split(".") ?? []
-  const [tipMark] = peek(names.tip(known.session))?.entry?.split(".") ?? []
-  const isTaken = known.entry === ambiguous || knownMark === tipMark
-  return [isTaken ? { name, session: known.session, entry: ambiguous } : { name, session, entry }]
+  return [claim({ look: peek, names }, { name, session, entry: `${mark}.${contentKey(last)}` })]
 }

@@ -61,7 +61,7 @@ function fromHeld(group: Group, id: string | undefined): IdentityDecision {
 function fromShared(group: Group): IdentityDecision | undefined {
   const { look, names, history, base, fastPath } = group
   const shared = [
-    ...history.anchors.map((anchor) => names.anchor(anchor)),
+    ...history.anchors.map(names.anchor),
     ...history.answers.filter(isTelling).map((answer) => names.answer(base, contentKey(answer))),
   ]
   const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isInGroup(base, session)
@@ -166,13 +166,8 @@ const sample = (members: Iterable<string>, most: number): readonly string[] =>
 
 function likenessOf(request: ModelRequest): Likeness {
   const text = frameParts(request).map(textOrWire).join("\n").slice(0, maxLength)
-  return {
-    tools: sample(
-      toolNames(request).map((name) => digest(name).slice(0, hexes)),
-      maxTools,
-    ),
-    words: sample(phrasesIn(text), maxWords),
-  }
+  const tools = toolNames(request).map((name) => digest(name).slice(0, hexes))
+  return { tools: sample(tools, maxTools), words: sample(phrasesIn(text), maxWords) }
 }
 
 /** A hash of every three consecutive words. */

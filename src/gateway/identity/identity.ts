@@ -37,15 +37,17 @@ export type Identity = {
 /** Header values by lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-export type BodyFields = Readonly<Record<string, unknown>>
+type BodyFields = Readonly<Record<string, unknown>>
 
 const none: BodyFields = {}
+
+/** The members of an object; none of any other value. */
+export const fieldsOf = (value: unknown): BodyFields => (isObject(value) ? value : none)
 
 /** The members of a request's body except messages, tools and system part, which are cut out before parsing; parsed once. */
 export const bodyFields = createPerObject(({ wire, layout }: ModelRequest): BodyFields => {
   const spans = [layout.messages, layout.tools, layout.system].filter((span) => span !== undefined)
-  const parsed = tryParse(without(wire, spans))
-  return isObject(parsed) ? parsed : none
+  return fieldsOf(tryParse(without(wire, spans)))
 })
 
 function without(text: string, spans: readonly Span[]): string {
@@ -67,9 +69,7 @@ export const textField = (fields: BodyFields, name: string): string | undefined 
 /** The object in that member, or in its JSON text; empty if there is none. */
 const fieldsIn = (fields: BodyFields, name: string): BodyFields => {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
-  if (value === undefined) return none
-  const read = typeof value === "string" ? objectIn(value) : value
-  return isObject(read) ? read : none
+  return typeof value === "string" ? objectIn(value) : fieldsOf(value)
 }
 
 /** Longer texts in a header or in metadata are not parsed. */
@@ -77,9 +77,8 @@ const maxText = 20_000
 
 /** The object in a JSON text; empty if there is none. */
 export function objectIn(text: string | undefined): BodyFields {
-  if (text === undefined || text.length > maxText || !text.trimStart().startsWith("{")) return none
-  const parsed = tryParse(text)
-  return isObject(parsed) ? parsed : none
+  const isObjectText = text !== undefined && text.length <= maxText && text.trimStart().startsWith("{")
+  return isObjectText ? fieldsOf(tryParse(text)) : none
 }
 
 /** Read which conversation a request says it belongs to. `Identity` has the table. */
@@ -95,7 +94,7 @@ export function identityOf(headers: Headers, request: ModelRequest): Identity {
   const client = session ?? thread ?? repeatedId(weakIds)
   const named = namedAgent(headers)
   const agent = named ?? agentIn(headers, codex, thread === client ? undefined : thread)
-  const hints = [...weakIds.map(([, id]) => id).filter((id) => id !== client), ...userIds(body)]
+  const hints = [...weakIds.filter((id) => id !== client), ...userIds(body)]
   return {
     explicit: headerValue(headers, "x-holdfast-session"),
     client,
@@ -137,25 +136,18 @@ function userSession(user: string | undefined): string | undefined {
   return user.slice(mark + "_session_".length)
 }
 
-type Named = readonly [name: string, id: string]
-
 /** Ids that identify a conversation only if two of them are equal. */
-function weakIdsIn(headers: Headers, body: BodyFields): readonly Named[] {
-  const found: readonly (readonly [string, string | undefined])[] = [
-    ["affinity", headerValue(headers, "x-session-affinity")],
-    ["window", headerValue(headers, "x-codex-window-id")?.replace(/:\d+$/, "")],
-    ["cache", textField(body, "prompt_cache_key")],
-  ]
-  const weakIds = found.flatMap(([name, id]): readonly Named[] => (id === undefined ? [] : [[name, id]]))
+function weakIdsIn(headers: Headers, body: BodyFields): readonly string[] {
+  const window = headerValue(headers, "x-codex-window-id")?.replace(/:\d+$/, "")
+  const found = [headerValue(headers, "x-session-affinity"), window, textField(body, "prompt_cache_key")]
+  const weakIds = found.filter((id) => id !== undefined)
   // Most clients use a new request id each time: it counts only if it equals another id.
   const request = headerValue(headers, "x-client-request-id")
-  return request !== undefined && weakIds.some(([, id]) => id === request)
-    ? [...weakIds, ["request", request]]
-    : weakIds
+  return request !== undefined && weakIds.includes(request) ? [...weakIds, request] : weakIds
 }
 
-const repeatedId = (ids: readonly Named[]): string | undefined =>
-  ids.map(([, id]) => usableId(id)).find((id, n, all) => id !== undefined && all.indexOf(id) !== n)
+const repeatedId = (ids: readonly string[]): string | undefined =>
+  ids.map(usableId).find((id, n, all) => id !== undefined && all.indexOf(id) !== n)
 
 const userIds = (body: BodyFields): readonly string[] => {
   const user = textField(fieldsIn(body, "metadata"), "user_id")

@@ -4,17 +4,7 @@ import { createRetry } from "../../session/limit-store.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
-import {
-  type AliasCache,
-  type AnswerPlace,
-  type Assignment,
-  type Bearer,
-  createAliasCache,
-  type IdentityDecision,
-  type Look,
-  lookup,
-  type Write,
-} from "./decision.ts"
+import type { AnswerPlace, Assignment, Bearer, IdentityDecision, Look, Write } from "./decision.ts"
 import type { Identity } from "./identity.ts"
 import { isTip, type Names, namesFor, readHistory } from "./names.ts"
 
@@ -62,19 +52,9 @@ export function createLineages(deps: LineageDeps): Lineages {
         id ??= deps.newId()
         return id
       }
+      const known = { tenant, identity, request, history, names, freshId, isInFlight: pending.has, fastPath }
       const decide = (look: Look, peek: Look): IdentityDecision => {
-        const question = {
-          tenant,
-          identity,
-          request,
-          history,
-          names,
-          look,
-          peek,
-          freshId,
-          isInFlight: pending.has,
-          fastPath,
-        }
+        const question = { ...known, look, peek }
         const group = identity.explicit ?? identity.client
         return group === undefined ? decideAlone(question) : decideGroup(question, group)
       }
@@ -117,24 +97,18 @@ export function createLineages(deps: LineageDeps): Lineages {
 
 const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client) !== undefined
 
-/** The sessions that wait for a response. */
-type PendingSessions = {
-  readonly begin: (session: string) => void
-  readonly end: (session: string) => void
-  readonly has: (session: string) => boolean
-}
-
 /** Longer than any response takes. A request that has not ended by then is forgotten. */
 const maxMs = 30 * 60_000
 
-function createPendingSessions(now: () => number): PendingSessions {
+/** The sessions that wait for a response. */
+function createPendingSessions(now: () => number) {
   const open = new Map<string, { readonly count: number; readonly sinceMs: number }>()
   const liveEntry = (session: string) => {
     const entry = open.get(session)
     return entry !== undefined && now() - entry.sinceMs < maxMs ? entry : undefined
   }
   return {
-    begin: (session) => {
+    begin: (session: string): void => {
       const count = (liveEntry(session)?.count ?? 0) + 1
       open.delete(session)
       open.set(session, { count, sinceMs: now() })
@@ -143,12 +117,12 @@ function createPendingSessions(now: () => number): PendingSessions {
         open.delete(oldest)
       }
     },
-    end: (session) => {
+    end: (session: string): void => {
       const entry = open.get(session)
       if (entry === undefined || entry.count <= 1) open.delete(session)
       else open.set(session, { ...entry, count: entry.count - 1 })
     },
-    has: (session) => liveEntry(session) !== undefined,
+    has: (session: string): boolean => liveEntry(session) !== undefined,
   }
 }
 
@@ -163,24 +137,7 @@ type AliasDeps = {
   readonly onFault?: (error: unknown) => void
 }
 
-type FetchedNames = Map<string, Bearer | undefined>
 type StoreFailure = { readonly error: unknown }
-
-/** A cache of names in front of the store. */
-type AliasNames = {
-  /**
-   * Ask a question that only reads names. Missing names are fetched, and it is asked again. Once none is missing, its answer, its writes
-   * and `settle` happen in one step, without another question in between. If the store could not be read and `isSure` rejects the answer,
-   * the store's error is thrown.
-   */
-  readonly ask: <Answer extends { readonly writes: readonly Write[] }>(
-    question: (look: Look, peek: Look) => Answer,
-    settle: (answer: Answer) => void,
-    isSure?: (answer: Answer) => boolean,
-  ) => Promise<Answer>
-  /** Wait until all names are in the store, or the store is known to be unavailable; returns the error then. */
-  readonly save: () => Promise<StoreFailure | undefined>
-}
 
 /** At about 200 bytes for each name this is 20 MB, enough for some thousand conversations. */
 const maxNames = 100_000
@@ -189,27 +146,71 @@ const maxUnsaved = 20_000
 /** Limit on fetches for one question, each for names found in the previous one. No question needs more. */
 const maxRounds = 8
 
-function createAliasNames({ find, put, isShared = false, onFault = () => {} }: AliasDeps): AliasNames {
-  const cache = createAliasCache(maxNames)
+/** A cache of names in front of the store. The least recently used name is dropped first; the store still has it. */
+function createAliasNames({ find, put, isShared = false, onFault = () => {} }: AliasDeps) {
+  const cache = new Map<string, Bearer>()
   const unsaved = new Map<string, Bearer>()
-  /** Fetch names from the store; returns the error if the store cannot be read. */
-  const fetch = async (names: readonly string[], fetched: FetchedNames): Promise<StoreFailure | undefined> => {
+  const cached: Look = (name) => {
+    const bearer = cache.get(name)
+    if (bearer !== undefined) setNewest(cache, name, bearer, maxNames)
+    return bearer
+  }
+  /** Fetch names from the store; returns the error if the store cannot be read. Names that no session has are set to undefined. */
+  const fetch = async (names: readonly string[], fetched: Map<string, Bearer | undefined>) => {
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
       for (const { name, session, entry } of await find(names)) {
         const bearer = { session, entry }
         if (unsaved.has(name)) continue
         fetched.set(name, bearer)
-        if (isTip(name) || cache.get(name) === undefined) cache.set(name, bearer)
+        if (isTip(name) || cached(name) === undefined) setNewest(cache, name, bearer, maxNames)
       }
       return undefined
     } catch (error) {
       onFault(error)
-      for (const name of names) fetched.set(name, cache.get(name))
+      for (const name of names) fetched.set(name, cached(name))
       return { error }
     }
   }
-  const isFresh = (name: string): boolean => !isShared || !isTip(name)
+  /**
+   * Ask a question that only reads names. Missing names are fetched, and it is asked again. Once none is missing, its answer, its writes
+   * and `settle` happen in one step, without another question in between. If the store could not be read and `isSure` rejects the answer,
+   * the store's error is thrown.
+   */
+  const ask = async <Answer extends { readonly writes: readonly Write[] }>(
+    question: (look: Look, peek: Look) => Answer,
+    settle: (answer: Answer) => void,
+    isSure: (answer: Answer) => boolean = () => true,
+  ): Promise<Answer> => {
+    const fetched = new Map<string, Bearer | undefined>()
+    let failed: StoreFailure | undefined
+    for (let round = 0; ; round++) {
+      const missing = new Set<string>()
+      const look: Look = (name) => {
+        const isFetched = fetched.has(name)
+        const found = isFetched || !isShared || !isTip(name) ? cached(name) : undefined
+        if (found === undefined && !isFetched) missing.add(name)
+        return found ?? fetched.get(name)
+      }
+      // If other processes write too, the cache cannot tell that a name is free.
+      const answer = question(look, isShared ? look : (name) => cached(name) ?? fetched.get(name))
+      if (missing.size > 0 && round < maxRounds) failed = (await fetch([...missing], fetched)) ?? failed
+      else {
+        if (failed !== undefined && !isSure(answer)) throw failed.error
+        for (const { name, session, entry } of answer.writes) {
+          setNewest(cache, name, { session, entry }, maxNames)
+          setNewest(unsaved, name, { session, entry }, maxUnsaved)
+        }
+        settle(answer)
+        return answer
+      }
+    }
+  }
+  return { ask, save: createSaving(unsaved, put, onFault) }
+}
+
+/** Saves names in order, so that of two writes of a name the later one stays; resolves with the error if the store is unavailable. */
+function createSaving(unsaved: Map<string, Bearer>, put: AliasDeps["put"], onFault: (error: unknown) => void) {
   const flush = async (): Promise<StoreFailure | undefined> => {
     try {
       const bySession = Map.groupBy([...unsaved], ([, bearer]) => bearer.session)
@@ -230,38 +231,11 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
     }
   }
   let last: Promise<StoreFailure | undefined> = Promise.resolve(undefined)
-  // Save in order, so that of two writes of a name the later one stays.
   const save = (): Promise<StoreFailure | undefined> => {
     last = last.then(flush)
     return last
   }
   // Retry, because another process may need the unsaved names.
   const again = createRetry(() => save().then(() => unsaved.size === 0))
-  return {
-    ask: async (question, settle, isSure = () => true) => {
-      const fetched: FetchedNames = new Map()
-      let failed: StoreFailure | undefined
-      for (let round = 0; ; round++) {
-        const { look, peek, missing } = lookup(cache, fetched, isFresh)
-        // If other processes write too, the cache cannot tell that a name is free.
-        const answer = question(look, isShared ? look : peek)
-        if (missing.size > 0 && round < maxRounds) failed = (await fetch([...missing], fetched)) ?? failed
-        else {
-          if (failed !== undefined && !isSure(answer)) throw failed.error
-          keepUnsaved(cache, unsaved, answer.writes)
-          settle(answer)
-          return answer
-        }
-      }
-    },
-    save,
-  }
-}
-
-function keepUnsaved(cache: AliasCache, unsaved: Map<string, Bearer>, writes: readonly Write[]): void {
-  for (const { name, session, entry } of writes) {
-    const bearer = { session, entry }
-    cache.set(name, bearer)
-    setNewest(unsaved, name, bearer, maxUnsaved)
-  }
+  return save
 }

@@ -2,51 +2,15 @@ import { hash } from "node:crypto"
 import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
 import { messageKey } from "../../message/lineage.ts"
 import { type Message, type ModelRequest, type Part, type Transcript, textOrWire } from "../../message/message.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
+import { present } from "../../message/present.ts"
+import { createPerObject } from "../../message/recall.ts"
+import { tryParse } from "../../wire/json.ts"
 import type { Look, Write } from "./decision.ts"
-import { type BodyFields, type Headers, type Identity, objectIn, textField } from "./identity.ts"
+import { fieldsOf, type Headers, type Identity, objectIn, textField } from "./identity.ts"
 
 /** A hash of plain data: the first 128 bits of the SHA-256 of its JSON, in hex. JSON keeps different lists distinct. */
 export const digest = (...data: readonly unknown[]): string =>
   hash("sha256", JSON.stringify(data).toWellFormed(), "hex").slice(0, 32)
-
-/**
- * The names under which sessions are found. Each is a hash of the tenant and of what it names, so that no tenant can find another's
- * sessions, and a name contains no text of a conversation.
- */
-export type Names = {
-  /** The main conversation of a group; stored with a sample of its instructions and tools. */
-  readonly group: (base: string) => string
-  /** A session of a group that exists. */
-  readonly known: (session: string) => string
-  /** The id of a tool call, an item or a compaction; stored with `ambiguous` if two sessions had it. */
-  readonly anchor: (id: string) => string
-  /** A response within a group. */
-  readonly answer: (base: string, key: string) => string
-  /** The session of a group that began with these instructions and tools. */
-  readonly framed: (base: string, frame: string) => string
-  /** A history up to a response; stored with the log entry of the response. */
-  readonly history: (frame: string, mark: string) => string
-  /** A request; stored with whether it was answered. */
-  readonly asked: (frame: string, mark: string) => string
-  /**
-   * A line of a response that the client may send back as a summary; stored with the session's mark at that time, whether only the client
-   * program saw it, and how many lines of the response are stored.
-   */
-  readonly told: (frame: string, line: string) => string
-  /** A line of a session without an id, to find a request that has the conversation as text; `ambiguous` if two sessions had it. */
-  readonly said: (line: string) => string
-  /** The newest response of a session without an id; stored with the mark of its request, and the key of the message right before it. */
-  readonly newest: (key: string) => string
-  /** A response of a session without an id that a request continued; stored with that request's mark and the key of its last message. */
-  readonly goneOn: (frame: string, key: string) => string
-  /** The last request of a session without an id; stored with its mark and its frame. */
-  readonly tip: (session: string) => string
-  /** A response by the provider's id; stored with its log entry. */
-  readonly response: (id: string) => string
-  /** A response by the provider's id; stored with the mark of its request. */
-  readonly responseTo: (id: string) => string
-}
 
 export const ambiguous = "ambiguous"
 export const unshown = "unshown"
@@ -60,21 +24,44 @@ const tipKind = "t:"
 /** Only a tip name changes its value as a conversation continues. */
 export const isTip = (name: string): boolean => name.startsWith(tipKind)
 
-const namesOf = (tenant: string): Names => ({
-  group: (base) => `g:${digest(tenant, base)}`,
-  known: (session) => `s:${digest(tenant, session)}`,
-  anchor: (id) => `c:${digest(tenant, id)}`,
-  answer: (base, key) => `a:${digest(tenant, base, key)}`,
-  framed: (base, frame) => `f:${digest(tenant, base, frame)}`,
-  history: (frame, mark) => `h:${digest(tenant, frame, mark)}`,
-  asked: (frame, mark) => `o:${digest(tenant, frame, mark)}`,
-  told: (frame, line) => `l:${digest(tenant, frame, line)}`,
-  said: (line) => `w:${digest(tenant, line)}`,
-  newest: (key) => `n:${digest(tenant, key)}`,
-  goneOn: (frame, key) => `b:${digest(tenant, frame, key)}`,
-  tip: (session) => `${tipKind}${digest(tenant, session)}`,
-  response: (id) => `r:${digest(tenant, id)}`,
-  responseTo: (id) => `q:${digest(tenant, id)}`,
+/**
+ * The names under which sessions are found. Each is a hash of the tenant and of what it names, so that no tenant can find another's
+ * sessions, and a name contains no text of a conversation.
+ */
+export type Names = ReturnType<typeof namesOf>
+
+const namesOf = (tenant: string) => ({
+  /** The main conversation of a group; stored with a sample of its instructions and tools. */
+  group: (base: string) => `g:${digest(tenant, base)}`,
+  /** A session of a group that exists. */
+  known: (session: string) => `s:${digest(tenant, session)}`,
+  /** The id of a tool call, an item or a compaction; stored with `ambiguous` if two sessions had it. */
+  anchor: (id: string) => `c:${digest(tenant, id)}`,
+  /** A response within a group. */
+  answer: (base: string, key: string) => `a:${digest(tenant, base, key)}`,
+  /** The session of a group that began with these instructions and tools. */
+  framed: (base: string, frame: string) => `f:${digest(tenant, base, frame)}`,
+  /** A history up to a response; stored with the log entry of the response. */
+  history: (frame: string, mark: string) => `h:${digest(tenant, frame, mark)}`,
+  /** A request; stored with whether it was answered. */
+  asked: (frame: string, mark: string) => `o:${digest(tenant, frame, mark)}`,
+  /**
+   * A line of a response that the client may send back as a summary; stored with the session's mark at that time, whether only the client
+   * program saw it, and how many lines of the response are stored.
+   */
+  told: (frame: string, line: string) => `l:${digest(tenant, frame, line)}`,
+  /** A line of a session without an id, to find a request that has the conversation as text; `ambiguous` if two sessions had it. */
+  said: (line: string) => `w:${digest(tenant, line)}`,
+  /** The newest response of a session without an id; stored with the mark of its request, and the key of the message right before it. */
+  newest: (key: string) => `n:${digest(tenant, key)}`,
+  /** A response of a session without an id that a request continued; stored with that request's mark and the key of its last message. */
+  goneOn: (frame: string, key: string) => `b:${digest(tenant, frame, key)}`,
+  /** The last request of a session without an id; stored with its mark and its frame. */
+  tip: (session: string) => `${tipKind}${digest(tenant, session)}`,
+  /** A response by the provider's id; stored with its log entry. */
+  response: (id: string) => `r:${digest(tenant, id)}`,
+  /** A response by the provider's id; stored with the mark of its request. */
+  responseTo: (id: string) => `q:${digest(tenant, id)}`,
 })
 
 type Lookup = { readonly look: Look; readonly names: Names }
@@ -88,13 +75,22 @@ export function tipOf({ look, names }: Lookup, session: string): Tip | undefined
   return mark === undefined || frame === undefined ? undefined : { mark, frame, tools }
 }
 
+/** The write of a name that is one session's newest. If it is also another session's newest name, it identifies neither session. */
+export function claim(from: Lookup, write: Write): Write {
+  const known = from.look(write.name)
+  if (known === undefined || known.session === write.session) return write
+  const tip = tipOf(from, known.session)
+  const isTaken = known.entry === ambiguous || (tip !== undefined && known.entry?.startsWith(`${tip.mark}.`) === true)
+  return isTaken ? { ...write, session: known.session, entry: ambiguous } : write
+}
+
 /** Claim for this session the anchors of a request that no session has yet. */
 export const unseenAnchors = (
   { history, names, look }: Lookup & { readonly history: History },
   session: string,
 ): readonly Write[] =>
   history.anchors
-    .map((anchor) => names.anchor(anchor))
+    .map(names.anchor)
     .filter((name) => look(name) === undefined)
     .map((name) => ({ name, session }))
 
@@ -173,13 +169,8 @@ const maxLength = 20_000
 function subjectOf(credential: string): string | undefined {
   const claims = /^eyJ[\w-]+\.(eyJ[\w-]+)\.[\w-]+$/.exec(credential.length > maxLength ? "" : credential)?.[1]
   if (claims === undefined) return undefined
-  try {
-    const read: unknown = JSON.parse(Buffer.from(claims, "base64url").toString("utf8"))
-    if (!isObject(read) || typeof read.sub !== "string" || read.sub === "") return undefined
-    return JSON.stringify([typeof read.iss === "string" ? read.iss : "", read.sub])
-  } catch {
-    return undefined
-  }
+  const { iss, sub } = fieldsOf(tryParse(Buffer.from(claims, "base64url").toString("utf8")))
+  return typeof sub === "string" && sub !== "" ? JSON.stringify([typeof iss === "string" ? iss : "", sub]) : undefined
 }
 
 /** A request's messages as marks: each mark is a hash of the conversation up to one message. */
@@ -231,8 +222,7 @@ export function readHistory({ messages }: ModelRequest): History {
   return {
     whole: mark,
     marks,
-    ...(answered === undefined ? {} : { answered }),
-    ...(asked === undefined || answered === undefined ? {} : { asked }),
+    ...present({ answered, asked: answered === undefined ? undefined : asked }),
     anchors: newestAnchors(messages),
     answers: answers.slice(-maxAnswers).toReversed(),
   }
@@ -286,19 +276,15 @@ function isRandomPiece(piece: string): boolean {
   return /\d/.test(stem) && /[A-Za-z]/.test(stem)
 }
 
-const knownAnchors = new WeakMap<Message, readonly string[]>()
-
 /**
  * Values in a message that only one conversation can have: random ids of calls and stored items, the provider's signature on a call without
  * such an id, and a provider's compaction item. Clients that rewrite everything else send these back unchanged.
  */
-export function anchorsOf(message: Message): readonly string[] {
-  const before = knownAnchors.get(message)
-  if (before !== undefined) return before
-  const found = [...new Set([...itemId(message), ...message.parts.flatMap(anchorsIn)])]
-  knownAnchors.set(message, found)
-  return found
-}
+export const anchorsOf = (message: Message): readonly string[] => keptAnchors(message)
+
+const keptAnchors = createPerObject((message: Message): readonly string[] => [
+  ...new Set([...itemId(message), ...message.parts.flatMap(anchorsIn)]),
+])
 
 function anchorsIn(part: Part): readonly string[] {
   if (part.type === "tool-call" || part.type === "tool-result") {
@@ -321,8 +307,7 @@ const leastSignature = 64
 
 /** Gemini's calls have ids that clients do not send back; the first call of a response carries a signature of its thoughts. */
 function signatureOf(wire: string | undefined): readonly string[] {
-  const parsed = wire?.includes("ignature") === true ? tryParse(wire) : undefined
-  const fields: BodyFields = isObject(parsed) ? parsed : {}
+  const fields = fieldsOf(wire?.includes("ignature") === true ? tryParse(wire) : undefined)
   const seal = textField(fields, "thoughtSignature") ?? textField(fields, "thought_signature")
   return seal === undefined || seal.length < leastSignature ? [] : [digest("seal", seal)]
 }
@@ -332,8 +317,7 @@ const leastCompaction = 16
 
 /** Clients may send a compaction back with reordered keys or with a cache marker, so hash only its content. */
 function compaction(wire: string): readonly string[] {
-  const parsed = tryParse(wire)
-  const block: BodyFields = isObject(parsed) ? parsed : {}
+  const block = fieldsOf(tryParse(wire))
   const said = textField(block, "encrypted_content") ?? textField(block, "content") ?? textField(block, "id")
   return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
 }
@@ -344,19 +328,16 @@ const itemId = ({ format, role, wire }: Message): readonly string[] =>
 
 const random = (id: string | undefined): readonly string[] => (id !== undefined && isRandomId(id) ? [id] : [])
 
-const knownKeys = new WeakMap<Message, string>()
-
 /**
  * A hash of a message's content that stays the same when the client sends it back: clients join the texts of a response, trim them, and
  * remove the thinking. Empty if the message has no content.
  */
-export function contentKey(message: Message): string {
-  const before = knownKeys.get(message)
-  if (before !== undefined) return before
-  const key = message.role === "assistant" ? answerKey(message) : message.parts.length === 0 ? "" : messageKey(message)
-  knownKeys.set(message, key)
-  return key
-}
+export const contentKey = (message: Message): string => keptKey(message)
+
+const keptKey = createPerObject((message: Message): string => {
+  if (message.role === "assistant") return answerKey(message)
+  return message.parts.length === 0 ? "" : messageKey(message)
+})
 
 function answerKey({ parts }: Message): string {
   const text = normalizedText(parts)
@@ -413,7 +394,13 @@ function otherKey(part: Part): readonly unknown[] {
  * one line.
  */
 export const frameMark = (request: ModelRequest, hint: string | undefined): string =>
-  digest("frame", request.format, toolNames(request), frameParts(request).map(stableHash), hint ?? "")
+  digest(
+    "frame",
+    request.format,
+    toolNames(request),
+    frameParts(request).map((part) => stableHash(part)),
+    hint ?? "",
+  )
 
 export const toolsMark = (request: ModelRequest): string => digest("tools", ...toolNames(request))
 
@@ -455,12 +442,4 @@ const datesAndTimes = new RegExp(
   "g",
 )
 
-const stableHashes = new WeakMap<Part, string>()
-
-function stableHash(part: Part): string {
-  const before = stableHashes.get(part)
-  if (before !== undefined) return before
-  const mark = digest("text", textOrWire(part).replace(datesAndTimes, "·"))
-  stableHashes.set(part, mark)
-  return mark
-}
+const stableHash = createPerObject((part: Part) => digest("text", textOrWire(part).replace(datesAndTimes, "·")))

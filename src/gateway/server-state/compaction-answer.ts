@@ -20,11 +20,12 @@ const usage = {
   total_tokens: 0,
 }
 
-type AnswerFacts = {
-  /** Makes the ids of this response unique. */
-  readonly seed: string
+export type AnswerFacts = {
+  /** The id of the exchange, which makes the ids of this response unique. */
+  readonly id: string
   readonly atMs: number
   readonly model?: string
+  readonly windowTokens?: number
 }
 
 const secondsOf = ({ atMs }: AnswerFacts): number => Math.floor(atMs / 1000)
@@ -32,7 +33,7 @@ const secondsOf = ({ atMs }: AnswerFacts): number => Math.floor(atMs / 1000)
 /** The response to `POST /v1/responses/compact`: the user's messages, then the compaction item that replaces the rest. */
 export function compactedResponse({ item, kept }: CompactedWhole, facts: AnswerFacts): OwnAnswer {
   const body = {
-    id: ownResponseId(facts.seed),
+    id: ownResponseId(facts.id),
     object: "response.compaction",
     created_at: secondsOf(facts),
     output: [...kept, item],
@@ -47,7 +48,7 @@ export function triggeredResponse({ item }: CompactedWhole, facts: AnswerFacts):
 }
 
 const responseOf = (facts: AnswerFacts, status: "in_progress" | "completed"): object => ({
-  id: ownResponseId(facts.seed),
+  id: ownResponseId(facts.id),
   object: "response",
   created_at: secondsOf(facts),
   status,
@@ -100,23 +101,19 @@ type CompactedWhole = {
   readonly receipt: Receipt
 }
 
-type CompactOptions = {
-  readonly model?: string
-  readonly windowTokens?: number
-  /** Do the user's messages precede the item, so that it need not contain them? */
-  readonly keepsUser: boolean
-}
-
 /** Token limit for the user messages before the item, counted from the newest: a list of all of them would grow with the conversation. */
 const keptTokens = 20_000
 
-/** Compact now, and put the compacted conversation into a compaction item. */
+/**
+ * Compact now, and put the compacted conversation into a compaction item. With `keepsUser`, the user's messages precede the item, so that
+ * it need not contain them.
+ */
 export async function compactWhole(
   session: Session,
   whole: FullHistory,
-  options: CompactOptions,
+  { model, windowTokens }: AnswerFacts,
+  keepsUser: boolean,
 ): Promise<CompactedWhole> {
-  const { model, windowTokens, keepsUser } = options
   const prepared = await session.prepare({
     format: "openai-responses",
     body: whole.text,

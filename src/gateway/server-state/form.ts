@@ -42,13 +42,10 @@ export function formOf(whole: FullHistory, wire: string): Form {
   if (request.format === "openai-responses") {
     return rest === undefined ? wholeForm(whole, wire) : heldForm(whole, out, rest)
   }
-  const isSame =
-    rest !== undefined &&
-    isList(
-      rest,
-      whole.expanded.flatMap(({ texts }) => texts),
-    )
-  return isSame ? { type: "send", body: request.wire, elements: () => out.elements } : { type: "unthreadable" }
+  const added = whole.expanded.flatMap(({ texts }) => texts)
+  return rest !== undefined && isList(rest, added)
+    ? { type: "send", body: request.wire, elements: () => out.elements }
+    : { type: "unthreadable" }
 }
 
 /** The full history with references written out, for a provider that does not have it or must not be asked for it. */
@@ -79,11 +76,8 @@ function restOf(
 function heldForm(whole: FullHistory, { elements, request: out }: Out, rest: readonly string[]): Form {
   const { request, expanded } = whole
   const list = collapsed(whole, rest)
-  const isOwn = isList(
-    list,
-    expanded.map(({ own }) => own),
-  )
-  const body = isOwn ? request.wire : withElements(request.format, request.wire, list)
+  const owns = expanded.map(({ own }) => own)
+  const body = isList(list, owns) ? request.wire : withElements(request.format, request.wire, list)
   return { type: "send", body: withSystem(request, body, out), elements: () => elements }
 }
 

@@ -62,35 +62,30 @@ const maxLosses = 2
 /** Limit on sessions for which rejected reasoning is remembered. */
 const maxRejections = 10_000
 
-/** The history that providers store for clients, as far as it passed through this gateway. */
-export type ServerState = Endings & {
-  /** Call when an outgoing call begins. Call the returned function when its response, if there was one, has been recorded. */
-  readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
-  /** Wait until the response that a request continues is recorded, if it is still being processed. */
-  readonly settle: (tenant: string, identity: Pick<Identity, "named">, request: ModelRequest) => Promise<void>
-  /** The request with its full history; undefined if that is not known here. */
-  readonly open: (belonging: Belonging, request: ModelRequest) => Promise<FullHistory | undefined>
-  /** Which reasoning the upstream rejected in this session after the messages around it had changed. */
-  readonly rejectedReasoning: (session: string) => RejectedReasoning | undefined
-  readonly noteRejectedReasoning: (session: string, rejectedReasoning: RejectedReasoning) => void
-  /** Store a response that the client may continue from. */
-  readonly remember: (belonging: Belonging, whole: FullHistory, answered: AnsweredRequest) => Promise<void>
-}
-
 type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
 
-export function createServerState({ store, onFault }: HeldDeps): ServerState {
+export type ServerState = ReturnType<typeof createServerState>
+
+/** The history that providers store for clients, as far as it passed through this gateway. */
+export function createServerState({ store, onFault }: HeldDeps) {
   const cache = createResponseCache()
   const arrivals = createArrivals()
   const rejectedReasoning = new Map<string, RejectedReasoning>()
   return {
     ...createEndings(),
-    rejectedReasoning: (session) => rejectedReasoning.get(session),
-    noteRejectedReasoning: (session, how) => {
+    /** Which reasoning the upstream rejected in this session after the messages around it had changed. */
+    rejectedReasoning: (session: string): RejectedReasoning | undefined => rejectedReasoning.get(session),
+    noteRejectedReasoning: (session: string, how: RejectedReasoning): void => {
       setNewest(rejectedReasoning, session, how, maxRejections)
     },
-    begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
-    settle: async (tenant, identity, { held, format }) => {
+    /** Call when an outgoing call begins. Call the returned function when its response, if there was one, has been recorded. */
+    begin: (tenant: string, format: Format): ArrivalEnd => arrivals.begin(`${format} ${tenant}`),
+    /** Wait until the response that a request continues is recorded, if it is still being processed. */
+    settle: async (
+      tenant: string,
+      identity: Pick<Identity, "named">,
+      { held, format }: ModelRequest,
+    ): Promise<void> => {
       if (held?.id === undefined) return
       const name = namesFor(tenant, identity).response(held.id)
       const isKnown = async () => (await orFallback(store.findAliases([name]), onFault, [])).length > 0
@@ -102,7 +97,8 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
         await sleep(waitMs)
       }
     },
-    open: async (belonging, request) => {
+    /** The request with its full history; undefined if that is not known here. */
+    open: async (belonging: Belonging, request: ModelRequest): Promise<FullHistory | undefined> => {
       const { held, format } = request
       if (!isKept(format)) return undefined
       const isChained = held?.type === "previous-response" || held?.type === "thread"
@@ -117,7 +113,8 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
         isLost: (item) => cache.isLost(id, item),
       })
     },
-    remember: async ({ tenant, session }, whole, answered) => {
+    /** Store a response that the client may continue from. */
+    remember: async ({ tenant, session }: Belonging, whole: FullHistory, answered: AnsweredRequest): Promise<void> => {
       const { id, messages } = answered.answer
       // A response that the provider does not store can be continued only if its request itself continues a stored one.
       if (!whole.stores && whole.before === undefined) return
@@ -183,7 +180,8 @@ async function readItems(
     return id !== undefined && cache.item(session.id, id) === undefined
   })
   if (!isMissing) return
-  cache.putItems(session.id, messageTexts(request.format, await allMessages(session)))
+  const messages = await messagesIn(session, Number.POSITIVE_INFINITY)
+  cache.putItems(session.id, messageTexts(request.format, [...messages.values()]))
   cache.noteRead(session.id)
 }
 
@@ -220,13 +218,7 @@ function settleCompactions(elements: readonly string[]): readonly string[] {
 }
 
 /** Sessions, by tenant, whose last response has ended and is not recorded yet. */
-type Endings = {
-  /** A response has ended; `work` records it. */
-  readonly ending: (tenant: string, session: string, work: () => Promise<void>) => Promise<void>
-  readonly ended: (tenant: string) => readonly string[]
-}
-
-export function createEndings(): Endings {
+export function createEndings() {
   const counts = new Map<string, Map<string, number>>()
   const add = (tenant: string, session: string, by: number): void => {
     const sessions = counts.get(tenant) ?? new Map<string, number>()
@@ -237,11 +229,12 @@ export function createEndings(): Endings {
     else counts.delete(tenant)
   }
   return {
-    ending: async (tenant, session, work) => {
+    /** A response has ended; `work` records it. */
+    ending: async (tenant: string, session: string, work: () => Promise<void>): Promise<void> => {
       add(tenant, session, 1)
       await work().finally(() => add(tenant, session, -1))
     },
-    ended: (tenant) => [...(counts.get(tenant)?.keys() ?? [])],
+    ended: (tenant: string): readonly string[] => [...(counts.get(tenant)?.keys() ?? [])],
   }
 }
 
@@ -275,22 +268,17 @@ async function messagesUpTo(store: Store, session: Session, entry: string): Prom
   const seq = seqOf(entry)
   const path = seq === undefined ? undefined : (await outlineOf(store, session.id)).path(seq)
   if (path === undefined || path.length === 0) return undefined
-  const wanted = new Set(path)
-  const found = (await messagesIn(session, path.at(-1) ?? 0)).filter(({ seq: at }) => wanted.has(at))
-  return found.length === path.length ? found.map(({ message }) => message) : undefined
+  const messages = await messagesIn(session, path.at(-1) ?? 0)
+  const found = path.flatMap((at) => messages.get(at) ?? [])
+  return found.length === path.length ? found : undefined
 }
 
-async function allMessages(session: Session): Promise<readonly Message[]> {
-  return (await messagesIn(session, Number.POSITIVE_INFINITY)).map(({ message }) => message)
-}
-
-type LoggedMessage = { readonly seq: number; readonly message: Message }
-
-async function messagesIn(session: Session, last: number): Promise<readonly LoggedMessage[]> {
-  const found: LoggedMessage[] = []
+/** The messages of a log up to an entry, by their places. */
+async function messagesIn(session: Session, last: number): Promise<ReadonlyMap<number, Message>> {
+  const found = new Map<number, Message>()
   for (let from = 1; from <= last; from += historyPage) {
     const page = await session.history({ from, limit: historyPage })
-    for (const { seq, message } of page) if (message !== undefined && seq <= last) found.push({ seq, message })
+    for (const { seq, message } of page) if (message !== undefined && seq <= last) found.set(seq, message)
     if (page.length < historyPage) break
   }
   return found
@@ -305,13 +293,7 @@ async function outlineOf(store: Store, session: string): Promise<Outline> {
   }
 }
 
-/** Responses that are not in the log yet. A client may continue from a response before its last bytes have been delivered and recorded. */
-type Arrivals = {
-  /** Call when an outgoing call begins whose response a client may continue. Call the returned function when it has been recorded. */
-  readonly begin: (tenant: string) => (id: string | undefined) => void
-  /** Resolves when the response with this id is recorded, when no response of the tenant is pending, or after `maxWaitMs`. */
-  readonly wait: (tenant: string, id: string) => Promise<void>
-}
+type ArrivalEnd = (id: string | undefined) => void
 
 /** The last event of a response and its log entry are milliseconds apart; a longer wait would be wasted on ids from elsewhere. */
 const maxWaitMs = 1000
@@ -320,7 +302,8 @@ const maxKnown = 10_000
 
 type Waiter = { readonly key: string; readonly tenant: string; readonly go: () => void }
 
-export function createArrivals(): Arrivals {
+/** Responses that are not in the log yet. A client may continue from a response before its last bytes have been delivered and recorded. */
+export function createArrivals() {
   const known = new Set<string>()
   const open = new Map<string, number>()
   const waiters = new Set<Waiter>()
@@ -341,7 +324,7 @@ export function createArrivals(): Arrivals {
     tell()
   }
   return {
-    begin: (tenant) => {
+    begin: (tenant: string): ArrivalEnd => {
       open.set(tenant, (open.get(tenant) ?? 0) + 1)
       let isOpen = true
       return (id) => {
@@ -349,7 +332,8 @@ export function createArrivals(): Arrivals {
         isOpen = false
       }
     },
-    wait: async (tenant, id) => {
+    /** Resolves when the response with this id is recorded, when no response of the tenant is pending, or after `maxWaitMs`. */
+    wait: async (tenant: string, id: string): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>()
       const waiter: Waiter = { key: keyOf(tenant, id), tenant, go: resolve }
       if (isOver(waiter)) return

@@ -1,12 +1,13 @@
 import type { Format, Message, ModelRequest, ModelResponse, Transcript, Wire } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { readErrorBody } from "../../model/too-long.ts"
 import type { SessionGuarding } from "../../session/record.ts"
 import type { Session } from "../../session/session.ts"
 import { decodeRequest, decodeResponse } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
 import { overlay } from "../../wire/json-write.ts"
 import {
+  type AnswerFacts,
   compactWhole,
   type OwnAnswer,
   threadUnsupported,
@@ -37,18 +38,11 @@ export type RefusedCall = Refused & {
   readonly isAboutLength: boolean
 }
 
-type InsteadFacts = {
-  readonly id: string
-  readonly atMs: number
-  readonly model?: string
-  readonly windowTokens?: number
-}
-
 /** Choose how to proceed after a refusal for a reason other than length; undefined if the client should see the refusal. */
 export async function insteadOf(
   { request, session, sent }: { readonly request: ModelRequest; readonly session: Session; readonly sent: Sent },
   refused: RefusedCall,
-  facts: InsteadFacts,
+  facts: AnswerFacts,
 ): Promise<Instead | undefined> {
   if (request.held?.type === "thread") {
     return refused.isTooLong ? { type: "answer", answer: threadUnsupported(`req_${facts.id}`) } : undefined
@@ -113,21 +107,16 @@ async function answerTrigger(
   request: ModelRequest,
   session: Session,
   sent: Sent,
-  facts: InsteadFacts,
+  facts: AnswerFacts,
 ): Promise<Instead | undefined> {
   const { whole } = sent
   if (whole === undefined) return undefined
-  const { model, windowTokens, id, atMs } = facts
-  const compacted = await compactWhole(session, withoutTrigger(whole), {
-    keepsUser: false,
-    ...present({ model, windowTokens }),
-  })
-  const answer = { seed: id, atMs, ...present({ model }) }
+  const compacted = await compactWhole(session, withoutTrigger(whole), facts, false)
   sent.isOther = true
   return {
     type: "answer",
-    answer: triggeredAnswer(compacted, answer, request.stream),
-    response: decodeResponse("openai-responses", JSON.stringify(triggeredResponse(compacted, answer))),
+    answer: triggeredAnswer(compacted, facts, request.stream),
+    response: decodeResponse("openai-responses", JSON.stringify(triggeredResponse(compacted, facts))),
   }
 }
 
@@ -182,21 +171,12 @@ export type RefusalKind = "previous-unknown" | "item-unknown" | "reasoning"
 
 /** An error body is a few lines; a longer body is something else. */
 const maxLength = 100_000
-const maxMessage = 4000
 
-type ErrorFields = { readonly code: string; readonly message: string; readonly param: string }
-
-function errorFieldsIn(body: string): ErrorFields {
-  const parsed = body.length > maxLength ? undefined : tryParse(body)
-  const outer = isObject(parsed) ? (parsed.error ?? parsed.detail ?? parsed) : body
-  const error = isObject(outer) ? outer : { message: outer }
-  const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, maxMessage) : "")
-  return { code: text(error.code), message: text(error.message), param: text(error.param) }
-}
+const errorOf = (format: Format, body: string) => readErrorBody(format, body.slice(0, maxLength))
 
 export function refusalKind(format: Format, { status, body }: Refused): RefusalKind | undefined {
   if (status !== 400 && status !== 404 && status !== 422) return undefined
-  const { code, message } = errorFieldsIn(body)
+  const { code, message } = errorOf(format, body)
   const words = message.toLowerCase()
   if (format === "openai-responses") {
     const isMissing = words.includes("not found") || words.includes("does not exist")
@@ -218,7 +198,7 @@ const rejectsReasoning = (text: string): boolean => hasSome(text, phrases.reason
 /** Does the refusal say that the upstream does not support compaction: no such endpoint, no such item type? */
 export function knowsNoCompaction({ status, body }: Refused): boolean {
   if (status === 405 || status === 501) return true
-  const { code, message, param } = errorFieldsIn(body)
+  const { code, message, param } = errorOf("openai-responses", body)
   if (status === 404) return code !== "model_not_found" && code !== "previous_response_not_found"
   if (status !== 400 && status !== 422) return false
   return `${message} ${param}`.includes("compaction") || body.slice(0, maxLength).includes("compaction_trigger")

@@ -1,23 +1,6 @@
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { ResponseChain } from "./whole.ts"
 
-/** In-memory cache of the conversations that providers store, by session. Everything important in it is in the log as well. */
-export type ResponseCache = {
-  readonly chain: (session: string, id: string) => ResponseChain | undefined
-  readonly putChain: (session: string, id: string, chain: ResponseChain) => void
-  readonly item: (session: string, id: string) => string | undefined
-  readonly putItems: (session: string, elements: readonly string[]) => void
-  /** Whether the provider has lost this item. */
-  readonly isLost: (session: string, id: string) => boolean
-  readonly noteLost: (session: string, ids: readonly string[]) => void
-  /** How often the provider did not have a response that it should have stored. */
-  readonly losses: (session: string) => number
-  readonly noteLoss: (session: string) => void
-  /** Whether the items of the session's log were loaded. */
-  readonly isRead: (session: string) => boolean
-  readonly noteRead: (session: string) => void
-}
-
 /** Size limit of the cache; the least recently used session is dropped first. */
 const maxBytes = 128 * 1024 * 1024
 /** Responses cached for each session: clients continue from the last one, and sometimes from one before it. */
@@ -41,7 +24,10 @@ const emptySession = (): CachedSession => ({
   isRead: false,
 })
 
-export function createResponseCache(): ResponseCache {
+export type ResponseCache = ReturnType<typeof createResponseCache>
+
+/** In-memory cache of the conversations that providers store, by session. Everything important in it is in the log as well. */
+export function createResponseCache() {
   const sessions = new Map<string, CachedSession>()
   let total = 0
   const use = (session: string): CachedSession => {
@@ -60,8 +46,8 @@ export function createResponseCache(): ResponseCache {
     }
   }
   return {
-    chain: (session, id) => sessions.get(session)?.chains.get(id),
-    putChain: (session, id, chain) => {
+    chain: (session: string, id: string): ResponseChain | undefined => sessions.get(session)?.chains.get(id),
+    putChain: (session: string, id: string, chain: ResponseChain): void => {
       const held = use(session)
       const before = held.chains.get(id)
       held.chains.set(id, chain)
@@ -72,8 +58,8 @@ export function createResponseCache(): ResponseCache {
         grow(held, -sizeOf(gone))
       }
     },
-    item: (session, id) => sessions.get(session)?.items.get(id),
-    putItems: (session, elements) => {
+    item: (session: string, id: string): string | undefined => sessions.get(session)?.items.get(id),
+    putItems: (session: string, elements: readonly string[]): void => {
       const held = use(session)
       for (const text of elements) {
         const id = itemId(text)
@@ -82,17 +68,20 @@ export function createResponseCache(): ResponseCache {
         grow(held, text.length)
       }
     },
-    isLost: (session, id) => sessions.get(session)?.lost.has(id) === true,
-    noteLost: (session, ids) => {
+    /** Whether the provider has lost this item. */
+    isLost: (session: string, id: string): boolean => sessions.get(session)?.lost.has(id) === true,
+    noteLost: (session: string, ids: readonly string[]): void => {
       const { lost } = use(session)
       for (const id of ids) lost.add(id)
     },
-    losses: (session) => sessions.get(session)?.losses ?? 0,
-    noteLoss: (session) => {
+    /** How often the provider did not have a response that it should have stored. */
+    losses: (session: string): number => sessions.get(session)?.losses ?? 0,
+    noteLoss: (session: string): void => {
       use(session).losses++
     },
-    isRead: (session) => sessions.get(session)?.isRead === true,
-    noteRead: (session) => {
+    /** Whether the items of the session's log were loaded. */
+    isRead: (session: string): boolean => sessions.get(session)?.isRead === true,
+    noteRead: (session: string): void => {
       use(session).isRead = true
     },
   }

@@ -1,5 +1,4 @@
 import type { StackOptions } from "../../session/stack/stack-options.ts"
-import type { IncomingCall } from "../fast-path/fast-path.ts"
 import { fitsPattern } from "./upstream.ts"
 
 /** The calls that get a stack, by patterns in which `*` stands for any text. A missing field matches every call. */
@@ -16,12 +15,7 @@ export type StackMatch = {
 export type StackRule = { readonly when?: StackMatch; readonly stack: StackOptions }
 
 /** The properties of a call that rules are matched against. */
-type StackQuestion = {
-  readonly model?: string | undefined
-  readonly client?: string | undefined
-  readonly agent?: string | undefined
-  readonly tenant?: string | undefined
-}
+type StackQuestion = { readonly [Name in "model" | "client" | "agent" | "tenant"]?: string | undefined }
 
 /** The stack of the first matching rule. A call without a value that a rule asks for does not match it. */
 export function chooseStack(rules: readonly StackRule[], asked: StackQuestion): StackOptions | undefined {
@@ -38,10 +32,15 @@ export function chooseStack(rules: readonly StackRule[], asked: StackQuestion): 
   return found?.stack
 }
 
+type StackedCall = Pick<StackQuestion, "model" | "tenant"> & {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly own: Pick<StackQuestion, "agent">
+}
+
 /** The stack of a call; its model is in the URL path or in the body. */
 export const stackOfCall = (
   rules: readonly StackRule[] | undefined,
-  { model, headers, own, tenant }: Pick<IncomingCall, "model" | "headers" | "own" | "tenant">,
+  { model, headers, own, tenant }: StackedCall,
   modelInBody: string | undefined,
 ): StackOptions | undefined =>
   rules === undefined

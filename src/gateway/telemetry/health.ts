@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Operator } from "../../guard/operator/operator.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
@@ -20,15 +21,6 @@ type ProbedStore = Pick<Store, "head" | "putAliases">
 /** The response to a probe: JSON without addresses, paths or error texts. */
 type HealthAnswer = { readonly status: number; readonly body: string }
 
-type Health = {
-  /** Is the process alive? */
-  readonly live: () => HealthAnswer
-  /** Should it receive requests? */
-  readonly ready: () => Promise<HealthAnswer>
-  /** Call when a request found damaged data in the store. */
-  readonly noteDamage: () => void
-}
-
 /** The part that is not ready, and its problem code. */
 type Reason = { readonly part: "gateway" | "store" | "operator"; readonly code: string }
 
@@ -44,12 +36,15 @@ const damageHoldsMs = 300_000
 /** The name used by write probes. It contains a space, which no session id may have. */
 const probeName = "readiness probe"
 
-export function createHealth({ store, operator, closing, version, ...rest }: HealthDeps): Health {
+export function createHealth({ store, operator, closing, version, ...rest }: HealthDeps) {
   const probe = createStoreProbe(store, rest)
   return {
+    /** Call when a request found damaged data in the store. */
     noteDamage: probe.noteDamage,
-    live: () => ({ status: 200, body: JSON.stringify({ status: "ok", version }) }),
-    ready: async () => {
+    /** Is the process alive? */
+    live: (): HealthAnswer => ({ status: 200, body: JSON.stringify({ status: "ok", version }) }),
+    /** Should it receive requests? */
+    ready: async (): Promise<HealthAnswer> => {
       const reasons: Reason[] = []
       if (closing()) reasons.push({ part: "gateway", code: "closing" })
       const trouble = await probe.ask()
@@ -67,19 +62,11 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
   }
 }
 
-type ProbeOptions = Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">
-
-type StoreProbe = {
-  /** The problem code of the store, if there is one. */
-  readonly ask: () => Promise<string | undefined>
-  readonly noteDamage: () => void
-}
-
 /** Probe the store. One probe runs at a time: no second one joins a probe that hangs. */
 function createStoreProbe(
   store: ProbedStore,
-  { now = Date.now, probeLimitMs = usualProbeLimitMs, onStore = () => {} }: ProbeOptions,
-): StoreProbe {
+  { now = Date.now, probeLimitMs = usualProbeLimitMs, onStore }: Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">,
+) {
   const holds = (atMs: number | undefined, ms: number): boolean =>
     // If the clock was set back, an old result must not count as new.
     atMs !== undefined && Math.abs(now() - atMs) < ms
@@ -104,34 +91,25 @@ function createStoreProbe(
     }
   }
   const ask = async (): Promise<string | undefined> => {
-    const used = hanging ? "store-late" : await within(probeLimitMs, use(), "store-late")
+    const late = "store-late"
+    const used = hanging ? late : await Promise.race([use(), sleep(probeLimitMs, late, { ref: false })])
     const code = used ?? (holds(damagedMs, damageHoldsMs) ? "store-corrupt" : undefined)
     known = { atMs: now(), code }
-    onStore(code === undefined)
+    onStore?.(code === undefined)
     return code
   }
   return {
-    noteDamage: () => {
+    noteDamage: (): void => {
       damagedMs = now()
       known = undefined
     },
-    ask: () => {
+    /** The problem code of the store, if there is one. */
+    ask: (): Promise<string | undefined> => {
       if (known !== undefined && holds(known.atMs, answerHoldsMs)) return Promise.resolve(known.code)
       asking ??= ask().finally(() => {
         asking = undefined
       })
       return asking
     },
-  }
-}
-
-/** What the work comes to, or `late` if that takes longer than the limit. */
-export async function within<Value>(limitMs: number, work: Promise<Value>, late: Value): Promise<Value> {
-  const timeout = Promise.withResolvers<Value>()
-  const timer = setTimeout(() => timeout.resolve(late), limitMs)
-  try {
-    return await Promise.race([work, timeout.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

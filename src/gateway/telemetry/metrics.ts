@@ -13,18 +13,10 @@ type MetricsOptions = {
   readonly readProcess?: () => ProcessFigures
 }
 
-/** The Prometheus metrics of the gateway: numbers, and names of models, tools and upstreams. */
-export type Metrics = {
-  readonly observe: (record: ExchangeRecord) => void
-  readonly sessionEvent: (event: SessionEvent) => void
-  readonly requestsInFlight: (count: number) => void
-  readonly pendingApprovals: (count: number) => void
-  readonly storeUp: (up: boolean) => void
-  /** All metrics in the Prometheus text format (`expositionType`). */
-  readonly render: () => string
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics({ now = Date.now, version = "0", readProcess }: MetricsOptions = {}): Metrics {
+/** The Prometheus metrics of the gateway: numbers, and names of models, tools and upstreams. */
+export function createMetrics({ now = Date.now, version = "0", readProcess }: MetricsOptions = {}) {
   const registry = createRegistry()
   const named = registerBy(registry)
   const startedMs = now()
@@ -38,14 +30,15 @@ export function createMetrics({ now = Date.now, version = "0", readProcess }: Me
   const sessionEvent = countEvents(named)
   const tellProcess = readProcess === undefined ? () => {} : processGauges(named, readProcess)
   return {
-    observe: (record) => {
+    observe: (record: ExchangeRecord): void => {
       for (const count of counts) count(record)
     },
     sessionEvent,
-    requestsInFlight: (count) => inFlight.set(count),
-    pendingApprovals: (count) => approvals.set(count),
-    storeUp: (up) => store.set(up ? 1 : 0),
-    render: () => {
+    requestsInFlight: (count: number): void => inFlight.set(count),
+    pendingApprovals: (count: number): void => approvals.set(count),
+    storeUp: (up: boolean): void => store.set(up ? 1 : 0),
+    /** All metrics in the Prometheus text format (`expositionType`). */
+    render: (): string => {
       tellProcess()
       return registry.render()
     },
@@ -115,18 +108,16 @@ function countEvents({ counter, measured }: Named): (event: SessionEvent) => voi
 /** Limit on the sessions counted; an outage with more is an outage all the same. */
 const maxSessions = 10_000
 
-type DegradedSessions = { readonly take: (event: SessionEvent) => void; readonly count: () => number }
-
 /** The sessions with entries that the store does not have yet. */
-export function createDegradedSessions(limit: number = maxSessions): DegradedSessions {
+export function createDegradedSessions(limit: number = maxSessions) {
   const degraded = new Set<string>()
   return {
-    take: (event) => {
+    take: (event: SessionEvent): void => {
       if (event.type === "durability-degraded" && degraded.size < limit) degraded.add(event.session)
       const saved = event.type === "entries-appended" && event.durable
       if (saved || event.type === "durability-restored") degraded.delete(event.session)
     },
-    count: () => degraded.size,
+    count: (): number => degraded.size,
   }
 }
 

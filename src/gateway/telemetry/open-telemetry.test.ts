@@ -4,6 +4,7 @@ import { promisify } from "node:util"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { type Collector, startCollector } from "../../../test/fixtures/gateway/collector.ts"
 import { judgedCall, sampleRecord, secretWords } from "../../../test/fixtures/gateway/sample-record.ts"
+import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "./open-telemetry.ts"
 
@@ -45,7 +46,7 @@ const attributes = (...pairs: readonly (readonly [string, unknown])[]) =>
 async function sent(records: readonly ExchangeRecord[], traceparent?: string): Promise<Collector> {
   const at = await collector()
   const telemetry = await open(at.url, { headers: { "x-key": "k" }, serviceName: "mill", serviceVersion: "9" })
-  for (const record of records) telemetry.observe(record, traceparent === undefined ? {} : { traceparent })
+  for (const record of records) telemetry.observe({ ...record, ...present({ traceparent }) })
   await telemetry.close()
   return at
 }

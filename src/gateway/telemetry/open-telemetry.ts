@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Meter, Tracer } from "@opentelemetry/api"
-import type { SpanExporter } from "@opentelemetry/sdk-trace"
 import { HoldfastError, loadOptional, refuseOption } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { within } from "./health.ts"
+import instruments from "./instruments.json" with { type: "json" }
 import { type Attributes, type GenAiCall, modelCallOf, serversOf } from "./model-call.ts"
 import { createLabelValues } from "./registry.ts"
 
@@ -28,8 +28,8 @@ export type OpenTelemetryOptions = {
 
 /** Spans and metrics of model calls, sent in the background. No content of a conversation is in them. */
 export type Telemetry = {
-  /** Never throws and never waits. `traceparent` is the client's W3C trace header. */
-  readonly observe: (record: ExchangeRecord, context?: { readonly traceparent?: string }) => void
+  /** Never throws and never waits. */
+  readonly observe: (record: ExchangeRecord) => void
   /** Send pending data, for at most three seconds. Never throws. */
   readonly close: () => Promise<void>
 }
@@ -57,19 +57,19 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
   const [servers, modelNames] = [serversOf(options.upstreams ?? []), createLabelValues()]
   let closed: Promise<void> | undefined
   return {
-    observe: (record, { traceparent } = {}) => {
+    observe: (record) => {
       if (closed !== undefined) return
       try {
         const call = modelCallOf(record, servers, modelNames)
         if (call === undefined) return
-        makeSpan(call, record, traceparent)
+        makeSpan(call, record)
         measure(call, record)
       } catch (error) {
         onFault(error)
       }
     },
     close: () => {
-      closed ??= within(closeLimitMs, providers.shutdown().then(nothing, nothing), undefined)
+      closed ??= Promise.race([providers.shutdown().then(nothing), sleep(closeLimitMs, undefined, { ref: false })])
       return closed
     },
   }
@@ -101,13 +101,11 @@ export function limitReports(tell: (error: unknown) => void, now: () => number =
   }
 }
 
-type SpanMaker = (call: GenAiCall, record: ExchangeRecord, traceparent: string | undefined) => void
-
 /** One span for each model call, from the client's request to the end of the response, below the client's span if that is known. */
-function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): SpanMaker {
+function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer) {
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api
-  return ({ name, attributes, sent, errorType }, record, traceparent) => {
-    const parent = parseTraceparent(traceparent)
+  return ({ name, attributes, sent, errorType }: GenAiCall, record: ExchangeRecord): void => {
+    const parent = parseTraceparent(record.traceparent)
     const above =
       parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
     const endMs = record.atMs + Math.max(0, record.totalMs)
@@ -179,62 +177,33 @@ function deniedEvent({ callId, tool, enforced, verdict }: ExchangeRecord["judged
 const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power)
 const secondBounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100)
 
+type InstrumentName = keyof typeof instruments
+
 /** Records model calls in a meter: the instruments of the conventions, and our own. */
 function createCallInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
-  const parts = [conventionInstruments(meter), ownInstruments(meter)]
-  return (call, record) => {
-    for (const tell of parts) tell(call, record)
-  }
-}
-
-function conventionInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
-  const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>
-    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } })
-  const usage = histogram(
-    "gen_ai.client.token.usage",
-    "{token}",
-    "Number of input and output tokens used.",
-    tokenBounds,
-  )
-  const duration = histogram("gen_ai.client.operation.duration", "s", "GenAI operation duration.", secondBounds)
-  const firstChunk = histogram(
-    "gen_ai.client.operation.time_to_first_chunk",
-    "s",
-    "Time to receive the first chunk of a stream.",
-    secondBounds,
-  )
-  return ({ dimensions, errorType, sent }, record) => {
-    if (!sent) return
-    const { totalMs, firstByteMs, stream, usage: used } = record
-    duration.record(totalMs / 1000, errorType === undefined ? dimensions : { ...dimensions, "error.type": errorType })
-    if (stream && firstByteMs !== undefined) firstChunk.record(firstByteMs / 1000, dimensions)
-    if (used === undefined) return
-    usage.record(used.inputTokens, { ...dimensions, "gen_ai.token.type": "input" })
-    usage.record(used.outputTokens, { ...dimensions, "gen_ai.token.type": "output" })
-  }
-}
-
-function ownInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
-  const counter = (name: string, unit: string, description: string) => meter.createCounter(name, { unit, description })
-  const requests = counter("holdfast.requests", "{request}", "Model calls, by how they were handled and ended.")
-  const cached = counter("holdfast.cache.tokens", "{token}", "Input tokens read from and written to providers' caches.")
-  const compactions = counter("holdfast.compactions", "{compaction}", "Compactions, by remedy.")
-  const judged = counter("holdfast.guard.calls", "{call}", "Tool calls that were judged, by decision.")
-  const context = meter.createHistogram("holdfast.context.tokens", {
-    unit: "{token}",
-    description: "Sizes of the contexts that were sent.",
-    advice: { explicitBucketBoundaries: tokenBounds },
-  })
-  const prepare = meter.createHistogram("holdfast.prepare.duration", {
-    unit: "s",
-    description: "Time from a request until it was sent upstream.",
-    advice: { explicitBucketBoundaries: [0.0005, 0.001, 0.0025, 0.005, ...secondBounds] },
-  })
+  const counter = (name: InstrumentName) => meter.createCounter(name, instruments[name])
+  const histogram = (name: InstrumentName, explicitBucketBoundaries: number[]) =>
+    meter.createHistogram(name, { ...instruments[name], advice: { explicitBucketBoundaries } })
+  const used = histogram("gen_ai.client.token.usage", tokenBounds)
+  const duration = histogram("gen_ai.client.operation.duration", secondBounds)
+  const firstChunk = histogram("gen_ai.client.operation.time_to_first_chunk", secondBounds)
+  const context = histogram("holdfast.context.tokens", tokenBounds)
+  const prepare = histogram("holdfast.prepare.duration", [0.0005, 0.001, 0.0025, 0.005, ...secondBounds])
+  const requests = counter("holdfast.requests")
+  const cached = counter("holdfast.cache.tokens")
+  const compactions = counter("holdfast.compactions")
+  const judged = counter("holdfast.guard.calls")
   const toolNames = createLabelValues()
-  return ({ sent }, record) => {
-    const { usage, receipt, trace } = record
+  return ({ dimensions, errorType, sent }, record) => {
+    const { usage, receipt, trace, firstByteMs } = record
+    if (sent) {
+      duration.record(record.totalMs / 1000, { ...dimensions, ...present({ "error.type": errorType }) })
+      if (record.stream && firstByteMs !== undefined) firstChunk.record(firstByteMs / 1000, dimensions)
+      if (usage !== undefined) used.record(usage.inputTokens, { ...dimensions, "gen_ai.token.type": "input" })
+      if (usage !== undefined) used.record(usage.outputTokens, { ...dimensions, "gen_ai.token.type": "output" })
+      prepare.record(record.preparedMs / 1000)
+    }
     requests.add(1, { "holdfast.how": record.how, "holdfast.ending": record.ending })
-    if (sent) prepare.record(record.preparedMs / 1000)
     if (receipt !== undefined) context.record(receipt.contextTokens)
     if (usage !== undefined) cached.add(usage.cacheReadTokens, { kind: "read" })
     if (usage !== undefined) cached.add(usage.cacheWriteTokens, { kind: "write" })
@@ -253,8 +222,6 @@ type ProviderOptions = {
   readonly onUnsent: (reason: string) => void
 }
 
-type Providers = { readonly tracer: Tracer; readonly meter: Meter; readonly shutdown: () => Promise<unknown> }
-
 /** Some megabytes of spans while an endpoint is unavailable; more are dropped. */
 const maxWaitingSpans = 2048
 /** Spans serialized at once, which blocks the event loop: about 3 ms for this many, measured on one slow core. */
@@ -268,11 +235,11 @@ const maxSpanEvents = 32
 const maxSeries = 1000
 
 /** Use separate providers and set nothing global, so that a program around the gateway keeps its own. */
-function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions): Providers {
-  const { trace, resources } = packages
+function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions) {
+  const { trace, resources, metrics, traceExporter, metricExporter } = packages
   const resource = resources.defaultResource().merge(resources.resourceFromAttributes(options.service))
   const processor = new trace.BatchSpanProcessor({
-    exporter: openSpanExporter(packages, options),
+    exporter: noting(new traceExporter.OTLPTraceExporter(exporterOptions(options, "traces")), options),
     maxQueueSize: maxWaitingSpans,
     maxExportBatchSize: batchSpans,
     scheduledDelayMillis: spanDelayMs,
@@ -283,8 +250,13 @@ function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions
     spanProcessors: [processor],
     spanLimits: { attributeValueLengthLimit: maxValueLength, eventCountLimit: maxSpanEvents },
   })
-  const reader = openMetricReader(packages, options)
-  const meters = new packages.metrics.MeterProvider({ resource, readers: [reader] })
+  const reader = new metrics.PeriodicExportingMetricReader({
+    exporter: noting(new metricExporter.OTLPMetricExporter(exporterOptions(options, "metrics")), options),
+    exportIntervalMillis: metricIntervalMs,
+    exportTimeoutMillis: Math.min(options.sendLimitMs, metricIntervalMs),
+    cardinalityLimits: { default: maxSeries },
+  })
+  const meters = new metrics.MeterProvider({ resource, readers: [reader] })
   return {
     tracer: tracers.getTracer("holdfast"),
     meter: meters.getMeter("holdfast"),
@@ -305,23 +277,22 @@ const reasonOf = (error: unknown): string => {
   return `${error.name} ${code}`.trim().slice(0, 100)
 }
 
-type ExportResult = { readonly code: number; readonly error?: Error }
+type Exporter<Data> = {
+  export: (data: Data, done: (result: { readonly code: number; readonly error?: Error }) => void) => void
+}
 
-/** Report what could not be sent, and go on. */
-const noteUnsent =
-  <Result extends ExportResult>({ onUnsent }: ProviderOptions, done: (result: Result) => void) =>
-  (result: Result): void => {
-    if (result.code !== 0) onUnsent(reasonOf(result.error))
-    done(result)
-  }
-
-function openSpanExporter({ traceExporter }: OpenTelemetryPackages, options: ProviderOptions): SpanExporter {
-  const exporter = new traceExporter.OTLPTraceExporter(exporterOptions(options, "traces"))
-  return {
-    export: (spans, done) => exporter.export(spans, noteUnsent(options, done)),
-    forceFlush: () => exporter.forceFlush(),
-    shutdown: () => exporter.shutdown(),
-  }
+/** The exporter, which reports what could not be sent, and goes on. */
+function noting<Data, Kind extends Exporter<Data>>(
+  exporter: Kind & Exporter<Data>,
+  { onUnsent }: ProviderOptions,
+): Kind {
+  const send = exporter.export.bind(exporter)
+  exporter.export = (data, done) =>
+    send(data, (result) => {
+      if (result.code !== 0) onUnsent(reasonOf(result.error))
+      done(result)
+    })
+  return exporter
 }
 
 const exporterOptions = ({ url, headers, sendLimitMs }: ProviderOptions, signal: string) => ({
@@ -331,22 +302,6 @@ const exporterOptions = ({ url, headers, sendLimitMs }: ProviderOptions, signal:
   // As many batches as a full queue has when it is flushed at the end.
   concurrencyLimit: maxWaitingSpans / batchSpans + 1,
 })
-
-function openMetricReader({ metrics, metricExporter }: OpenTelemetryPackages, options: ProviderOptions) {
-  const exporter = new metricExporter.OTLPMetricExporter(exporterOptions(options, "metrics"))
-  return new metrics.PeriodicExportingMetricReader({
-    exporter: {
-      export: (figures, done) => exporter.export(figures, noteUnsent(options, done)),
-      forceFlush: () => exporter.forceFlush(),
-      shutdown: () => exporter.shutdown(),
-      selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
-      selectAggregation: (type) => exporter.selectAggregation(type),
-    },
-    exportIntervalMillis: metricIntervalMs,
-    exportTimeoutMillis: Math.min(options.sendLimitMs, metricIntervalMs),
-    cardinalityLimits: { default: maxSeries },
-  })
-}
 
 type OpenTelemetryPackages = Awaited<ReturnType<typeof importAll>>
 

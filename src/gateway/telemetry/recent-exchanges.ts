@@ -50,52 +50,39 @@ type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 /** The fields of an exchange record noted so far; unknown ones are missing. */
 type RecordFields = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
+export type RequestLog = ReturnType<typeof openRequestLog>
+
 /** The log of one exchange in progress. It is added to the recent exchanges once, at its end. */
-export type RequestLog = {
-  readonly id: string
-  readonly noted: RecordFields
-  /** The request is sent upstream; listeners are told. */
-  readonly begin: (known: Pick<BegunExchange, "session" | "model">) => void
-  /** The request was sent; the first byte of the response was relayed. */
-  readonly sent: () => void
-  readonly firstByte: () => void
-  readonly close: (ending: ExchangeRecord["ending"], status: number) => void
-}
-
-type RequestLogDeps = {
-  readonly recentExchanges: RecentExchanges
-  readonly now: () => number
-  /** A monotonic clock in milliseconds, for durations. */
-  readonly clock: () => number
-}
-
 export function openRequestLog(
-  { recentExchanges, now, clock }: RequestLogDeps,
+  recentExchanges: RecentExchanges,
+  atMs: number,
   id: string,
   method: string,
   path: string,
-): RequestLog {
-  const atMs = now()
-  const start = clock()
+) {
+  const startMs = performance.now()
+  const sinceStart = (): number => performance.now() - startMs
   const noted: RecordFields = {}
   let closed = false
   return {
     id,
     noted,
-    begin: (known) => {
+    /** The request is sent upstream; listeners are told. */
+    begin: (known: Pick<BegunExchange, "session" | "model">): void => {
       const { tenant = "none", client, project } = noted
       recentExchanges.begin({ id, atMs, tenant, ...present({ client, project }), ...known })
     },
-    sent: () => {
-      noted.preparedMs ??= clock() - start
+    /** The request was sent; the first byte of the response was relayed. */
+    sent: (): void => {
+      noted.preparedMs ??= sinceStart()
     },
-    firstByte: () => {
-      noted.firstByteMs ??= clock() - start
+    firstByte: (): void => {
+      noted.firstByteMs ??= sinceStart()
     },
-    close: (ending, status) => {
+    close: (ending: ExchangeRecord["ending"], status: number): void => {
       if (closed) return
       closed = true
-      const totalMs = clock() - start
+      const totalMs = sinceStart()
       recentExchanges.add({
         tenant: "none",
         method,

@@ -1,17 +1,3 @@
-type MetricCounter = { readonly add: (amount: number, ...values: readonly string[]) => void }
-type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
-type Histogram = { readonly observe: (value: number) => void }
-
-/** The metrics of a process, in order of creation. */
-export type Registry = {
-  readonly counter: (name: string, help: string, labels?: readonly string[]) => MetricCounter
-  readonly gauge: (name: string, help: string, labels?: readonly string[]) => Gauge
-  /** A value that is read when the metrics are rendered; undefined if there is none yet. */
-  readonly measured: (name: string, help: string, read: () => number | undefined) => void
-  readonly histogram: (name: string, help: string, bounds: readonly number[]) => Histogram
-  readonly render: () => string
-}
-
 /** Values by label values, one map level for each label, so that a lookup builds no key. */
 type Level = { readonly next: Map<string, Level>; value: number }
 
@@ -46,7 +32,10 @@ function* samplesIn(
 /** Ignore values that are not amounts, so that sums stay valid. */
 const isAmount = (value: number): boolean => value >= 0 && value < Infinity
 
-export function createRegistry(): Registry {
+export type Registry = ReturnType<typeof createRegistry>
+
+/** The metrics of a process, in order of creation. */
+export function createRegistry() {
   const families: MetricFamily[] = []
   const addLabelled = (family: Omit<MetricFamily, "samples">, labels: readonly string[]): Level => {
     const top = newLevel()
@@ -54,48 +43,49 @@ export function createRegistry(): Registry {
     return top
   }
   return {
-    counter: (name, help, labels = []) => {
+    counter: (name: string, help: string, labels: readonly string[] = []) => {
       const top = addLabelled({ name, help, type: "counter" }, labels)
       // A counter without labels starts at 0, so that its first increment is visible.
       if (labels.length === 0) top.value = 0
       return {
-        add: (amount, ...values) => {
+        add: (amount: number, ...values: readonly string[]): void => {
           if (!isAmount(amount)) return
           const level = find(top, values)
           level.value = (Number.isNaN(level.value) ? 0 : level.value) + amount
         },
       }
     },
-    gauge: (name, help, labels = []) => {
+    gauge: (name: string, help: string, labels: readonly string[] = []) => {
       const top = addLabelled({ name, help, type: "gauge" }, labels)
       return {
-        set: (value, ...values) => {
+        set: (value: number, ...values: readonly string[]): void => {
           find(top, values).value = value
         },
       }
     },
-    measured: (name, help, read) => {
+    /** A value that is read when the metrics are rendered; undefined if there is none yet. */
+    measured: (name: string, help: string, read: () => number | undefined): void => {
       const samples = (): readonly MetricSample[] => {
         const value = read()
         return value === undefined ? [] : [{ labels: [], value }]
       }
       families.push({ name, help, type: "gauge", samples })
     },
-    histogram: (name, help, bounds) => {
+    histogram: (name: string, help: string, bounds: readonly number[]) => {
       const { samples, observe } = createHistogram(bounds)
       families.push({ name, help, type: "histogram", samples })
       return { observe }
     },
-    render: () => writeExposition(families),
+    render: (): string => writeExposition(families),
   }
 }
 
-function createHistogram(bounds: readonly number[]): Histogram & Pick<MetricFamily, "samples"> {
+function createHistogram(bounds: readonly number[]) {
   const counts = new Float64Array(bounds.length + 1)
   let sum = 0
   return {
-    samples: () => bucketSamples(bounds, counts, sum),
-    observe: (value) => {
+    samples: (): Iterable<MetricSample> => bucketSamples(bounds, counts, sum),
+    observe: (value: number): void => {
       if (!isAmount(value)) return
       let at = 0
       while (at < bounds.length && value > (bounds[at] ?? Infinity)) at += 1

@@ -1,4 +1,4 @@
-import { describe, HoldfastError, unlessProblem } from "../../message/errors.ts"
+import { describe, problemOrThrow, unlessProblem } from "../../message/errors.ts"
 import { type Format, type ModelRequest, type Wire, wireText } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type RecallArguments, recallPage } from "../../session/recall.ts"
@@ -136,8 +136,7 @@ export async function answerRecall(session: Pick<Session, "recall">, input: unkn
     const { recall } = session
     return { text: await recallPage(args, { recall, maxCharacters: maxPage, tool: recallName }), failed: false }
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    const { sentence, next } = describe(error.problem)
+    const { sentence, next } = describe(problemOrThrow(error))
     return { text: `${sentence} ${next}`.toWellFormed(), failed: true }
   }
 }
@@ -150,7 +149,7 @@ function readArguments(input: unknown): RecallArguments | string {
     return "The handle is missing or invalid. Copy all of it from the place where the text was left out. Nothing was fetched."
   }
   const counts: Record<string, number | undefined> = {}
-  for (const [name, least] of [...lineNames, ["skipCharacters", 0] as const]) {
+  for (const [name, least] of leastCounts) {
     const count = countOf(input[name])
     if (count === "none" || (count !== undefined && count < least)) {
       return `${name} must be an integer of at least ${least}. Nothing was fetched.`
@@ -162,10 +161,7 @@ function readArguments(input: unknown): RecallArguments | string {
   return { handle, ...present({ fromLine, toLine, skipCharacters, find }) }
 }
 
-const lineNames = [
-  ["fromLine", 1],
-  ["toLine", 1],
-] as const
+const leastCounts = Object.entries({ fromLine: 1, toLine: 1, skipCharacters: 0 })
 
 /** Models sometimes write a number as a string, or null for an omitted argument. */
 function countOf(value: unknown): number | undefined | "none" {

@@ -144,11 +144,10 @@ const inner: Readonly<Partial<Record<Format, string>>> = {
 
 /** The usage in a response, or in one event of a stream. */
 export function usageOfText(format: Format, text: string): RoundUsage | undefined {
-  if (!text.includes(field[format])) return undefined
-  const body = tryParse(text)
+  const body = text.includes(field[format]) ? tryParse(text) : undefined
   if (!isObject(body)) return undefined
-  const holder = isObject(body[inner[format] ?? ""]) ? body[inner[format] ?? ""] : body
-  const usage = isObject(holder) ? holder[field[format]] : undefined
+  const within = body[inner[format] ?? ""]
+  const usage = (isObject(within) ? within : body)[field[format]]
   return isObject(usage) ? usage : undefined
 }
 
@@ -164,13 +163,13 @@ export function withUsage(format: Format, text: string, usage: RoundUsage): stri
     : overlay(wireText(text), told)
 }
 
-/** Counts one round of a stream, and adds the earlier rounds to the events that tell its usage. */
-type UsageAdder = { readonly add: (event: SseEvent) => SseEvent; readonly counted: () => RoundUsage | undefined }
+type UsageAdder = ReturnType<typeof createUsageAdder>
 
-export function createUsageAdder(format: Format, earlier: RoundUsage | undefined): UsageAdder {
+/** Counts one round of a stream, and adds the earlier rounds to the events that tell its usage. */
+export function createUsageAdder(format: Format, earlier: RoundUsage | undefined) {
   let own: RoundUsage | undefined
   return {
-    add: (event) => {
+    add: (event: SseEvent): SseEvent => {
       const usage = usageOfText(format, event.data)
       if (usage === undefined) return event
       // An event may only say what changed since the last one.
@@ -178,7 +177,7 @@ export function createUsageAdder(format: Format, earlier: RoundUsage | undefined
       const sum = earlier === undefined ? undefined : sumUsage(earlier, own)
       return sum === undefined ? event : replaceData(event, withUsage(format, event.data, sum))
     },
-    counted: () => sumUsage(earlier, own),
+    counted: (): RoundUsage | undefined => sumUsage(earlier, own),
   }
 }
 

@@ -1,6 +1,6 @@
 import { guardEvents } from "../../guard/guard-stream.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
-import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { HoldfastError, type Problem, problemOrThrow } from "../../message/errors.ts"
 import type { Format, StopReason } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { collectEnd, collectStep } from "../../wire/collect.ts"
@@ -102,8 +102,7 @@ async function sendNext(
     const reply = await send(body)
     return "events" in reply && reply.status < 300 ? reply : { problem: await problemIn(reply) }
   } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return { problem: error.problem }
+    return { problem: problemOrThrow(error) }
   }
 }
 
@@ -129,17 +128,7 @@ export function upstreamProblem(status: number, text: string): Problem {
 }
 
 /** Writes all rounds of an exchange as one stream. */
-type RoundWriter = {
-  readonly write: (event: StreamEvent) => readonly SseEvent[]
-  /** Write buffered events: no more of their wire event follows. */
-  readonly flush: () => readonly SseEvent[]
-  /** Call before a later stream: its events no longer match their original positions, so their original bytes are not reused. */
-  readonly join: () => void
-  /** End the stream with an error in its format. */
-  readonly fail: (problem: Problem) => readonly SseEvent[]
-}
-
-function createRoundWriter(format: Format, framing: StreamFraming): RoundWriter {
+function createRoundWriter(format: Format, framing: StreamFraming) {
   let state = startEncode(format)
   let elements = 0
   const framed = (event: SseEvent): SseEvent => {
@@ -148,6 +137,7 @@ function createRoundWriter(format: Format, framing: StreamFraming): RoundWriter 
     if (event.type === "event") elements++
     return raw === event.raw ? event : { ...event, raw }
   }
+  /** Write buffered events: no more of their wire event follows. */
   const flush = (): readonly SseEvent[] => {
     const [next, written] = encodeEnd(state)
     state = next
@@ -155,15 +145,17 @@ function createRoundWriter(format: Format, framing: StreamFraming): RoundWriter 
   }
   return {
     flush,
-    write: (event) => {
+    write: (event: StreamEvent): readonly SseEvent[] => {
       const [next, written] = encodeStep(state, event)
       state = next
       return written.map(framed)
     },
-    join: () => {
+    /** Call before a later stream: its events no longer match their original positions, so their original bytes are not reused. */
+    join: (): void => {
       state = { ...state, intact: false }
     },
-    fail: (problem) => {
+    /** End the stream with an error in its format. */
+    fail: (problem: Problem): readonly SseEvent[] => {
       const waiting = flush()
       const numbered = format === "openai-responses" ? { sequence: sequenceOf(state) } : {}
       const clientEvents = streamError(format, problem, { ...numbered, ...present({ responseId: state.start?.id }) })

@@ -112,6 +112,7 @@ async function nextOf(
   return bodyAfter({ answer, denied, recall }, sent, format)
 }
 
+/** The last response with the texts of earlier rounds, and with a text in place of each recall that was not answered. */
 function lastText(
   format: Format,
   came: string,
@@ -119,8 +120,14 @@ function lastText(
   earlier: readonly Message[],
 ): string {
   if (shown === answer && earlier.length === 0) return came
-  const text = openCalls(shown).length > 0 ? besideText : usedUpText
-  const written = wholeAnswer(shown, { earlier, words: Array.from({ length: recalls }, () => text) })
+  const hasCalls = openCalls(shown).length > 0
+  const stop = shown.stop === "tool-calls" && !hasCalls ? "end" : shown.stop
+  const ownParts = Array.from({ length: recalls }, () => textPart(format, hasCalls ? besideText : usedUpText))
+  const messages =
+    format === "openai-responses"
+      ? [...earlier, ...withItem(shown.messages, ownParts)]
+      : oneMessage(shown, earlier, ownParts)
+  const written = responseWire({ ...shown, messages, stop }, stop !== shown.stop)
   if (written === undefined) throw new HoldfastError({ code: "part-unwritable", part: "tool-call", format })
   return written
 }
@@ -138,27 +145,6 @@ function withoutRecallParts(response: ModelResponse): ModelResponse {
 }
 
 const isRecallPart = (part: Part): boolean => part.type === "tool-call" && isRecall(part)
-
-/** Content to add to the last response. */
-type AddedContent = {
-  /** Messages of earlier rounds, oldest first. */
-  readonly earlier: readonly Message[]
-  /** Text that replaces recalls that were not answered. */
-  readonly words: readonly string[]
-}
-
-/** The last response with the messages of earlier rounds, as JSON of its format; undefined if the response has no wire text. */
-function wholeAnswer(last: ModelResponse, { earlier, words }: AddedContent): string | undefined {
-  const { format } = last
-  const left = openCalls(last).length
-  const stop = last.stop === "tool-calls" && left === 0 ? "end" : last.stop
-  const ownParts = words.map((text) => textPart(format, text))
-  const messages =
-    format === "openai-responses"
-      ? [...earlier, ...withItem(last.messages, ownParts)]
-      : oneMessage(last, earlier, ownParts)
-  return responseWire({ ...last, messages, stop }, stop !== last.stop)
-}
 
 const isCall = (part: Part): boolean => part.type === "tool-call"
 
