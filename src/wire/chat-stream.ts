@@ -1,7 +1,7 @@
 import type { Problem } from "../message/errors.ts"
 import type { ModelResponse, Usage, Wire } from "../message/message.ts"
 import { readChatResponse } from "./chat.ts"
-import { choiceOf, hasMore, knownCallFields, knownFields, readChunk } from "./chat-stream-read.ts"
+import { choiceOf, hasMore, knownCallFields, knownFields, readChunk, readDone } from "./chat-stream-read.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
@@ -114,6 +114,7 @@ function gatherElement(list: readonly unknown[], element: unknown): readonly unk
 export const chatStream: StreamCodec = {
   format: "openai-chat",
   read: readChunk,
+  readDone,
   readEnd: (state) => (state.stop === undefined ? [] : [endOf(state)]),
   rewrite: rewriteChunk,
   write: (state, event) => [state, writeChunks(state, event)],

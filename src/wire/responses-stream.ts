@@ -7,9 +7,10 @@ import {
   isObject,
   type Json,
   member,
+  memberOf,
+  requireObjectIn,
   readJson,
   refuseJson,
-  requireObject,
   requireString,
   stringIn,
   wireOf,
@@ -21,84 +22,63 @@ import {
   type Begun,
   type Collected,
   closePart,
-  type DecodeState,
   type EncodeState,
-  endOf,
+  type EventReading,
   errorNames,
-  errorOf,
   feedPart,
   indexOf,
   invalid,
   isClientPart,
-  type OpenPart,
   openPart,
   type PartDraft,
-  pieces,
-  type Read,
+  type PartStart,
   requirePart,
   type StreamCodec,
   type StreamEvent,
-  type StreamStatement,
-  stopPiece,
-  usagePieces,
+  say,
+  sayEnd,
+  sayError,
+  sayStart,
+  sayStop,
+  sayText,
+  sayUsage,
   type WrittenEvent,
   type WrittenPart,
   writtenPart,
 } from "./stream.ts"
 
-/** The deltas that feed an item, and what they feed it with. */
-const deltas: ReadonlyMap<string, "text-delta" | "reasoning-delta" | "input-delta"> = new Map([
-  ["response.output_text.delta", "text-delta"],
-  ["response.refusal.delta", "text-delta"],
-  ["response.reasoning_summary_text.delta", "reasoning-delta"],
-  ["response.reasoning_text.delta", "reasoning-delta"],
-  ["response.function_call_arguments.delta", "input-delta"],
-  ["response.custom_tool_call_input.delta", "input-delta"],
+const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> = new Map([
+  ["response.created", (reading, json) => readStart(reading, requireObjectIn(json, "response"))],
+  ["response.output_text.delta", (reading, json) => readDelta(reading, json, "text-delta")],
+  ["response.refusal.delta", (reading, json) => readDelta(reading, json, "text-delta")],
+  ["response.reasoning_summary_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
+  ["response.reasoning_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
+  ["response.function_call_arguments.delta", (reading, json) => readDelta(reading, json, "input-delta")],
+  ["response.custom_tool_call_input.delta", (reading, json) => readDelta(reading, json, "input-delta")],
+  ["response.output_item.added", (reading, json) => openPart(reading, keyOf(json), begun(requireObjectIn(json, "item")))],
+  ["response.output_item.done", readDone],
+  ["response.completed", readEnd],
+  ["response.incomplete", readEnd],
+  ["response.failed", (reading, json) => sayError(reading, member(requireObjectIn(json, "response"), "error"))],
+  ["error", (reading, json) => sayError(reading, member(json, "error") ?? json)],
 ])
 
 /** What one event says. Each output item is a part; event types that we do not know are relayed. */
-function read(state: DecodeState, sse: SseEvent): Read {
-  const json = requireObject(readJson(sse.data, "response"))
-  const type = stringIn(json, "type") ?? sse.name ?? ""
-  const delta = deltas.get(type)
-  if (delta !== undefined) return readDelta(state, json, delta)
-  switch (type) {
-    case "response.created":
-      return readStart(state, responseIn(json))
-    case "response.output_item.added":
-      return readAdded(state, json)
-    case "response.output_item.done":
-      return readDone(state, json)
-    case "response.completed":
-    case "response.incomplete":
-      return readEnd(state, responseIn(json))
-    case "response.failed":
-      return [{ ...state, closed: true }, pieces(errorOf(member(responseIn(json), "error")))]
-    case "error":
-      return [{ ...state, closed: true }, pieces(errorOf(member(json, "error") ?? json))]
-    default:
-      return [state, pieces({ type: "other", ...present({ index: state.open.get(keyIn(json))?.start.index }) })]
-  }
+function read(reading: EventReading, json: Json, name = ""): void {
+  const readType = readers.get(stringIn(json, "type") ?? name)
+  const part = reading.state.open.get(String(countIn(json, "output_index")))
+  if (readType === undefined) say(reading, { type: "other", ...present({ index: part?.start.index }) })
+  else readType(reading, json)
 }
 
-const responseIn = (json: Json): Json =>
-  requireObject(member(json, "response") ?? refuseJson(json, "an object", "response"))
-
-const keyIn = (json: Json): string => String(countIn(json, "output_index"))
 const keyOf = (json: Json): string =>
   String(countIn(json, "output_index") ?? refuseJson(json, "a whole number", "output_index"))
 
-function readStart(state: DecodeState, response: Json): Read {
-  if (state.started) return [state, []]
-  const names = {
-    id: stringIn(response, "id"),
-    model: stringIn(response, "model"),
-    createdAt: countIn(response, "created_at"),
-  }
-  return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
+function readStart(reading: EventReading, response: Json): void {
+  if (reading.state.started) return
+  const createdAt = countIn(response, "created_at")
+  sayStart(reading, { id: stringIn(response, "id"), model: stringIn(response, "model"), createdAt })
 }
-
-const itemIn = (json: Json): Json => requireObject(member(json, "item") ?? refuseJson(json, "an object", "item"))
 
 /** An item is whatever the reader of whole answers takes it for. */
 function begun(item: Json): Begun {
@@ -110,65 +90,57 @@ function begun(item: Json): Begun {
   return { part: part?.type === "reasoning" ? "reasoning" : "other" }
 }
 
-function readAdded(state: DecodeState, json: Json): Read {
-  const [next, start] = openPart(state, keyOf(json), begun(itemIn(json)))
-  return [next, pieces(start)]
-}
-
-function readDelta(state: DecodeState, json: Json, type: "text-delta" | "reasoning-delta" | "input-delta"): Read {
+function readDelta(reading: EventReading, json: Json, type: "text-delta" | "reasoning-delta" | "input-delta"): void {
   const key = keyOf(json)
-  const open = requirePart(state, key)
+  const { index } = requirePart(reading, key).start
   const text = requireString(json, "delta")
-  return [feedPart(state, key, open), pieces({ type, index: open.start.index, text })]
+  feedPart(reading, key)
+  say(reading, { type, index, text })
 }
 
 /** What was not streamed is told when the item is done: an item may come whole, without a delta or even a beginning. */
-function readDone(state: DecodeState, json: Json): Read {
+function readDone(reading: EventReading, json: Json): void {
   const key = keyOf(json)
-  const item = itemIn(json)
-  const known = state.open.get(key)
+  const item = requireObjectIn(json, "item")
+  const known = reading.state.open.get(key)
   const whole = begun(item)
   const { parts } = readMessage(item, [])
-  if (known !== undefined && !isSame(whole, known)) throw invalid(state, "the item that began", "another")
-  const [opened, start] = known === undefined ? openPart(state, key, whole) : [state, known.start]
-  const open: OpenPart = known ?? { start, fed: false }
-  const said: StreamStatement[] = known === undefined ? [start] : []
-  if (!open.fed) said.push(...wholeContent(item, parts, open))
-  const seal = stringIn(item, "encrypted_content")
-  if (start.part === "reasoning" && seal !== undefined) {
-    said.push({ type: "signature-delta", index: start.index, signature: seal })
-  }
-  return [closePart(opened, key), pieces(...said, { type: "part-end", index: start.index })]
+  if (known !== undefined && !isSame(whole, known.start)) throw invalid(reading.state, "the item that began", "another")
+  const start = known?.start ?? openPart(reading, key, whole)
+  if (known?.fed !== true) sayWhole(reading, item, parts, start)
+  const seal = start.part === "reasoning" ? stringIn(item, "encrypted_content") : undefined
+  if (seal !== undefined) say(reading, { type: "signature-delta", index: start.index, signature: seal })
+  closePart(reading, key)
 }
 
 /** A call keeps its id and name: one that changes them could pass a check as one tool and run as another. */
-function isSame(begun: Begun, { start }: OpenPart): boolean {
+function isSame(begun: Begun, start: PartStart): boolean {
   if (begun.part !== "tool-call" || start.part !== "tool-call") return begun.part === start.part
   return begun.callId === start.callId && begun.tool === start.tool && begun.kind === start.kind
 }
 
-function wholeContent(item: Json, parts: readonly Part[], { start }: OpenPart): readonly StreamStatement[] {
-  const { index } = start
-  if (start.part === "tool-call") {
-    const input = ["arguments", "input", "action", "operation"].flatMap((name) => member(item, name) ?? [])[0]
-    if (input === undefined) return []
-    return [{ type: "input-delta", index, text: typeof input.value === "string" ? input.value : wireOf(input) }]
+function sayWhole(reading: EventReading, item: Json, parts: readonly Part[], { index, part }: PartStart): void {
+  if (part === "tool-call") {
+    const input = memberOf(item, ["arguments", "input", "action", "operation"])
+    if (input === undefined) return
+    const text = typeof input.value === "string" ? input.value : wireOf(input)
+    say(reading, { type: "input-delta", index, text })
+    return
   }
-  const texts = parts.flatMap((part) => (part.type === "text" || part.type === "reasoning" ? part.text : []))
-  const text = texts.join("")
-  if (text === "" || start.part === "other") return []
-  return [{ type: start.part === "text" ? "text-delta" : "reasoning-delta", index, text }]
+  const text = parts.flatMap((one) => (one.type === "text" || one.type === "reasoning" ? one.text : [])).join("")
+  if (text !== "" && part !== "other") sayText(reading, part, index, text)
 }
 
 /** A backend may leave the finished answer's output out; whether it calls tools is known from what was streamed. */
-function readEnd(state: DecodeState, response: Json): Read {
-  const [counted, said] = usagePieces(state, readResponsesUsage(member(response, "usage")))
+function readEnd(reading: EventReading, json: Json): void {
+  const response = requireObjectIn(json, "response")
+  sayUsage(reading, readResponsesUsage(member(response, "usage")))
   const output = member(response, "output")
   const listed = output !== undefined && Array.isArray(output.value) && output.value.length > 0
-  const items = listed ? elements(output) : state.calls > 0 ? [readJson(someCall, "response")] : []
+  const items = listed ? elements(output) : reading.state.calls > 0 ? [readJson(someCall, "response")] : []
   const messages = items.map((item) => readMessage(item, []))
-  const [stopped, stop] = stopPiece(counted, responsesStop(response, messages))
-  return [{ ...stopped, closed: true }, pieces(...said, stop, endOf(stopped))]
+  sayStop(reading, responsesStop(response, messages))
+  sayEnd(reading)
 }
 
 /** Stands for the calls that were streamed: all that matters is that there was one. */

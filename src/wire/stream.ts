@@ -126,8 +126,10 @@ export type DecodeState = {
 }
 
 /** One statement of an SSE event, and the index in its list that it was read from. */
-export type WireStatement = { readonly said: StreamStatement; readonly slot?: number }
-export type Read = readonly [DecodeState, readonly WireStatement[]]
+export type WireStatement = { readonly said: StreamStatement; readonly slot: number | undefined }
+
+/** An SSE event while it is read: the state so far, what the event said so far, and the index in its list that is being read. */
+export type EventReading = { state: DecodeState; readonly said: WireStatement[]; slot: number | undefined }
 
 /** An unfinished part while a stream is written. */
 export type WrittenPart = {
@@ -200,8 +202,10 @@ export type Collected = {
 /** How one format streams. The file of every format has these functions. */
 export type StreamCodec = {
   readonly format: Format
-  /** Read an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
-  readonly read: (state: DecodeState, sse: SseEvent) => Read
+  /** Read the JSON of an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
+  readonly read: (reading: EventReading, json: Json, name: string | undefined) => void
+  /** Read `[DONE]`, where the format has it. Some proxies end streams of every format with it: elsewhere it says nothing. */
+  readonly readDone?: (reading: EventReading) => void
   /** What the end of the connection means, if no closing event came before it. */
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Write what is kept of one SSE event over its original text. The state already includes these events. */
@@ -224,33 +228,43 @@ export type Begun =
 
 const clientKinds: ReadonlySet<CallKind> = new Set(["function", "custom", "other", "approval"])
 
+/** Note what the SSE event says. */
+export function say({ said, slot }: EventReading, ...statements: readonly StreamStatement[]): void {
+  for (const one of statements) said.push({ said: one, slot })
+}
+
 /** Open the part that the wire calls `key`. */
-export function openPart(
-  state: DecodeState,
-  key: string,
-  begun: Begun,
-  input?: OpenPart["input"],
-): readonly [DecodeState, PartStart] {
+export function openPart(reading: EventReading, key: string, begun: Begun, input?: OpenPart["input"]): PartStart {
+  const { state } = reading
   if (state.open.has(key)) throw invalid(state, "a part that has not begun", "one that has")
   const start: PartStart = { type: "part-start", index: state.parts, ...begun }
   const open = new Map(state.open).set(key, { start, fed: false, ...present({ input }) })
   const calls = state.calls + (begun.part === "tool-call" && clientKinds.has(begun.kind) ? 1 : 0)
-  return [{ ...state, parts: state.parts + 1, calls, open }, start]
+  reading.state = { ...state, parts: state.parts + 1, calls, open }
+  say(reading, start)
+  return start
 }
 
-export function closePart(state: DecodeState, key: string): DecodeState {
-  const open = new Map(state.open)
+/** End an open part. */
+export function closePart(reading: EventReading, key: string): void {
+  const { index } = requirePart(reading, key).start
+  const open = new Map(reading.state.open)
   open.delete(key)
-  return { ...state, open }
+  reading.state = { ...reading.state, open }
+  say(reading, { type: "part-end", index })
 }
 
 /** Record that content has arrived, so that the input of the opening event is not used instead. */
-export function feedPart(state: DecodeState, key: string, part: OpenPart): DecodeState {
-  return part.fed ? state : { ...state, open: new Map(state.open).set(key, { ...part, fed: true }) }
+export function feedPart(reading: EventReading, key: string, input?: OpenPart["input"]): void {
+  const { state } = reading
+  const part = requirePart(reading, key)
+  if (part.fed && input === undefined) return
+  const open = new Map(state.open).set(key, { ...part, fed: true, ...present({ input }) })
+  reading.state = { ...state, open }
 }
 
 /** The open part of that name. Throws a Problem if there is none. */
-export function requirePart(state: DecodeState, key: string): OpenPart {
+export function requirePart({ state }: EventReading, key: string): OpenPart {
   const part = state.open.get(key)
   if (part === undefined) throw invalid(state, "a part that has begun", "one that has not")
   return part
@@ -263,33 +277,47 @@ export const isClientPart = (start: PartStart): boolean =>
 export const invalid = ({ after }: DecodeState, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "stream-invalid", event: after, expected, found })
 
-export const pieces = (...said: readonly StreamStatement[]): readonly WireStatement[] =>
-  said.map((one) => ({ said: one }))
-
-export function stopPiece(state: DecodeState, stop: StopReason): readonly [DecodeState, StreamStatement] {
-  return [
-    { ...state, stop },
-    { type: "response-stop", stop },
-  ]
+type StartNames = {
+  readonly id: string | undefined
+  readonly model: string | undefined
+  readonly createdAt?: number | undefined
 }
 
-export function usagePieces(
-  state: DecodeState,
-  usage: Usage | undefined,
-): readonly [DecodeState, readonly StreamStatement[]] {
-  return usage === undefined ? [state, []] : [{ ...state, usage }, [{ type: "usage", usage }]]
+export function sayStart(reading: EventReading, names: StartNames): void {
+  reading.state = { ...reading.state, started: true }
+  say(reading, { type: "response-start", ...present(names) })
+}
+
+/** More of a text or of reasoning. */
+export const sayText = (reading: EventReading, part: "text" | "reasoning", index: number, text: string): void =>
+  say(reading, { type: part === "text" ? "text-delta" : "reasoning-delta", index, text })
+
+export function sayStop(reading: EventReading, stop: StopReason): void {
+  reading.state = { ...reading.state, stop }
+  say(reading, { type: "response-stop", stop })
+}
+
+export function sayUsage(reading: EventReading, usage: Usage | undefined): void {
+  if (usage === undefined) return
+  reading.state = { ...reading.state, usage }
+  say(reading, { type: "usage", usage })
+}
+
+/** The response is complete. */
+export function sayEnd(reading: EventReading): void {
+  say(reading, endOf(reading.state))
+  reading.state = { ...reading.state, closed: true }
 }
 
 export function endOf({ stop, usage }: DecodeState): StreamStatement {
   return { type: "response-end", stop: stop ?? "other", ...present({ usage }) }
 }
 
-/** An error object of any provider. */
-export function errorOf(error: Json | undefined): StreamStatement {
+/** An error object of any provider, which ends the stream. */
+export function sayError(reading: EventReading, error: Json | undefined): void {
   const type = stringIn(error, "type") ?? stringIn(error, "code") ?? stringIn(error, "status") ?? "error"
   const message = stringIn(error, "message") ?? (typeof error?.value === "string" ? error.value : "no message")
-  return {
-    type: "error",
-    problem: { code: "upstream-error", type, message, ...present({ status: countIn(error, "code") }) },
-  }
+  const status = present({ status: countIn(error, "code") })
+  say(reading, { type: "error", problem: { code: "upstream-error", type, message, ...status } })
+  reading.state = { ...reading.state, closed: true }
 }
