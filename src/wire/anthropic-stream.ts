@@ -29,6 +29,7 @@ import {
   openPart,
   type PartDraft,
   type PartStart,
+  type KeptOfEvent,
   requirePart,
   type StreamCodec,
   type StreamEvent,
@@ -41,6 +42,8 @@ import {
   sayUsage,
   stopNames,
   type WrittenEvent,
+  wireJson,
+  writtenPart,
 } from "./stream.ts"
 
 const readers: ReadonlyMap<string | undefined, (reading: EventReading, json: Json) => void> = new Map([
@@ -139,19 +142,13 @@ function readMessageDelta(reading: EventReading, json: Json): void {
 // KeptOfEvent events
 
 /** Number the block anew and say the stop that is left; everything else stays as it came. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const [first] = kept
-  const sse = first?.wire?.sse
-  if (first === undefined || sse === undefined) return [state, []]
-  const body = readJson(sse.data, "response")
+function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
   const type = stringIn(body, "type") ?? sse.name
   if (type === "message_start") return [state, kept.some((event) => event === state.start) ? [sse] : []]
   if (type === "message_delta") return [state, rewriteStop(sse, body, kept)]
-  const index = indexOf(first)
-  if (index === undefined) return [state, [sse]]
-  const part = state.open.get(index)
-  if (part === undefined) return [state, []]
-  return [state, [replaceData(sse, overlay(wireOf(body), { index: write(part.index) }))]]
+  if (indexOf(first) === undefined) return [state, [sse]]
+  const part = writtenPart(state, first)
+  return [state, part === undefined ? [] : [replaceData(sse, overlay(wireOf(body), { index: write(part.index) }))]]
 }
 
 function rewriteStop(sse: SseEvent, body: Json, kept: readonly StreamEvent[]): readonly SseEvent[] {
@@ -182,7 +179,7 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
     case "error":
       return [named("error", { error: write(errorNames(event.problem, "api_error")) })]
     default: {
-      const part = state.open.get(event.index)
+      const part = writtenPart(state, event)
       return part === undefined ? [] : writePartEvent(part.index, event)
     }
   }
@@ -221,16 +218,9 @@ function blockOf(start: PartStart): Wire {
 }
 
 function messageOf({ start, usage }: EncodeState): Wire {
-  const { id, model } = start ?? {}
-  const fields = {
-    id: id ?? "msg_holdfast",
-    type: "message",
-    role: "assistant",
-    model: model ?? "unknown",
-    content: [],
-  }
-  const rest = { stop_reason: null, stop_sequence: null }
-  return wireText(`${JSON.stringify({ ...fields, ...rest }).slice(0, -1)},"usage":${usageOf(usage)}}`)
+  const { id = "msg_holdfast", model = "unknown" } = start ?? {}
+  const named = { id, type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null }
+  return overlay(write(named), { usage: usageOf(usage) })
 }
 
 /** Anthropic counts cached input beside the uncached. */
@@ -252,8 +242,7 @@ function assemble({ parts }: Collected): ModelResponse {
 
 /** The block as it began, with what came for it laid over it. */
 function blockFrom(draft: PartDraft): Wire {
-  const began = eventOf(draft.start)
-  const block = member(began, "content_block")
+  const block = member(wireJson(draft.start), "content_block")
   const base = block === undefined ? blockOf(draft.start) : wireOf(block)
   const deltas = draft.others.flatMap((event) => deltaOf(event) ?? [])
   const citations = deltas.flatMap((delta) => citationOf(delta) ?? [])
@@ -275,7 +264,7 @@ function contentOf({ start, text, input, signature }: PartDraft, type: string | 
 /** The very text that was streamed, numbers and all; text that is no JSON stays readable as a string. */
 const inputOf = (text: string): Wire => (tryParse(text) === undefined ? write(text) : wireText(text.trim()))
 
-const deltaOf = (event: StreamEvent): Json | undefined => member(eventOf(event), "delta")
+const deltaOf = (event: StreamEvent): Json | undefined => member(wireJson(event), "delta")
 
 /** Citations gather in a list. */
 function citationOf(delta: Json): Wire | undefined {
@@ -292,9 +281,6 @@ function fieldsOf(delta: Json): Fields {
   }
   return fields
 }
-
-const eventOf = ({ wire }: StreamEvent): Json | undefined =>
-  wire === undefined ? undefined : readJson(wire.sse.data, "response")
 
 /** Anthropic Messages with `stream: true`: closed by `message_stop`. */
 export const anthropicStream: StreamCodec = {

@@ -15,7 +15,7 @@ import {
   tryParse,
   wireOf,
 } from "./json.ts"
-import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject, writeOptional } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
@@ -31,6 +31,7 @@ import {
   isClientPart,
   openPart,
   type PartDraft,
+  type KeptOfEvent,
   type StreamCodec,
   type StreamEvent,
   say,
@@ -42,6 +43,7 @@ import {
   stopNames,
   type WrittenEvent,
   type WrittenPart,
+  wireJson,
   writtenPart,
 } from "./stream.ts"
 
@@ -159,27 +161,19 @@ function beginning(state: DecodeState, part: Json): { readonly part: Begun; read
 // KeptOfEvent events
 
 /** Keep of the chunk what is left: its parts, the stop that holds, the id that the answer began with. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const wire = kept[0]?.wire
-  if (wire === undefined) return [state, []]
+function rewrite(state: EncodeState, { sse, body: chunk, first, kept }: KeptOfEvent): WrittenEvent {
   const left = kept.filter((event) => hasChunk(state, event))
-  const idle = left.every(({ type }) => type === "usage") && wire.pieces > kept.length
+  const idle = left.every(({ type }) => type === "usage") && (first.wire?.pieces ?? 0) > kept.length
   if (left.length === 0 || idle) return [state, []]
-  const chunk = readJson(wire.sse.data, "response")
-  const candidates = member(chunk, "candidates")
-  const candidate = candidateOf(chunk)
+  const candidates = elements(member(chunk, "candidates"))
   const { id } = state.start ?? {}
   const fields: Fields = {
     ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: write(id) }),
-    ...(candidates === undefined || candidate === undefined
+    ...(candidateOf(chunk) === undefined
       ? {}
-      : {
-          candidates: writeList(
-            elements(candidates).map((one, n) => (n === 0 ? rewriteCandidate(one, left) : wireOf(one))),
-          ),
-        }),
+      : { candidates: writeList(candidates.map((one, n) => (n === 0 ? rewriteCandidate(one, left) : wireOf(one)))) }),
   }
-  return [state, [replaceData(wire.sse, overlay(wireOf(chunk), fields))]]
+  return [state, [replaceData(sse, overlay(wireOf(chunk), fields))]]
 }
 
 function rewriteCandidate(candidate: Json, left: readonly StreamEvent[]): Wire {
@@ -231,26 +225,19 @@ function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input"
   const args = isObject(tryParse(input)) ? wireText(input) : write({})
   const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: write(start.callId) }
   const call = writeObject({ ...id, name: write(start.tool), args })
-  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: write(signature) }) })
+  return writeObject({ functionCall: call, thoughtSignature: writeOptional(signature) })
 }
 
 /** A chunk in the envelope that the answer began with. */
 function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage: Fields = {}): SseEvent {
   const content = writeObject({ parts: writeList([part]), role: write("model") })
   const candidates = writeList([writeObject({ content, ...finish, index: write(0) })])
-  if (start?.wire !== undefined) {
-    const began = wireOf(readJson(start.wire.sse.data, "response"))
-    return createSseEvent(overlay(began, { candidates, usageMetadata: undefined, ...usage }))
-  }
+  const began = wireJson(start)
+  if (began !== undefined)
+    return createSseEvent(overlay(wireOf(began), { candidates, usageMetadata: undefined, ...usage }))
   const { id, model } = start ?? {}
-  return createSseEvent(
-    writeObject({
-      candidates,
-      ...usage,
-      ...(model === undefined ? {} : { modelVersion: write(model) }),
-      ...(id === undefined ? {} : { responseId: write(id) }),
-    }),
-  )
+  const named = { modelVersion: writeOptional(model), responseId: writeOptional(id) }
+  return createSseEvent(writeObject({ candidates, ...usage, ...named }))
 }
 
 function usageFields(usage: Usage | undefined): Fields {
@@ -313,7 +300,7 @@ function partFrom(draft: PartDraft): Wire {
   return overlay(began === undefined ? undefined : wireOf(began), { text: write(text), ...thought, ...seal })
 }
 
-function partIn({ wire }: StreamEvent): Json | undefined {
-  if (wire?.slot === undefined) return undefined
-  return partsOf(candidateOf(readJson(wire.sse.data, "response")))[wire.slot]
+function partIn(event: StreamEvent): Json | undefined {
+  const [chunk, slot] = [wireJson(event), event.wire?.slot]
+  return chunk === undefined || slot === undefined ? undefined : partsOf(candidateOf(chunk))[slot]
 }

@@ -32,6 +32,7 @@ import {
   openPart,
   type PartDraft,
   type PartStart,
+  type KeptOfEvent,
   requirePart,
   type StreamCodec,
   type StreamEvent,
@@ -44,6 +45,7 @@ import {
   sayUsage,
   type WrittenEvent,
   type WrittenPart,
+  wireJson,
   writtenPart,
 } from "./stream.ts"
 
@@ -187,7 +189,7 @@ function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState
 
 /** The response object as the answer began with it, or the least that clients look for. */
 function responseOf({ start }: EncodeState, fields: Fields): Wire {
-  const began = start?.wire === undefined ? undefined : member(readJson(start.wire.sse.data, "response"), "response")
+  const began = member(wireJson(start), "response")
   if (began !== undefined) return overlay(wireOf(began), fields)
   const { id = "resp_holdfast", model = "unknown", createdAt = 0 } = start ?? {}
   const least = { id, object: "response", created_at: createdAt, status: "", error: null, incomplete_details: null }
@@ -348,13 +350,9 @@ export function sequenceOf({ sequence, last }: EncodeState): number {
 }
 
 /** Number events and items anew, and let the finished answer list what was really sent. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const [first] = kept
-  const sse = first?.wire?.sse
-  if (first === undefined || sse === undefined || !isLeft(state, kept)) return [state, []]
-  const body = readJson(sse.data, "response")
-  const index = indexOf(first)
-  const part = index === undefined ? undefined : state.open.get(index)
+function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
+  if (!isLeft(state, first, kept)) return [state, []]
+  const part = writtenPart(state, first)
   const stop = kept.find((event) => event.type === "response-stop")
   const response = member(body, "response")
   const name = stop === undefined ? undefined : endName(stop.stop, stringIn(body, "type"))
@@ -377,15 +375,12 @@ function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent
 }
 
 /** A part that never began goes unmentioned, an answer begins once, and its end is not told twice over by its usage. */
-function isLeft(state: EncodeState, kept: readonly StreamEvent[]): boolean {
-  const [first] = kept
-  if (first === undefined) return false
+function isLeft(state: EncodeState, first: StreamEvent, kept: readonly StreamEvent[]): boolean {
   if (first.type === "response-start") return first === state.start
   if (first.type === "usage" || first.type === "response-stop") {
     return kept.some((event) => event.type === "response-end")
   }
-  const index = indexOf(first)
-  return index === undefined || state.open.has(index)
+  return indexOf(first) === undefined || writtenPart(state, first) !== undefined
 }
 
 /** The closing event for that stop, where the one that came says another. */
@@ -431,7 +426,7 @@ function itemOfEvent(end: SseEvent): Wire {
 
 /** The finished answer with the items that were streamed, for what it lists itself may be nothing or no longer true. */
 function assemble({ parts, start, end }: Collected): ModelResponse {
-  const finished = bodyMember(end, "response")
+  const finished = member(wireJson(end), "response")
   const base = finished !== undefined && isObject(finished.value) ? wireOf(finished) : write({})
   const id = start?.id === undefined ? {} : { id: write(start.id) }
   const body = overlay(base, { ...id, output: writeList(parts.map(itemFrom)) })
@@ -441,14 +436,8 @@ function assemble({ parts, start, end }: Collected): ModelResponse {
 
 /** The item when it was done; if it never was, or is ours, what came for it. */
 function itemFrom(draft: PartDraft, index: number): Wire {
-  const done = bodyMember(draft.end, "item")
+  const done = member(wireJson(draft.end), "item")
   if (done !== undefined) return wireOf(done)
-  const began = bodyMember(draft.start, "item")
-  const id =
-    began !== undefined && isObject(began.value) && typeof began.value.id === "string" ? began.value.id : undefined
+  const id = stringIn(member(wireJson(draft.start), "item"), "id")
   return itemOf({ ...draft, index, call: 0 }, id ?? `item_${index}`, true)
-}
-
-function bodyMember(event: StreamEvent | undefined, name: string): Json | undefined {
-  return event?.wire === undefined ? undefined : member(readJson(event.wire.sse.data, "response"), name)
 }

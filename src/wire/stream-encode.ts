@@ -1,6 +1,7 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
+import { readJson } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
 import { type EncodeState, type StreamEvent, type WrittenEvent, type WrittenPart, writtenPart } from "./stream.ts"
 
@@ -47,17 +48,22 @@ function flush(state: EncodeState): WrittenEvent {
 }
 
 function relay(state: EncodeState, group: readonly StreamEvent[]): WrittenEvent {
-  const wire = group[0]?.wire
-  if (wire === undefined) return [state, []]
+  const [first] = group
+  if (first?.wire === undefined) return [state, []]
+  const { wire } = first
   const { sse } = wire
   const intact = state.intact && wire.place === state.count && group.length === wire.pieces
   const counted = group.reduce(track, { ...state, intact, count: state.count + 1 })
   const changed = group.some((event) => event.type === "response-stop" && event.stop !== event.wire?.stop)
   const readable = sse.type === "event" && /^\s*\{/.test(sse.data) && !group.some(({ type }) => type === "error")
   const asItCame = !readable || (intact && !changed)
-  const [next, events] = asItCame ? ([counted, [sse]] as const) : streamCodecs[state.format].rewrite(counted, group)
+  const { rewrite, isNumbered } = streamCodecs[state.format]
+  const relayed = { sse, first, kept: group }
+  const [next, events]: WrittenEvent = asItCame
+    ? [counted, [sse]]
+    : rewrite(counted, { ...relayed, body: readJson(sse.data, "response") })
   const same = intact && events.length === 1 && events[0] === sse
-  const passed = same && readable && streamCodecs[state.format].isNumbered(sse) ? { ...next, last: sse } : next
+  const passed = same && readable && isNumbered(sse) ? { ...next, last: sse } : next
   return [settle({ ...passed, intact: same }, group), events]
 }
 

@@ -1,7 +1,7 @@
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import type { CallId, CallKind, Format, ModelResponse, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { countIn, type Json, stringIn } from "./json.ts"
+import { countIn, type Json, readJson, stringIn } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
 import names from "./stop-names.json" with { type: "json" }
 
@@ -76,6 +76,10 @@ export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart
   const index = indexOf(event)
   return index === undefined ? undefined : state.open.get(index)
 }
+
+/** The JSON that an event was read from; nothing for an event of our own. */
+export const wireJson = (event: StreamEvent | undefined): Json | undefined =>
+  event?.wire === undefined ? undefined : readJson(event.wire.sse.data, "response")
 
 /** What each format calls a stop reason. */
 export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
@@ -168,6 +172,14 @@ export type EncodeState = {
 
 export type WrittenEvent = readonly [EncodeState, readonly SseEvent[]]
 
+/** An SSE event that is written again: its JSON, and which of its stream events were kept. */
+export type KeptOfEvent = {
+  readonly sse: SseEvent
+  readonly body: Json
+  readonly first: StreamEvent
+  readonly kept: readonly StreamEvent[]
+}
+
 /** A persistent list: appending copies nothing. */
 export type LinkedList<Item> = { readonly item: Item; readonly before: LinkedList<Item> } | undefined
 
@@ -209,7 +221,7 @@ export type StreamCodec = {
   /** What the end of the connection means, if no closing event came before it. */
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Write what is kept of one SSE event over its original text. The state already includes these events. */
-  readonly rewrite: (state: EncodeState, kept: readonly StreamEvent[]) => WrittenEvent
+  readonly rewrite: (state: EncodeState, relayed: KeptOfEvent) => WrittenEvent
   /** Write an event of our own. The state already includes it. */
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
   /** Build the response as a client would send it back in its next request. */
