@@ -12,6 +12,13 @@ export const entriesOf = <Name extends string, Value>(
   table: Readonly<Record<Name, Value>>,
 ): readonly (readonly [Name, Value])[] => Object.entries(table) as [Name, Value][]
 
+/** A table of what is made of each name. */
+export const tableOf = <Name extends string, Value>(
+  names: readonly Name[],
+  make: (name: Name, place: number) => Value,
+): Readonly<Record<Name, Value>> =>
+  Object.fromEntries(names.map((name, place) => [name, make(name, place)])) as Record<Name, Value>
+
 /** The words of a text that has a blank between each two. */
 export type Words<Text extends string, Found = never> = Text extends `${infer First} ${infer Rest}`
   ? Words<Rest, Found | First>

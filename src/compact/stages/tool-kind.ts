@@ -1,7 +1,8 @@
-import { nameWords, wordSet } from "../../language/word-forms.ts"
+import { nameWords, wordSet, wordSetsOf } from "../../language/word-forms.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
+import toolWords from "./tool-words.json" with { type: "json" }
 
 /** What sort of output a tool gives, and so how much of it is worth keeping and which of its lines. */
 export type ToolKind = "read" | "search" | "shell" | "test" | "web" | "json" | "diff" | "list" | "other"
@@ -13,33 +14,11 @@ export type ToolNature = {
 }
 
 /** In the order in which they are asked: the more telling word first. */
-const kindWords: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  [
-    "web",
-    wordSet("web webfetch websearch fetch browse browser browsing url http https crawl scrape navigate page goto"),
-  ],
-  ["test", wordSet("test tests pytest jest vitest unittest lint typecheck check diagnostics")],
-  [
-    "shell",
-    wordSet(
-      "bash shell sh zsh exec execute run command cmd terminal powershell console repl python ipython script stdin process",
-    ),
-  ],
-  ["diff", wordSet("diff patch")],
-  ["search", wordSet("search grep rg find query locate lookup match symbols references")],
-  ["list", wordSet("ls list glob tree dir directory enumerate")],
-  [
-    "read",
-    wordSet("read cat view open show head tail load content contents document file notebook editor goto scroll"),
-  ],
-  ["json", wordSet("get describe details info status record api")],
-]
+const kindWords = wordSetsOf(toolWords.kinds)
 
 /** What changes files, as its words say, or shows them when it is given nothing to put in. */
-const editWords = wordSet("edit editor multiedit replace patch insert")
-const writeWords = wordSet(
-  "write create update delete remove send book cancel commit push apply save set add modify move rename upload post put submit pay transfer order schedule approve deploy install publish merge close reply refund exchange assign register buy sell reserve charge invite revoke enable disable start stop restart kill append mkdir copy undo",
-)
+const editWords = wordSet(toolWords.edit)
+const writeWords = wordSet(toolWords.write)
 /** Fields that carry what is put in, or what is taken out for it. */
 const contentFields =
   /^(?:content|contents|text|new_?(?:str|string|text|content|source)|old_?(?:str|string|text)|replacement(?:_text)?|patch|diff|edits|changes|insert_(?:text|line)|input|code_edit|search|replace|find|old|new)$/i

@@ -5,6 +5,7 @@ import {
   isUsersSection,
   type LineState,
   lineStart,
+  lineStates,
   plainWords,
   type SchemaName,
   type SummaryLine,
@@ -125,8 +126,6 @@ const titles: ReadonlySet<string> = new Set(
     .flatMap(({ title, short }) => [`## ${title}`, `## ${short}`]),
 )
 
-const states = ["open", "done", "failed", "pending", "next", "withdrawn", "said"] as const
-
 const labels = Object.values(stateLabels)
   .map((label) => label.replace(/[[\]]/g, "\\$&"))
   .join("|")
@@ -139,7 +138,7 @@ const likeLabel: RegExp = new RegExp(`^\\\\*(?:${labels})`)
 
 /** Of a printed line nobody can tell whose deed it was: it comes back as memory, which instructs no one. The user's words stay the user's. */
 function readLine(line: string, worth: number, isUsers: boolean): SummaryLine {
-  const state = states.find((one) => line.startsWith(lineStart(one)))
+  const state = lineStates.find((one) => line.startsWith(lineStart(one)))
   const text = line.slice(lineStart(state).length)
   const unescaped = text.startsWith("\\") && likeLabel.test(text) ? text.slice(1) : text
   return { text: unescaped, sources: [], ...present({ state }), channel: isUsers ? "user" : "memory", worth }
