@@ -4,7 +4,6 @@ import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { addedTokens, type CompactionDraft, pinEdits } from "./draft.ts"
 import type { GateEvent } from "./gate/gate-summary.ts"
-import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { rejoin } from "./stack/rejoin.ts"
 import { separate } from "./stack/separate.ts"
@@ -14,6 +13,9 @@ import type { SummaryEvent } from "./summary/model-write.ts"
 import type { Digest } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
 import { type Acceptance, tokensBeside, type VerifiedContext, type VerifyFailure, verify } from "./verify.ts"
+
+/** What is tried, cheapest first: shorten tool results; leave groups to a digest; as a last resort digest and last words only. */
+export type Remedy = "pins" | "micro" | "summary" | "fallback"
 
 export type RemedyEvent =
   | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly VerifyFailure[] }

@@ -24,10 +24,10 @@ import {
   smallResult,
   unreadTokens,
 } from "./pressure.ts"
-import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { leftOut } from "./stages/marker.ts"
+import type { Strategy } from "./stages/strategies.ts"
 import { pinsReason } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
 import { tokensBeside } from "./verify.ts"
@@ -91,6 +91,13 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
   const mostTokens = recordTokens(task, scene)
   const words = free + framingTokens < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
   return words.length === 0 ? undefined : installLast(attempt, knowledge, () => ({ unread, words }), mostTokens)
+}
+
+/** The newest group if it fits, beside what is mandatory. */
+const lastGroup: Strategy = ({ groups, roomTokens }) => {
+  const last = groups.length - 1
+  const sized = groups[last]
+  return new Set(sized !== undefined && sized.tokens <= roomTokens ? [last] : [])
 }
 
 /** So often a draft that came out too large is made again for that much less. */

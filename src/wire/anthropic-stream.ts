@@ -1,13 +1,14 @@
 import { callId, type ModelResponse, type Usage, type Wire, wireText } from "../message/message.ts"
 import { anthropicStop, callKinds, readAnthropicResponse, readAnthropicUsage, readBlock } from "./anthropic.ts"
+import { stopNames } from "./codec.ts"
 import {
   countIn,
   isObject,
   type Json,
   member,
-  requireObjectIn,
   readJson,
   refuseJson,
+  requireObjectIn,
   requireString,
   stringIn,
   tryParse,
@@ -26,10 +27,10 @@ import {
   indexOf,
   invalid,
   isClientPart,
+  type KeptOfEvent,
   openPart,
   type PartDraft,
   type PartStart,
-  type KeptOfEvent,
   requirePart,
   type StreamCodec,
   type StreamEvent,
@@ -40,7 +41,6 @@ import {
   sayStop,
   sayText,
   sayUsage,
-  stopNames,
   type WrittenEvent,
   wireJson,
   writtenPart,

@@ -8,7 +8,6 @@ import {
   messageId,
   type Part,
   type Role,
-  type StopReason,
   type Tool,
   type ToolResultPart,
   tokens,
@@ -25,6 +24,7 @@ import {
   type RequestSettings,
   readEnvelope,
   readTextOrList,
+  stopReader,
   textAsRead,
   wireFields,
   writeTextOrList,
@@ -172,18 +172,7 @@ function readDocumentText(block: Json): { readonly title?: string; readonly text
   })
 }
 
-const stops: ReadonlyMap<unknown, StopReason> = new Map([
-  ["end_turn", "end"],
-  ["stop_sequence", "end"],
-  ["tool_use", "tool-calls"],
-  ["max_tokens", "length"],
-  ["refusal", "refusal"],
-  ["pause_turn", "pause"],
-  ["compaction", "compaction"],
-  ["model_context_window_exceeded", "context-window"],
-])
-
-export const anthropicStop = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+export const anthropicStop = stopReader("anthropic-messages", { stop_sequence: "end" })
 
 /** The message is what the client sends back in its next request: role and content, without the envelope. */
 export function readAnthropicResponse(body: Json): ModelResponse {

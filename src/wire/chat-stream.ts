@@ -2,6 +2,7 @@ import type { Problem } from "../message/errors.ts"
 import type { ModelResponse, Usage, Wire } from "../message/message.ts"
 import { readChatResponse } from "./chat.ts"
 import { choiceOf, hasMore, knownCallFields, knownFields, readChunk, readDone } from "./chat-stream-read.ts"
+import { stopNames } from "./codec.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
@@ -13,11 +14,10 @@ import {
   hasChunk,
   indexOf,
   isClientPart,
-  type PartDraft,
   type KeptOfEvent,
+  type PartDraft,
   type StreamCodec,
   type StreamEvent,
-  stopNames,
   type WrittenEvent,
   type WrittenPart,
   wireJson,

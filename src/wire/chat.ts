@@ -5,7 +5,6 @@ import {
   messageId,
   type Part,
   type Role,
-  type StopReason,
   type Tool,
   type ToolCallPart,
   type ToolResultPart,
@@ -26,6 +25,7 @@ import {
   type RequestSettings,
   readEnvelope,
   readTextOrList,
+  stopReader,
   textAsRead,
   wireFields,
   writeArguments,
@@ -208,15 +208,7 @@ function readFunctionCall(call: Json, id: string): ToolCallPart {
   return { type: "tool-call", callId: callId(id), tool: requireString(call, "name"), kind: "function", input }
 }
 
-const stops: ReadonlyMap<unknown, StopReason> = new Map([
-  ["stop", "end"],
-  ["tool_calls", "tool-calls"],
-  ["function_call", "tool-calls"],
-  ["length", "length"],
-  ["content_filter", "refusal"],
-])
-
-export const chatStop = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+export const chatStop = stopReader("openai-chat", { function_call: "tool-calls" })
 
 /** Of several choices the first is the conversation's; clients ask for one. */
 export function readChatResponse(body: Json): ModelResponse {

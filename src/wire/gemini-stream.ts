@@ -1,6 +1,7 @@
 import type { Problem } from "../message/errors.ts"
 import { callId, type ModelResponse, type Part, type Usage, type Wire, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { stopNames } from "./codec.ts"
 import { geminiStop, memberSpelled, readGeminiResponse, readGeminiUsage } from "./gemini.ts"
 import {
   elements,
@@ -29,9 +30,9 @@ import {
   hasChunk,
   invalid,
   isClientPart,
+  type KeptOfEvent,
   openPart,
   type PartDraft,
-  type KeptOfEvent,
   type StreamCodec,
   type StreamEvent,
   say,
@@ -40,7 +41,6 @@ import {
   sayStop,
   sayText,
   sayUsage,
-  stopNames,
   type WrittenEvent,
   type WrittenPart,
   wireJson,

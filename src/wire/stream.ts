@@ -3,7 +3,6 @@ import type { CallId, CallKind, Format, ModelResponse, StopReason, Usage, Wire }
 import { present } from "../message/present.ts"
 import { countIn, type Json, readJson, stringIn } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
-import names from "./stop-names.json" with { type: "json" }
 
 /** The SSE event that a stream event was read from. One SSE event may yield several stream events. */
 export type WireEvent = {
@@ -39,7 +38,7 @@ export type ResponseStart = {
  * - `response-stop` has the stop reason; usage may follow, and `response-end` closes the response with both.
  * - `other` is relayed unread; with an `index` it belongs to that part.
  */
-export type StreamStatement =
+type StreamStatement =
   | ResponseStart
   | PartStart
   | { readonly type: "text-delta"; readonly index: number; readonly text: string }
@@ -81,10 +80,6 @@ export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart
 export const wireJson = (event: StreamEvent | undefined): Json | undefined =>
   event?.wire === undefined ? undefined : readJson(event.wire.sse.data, "response")
 
-/** What each format calls a stop reason. */
-export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
-  names
-
 /** The type and the words of an error of our own, or of the upstream's as it came. */
 export const errorNames = (problem: Problem, ours: string): { readonly type: string; readonly message: string } =>
   problem.code === "upstream-error"
@@ -100,7 +95,7 @@ export function hasChunk(state: EncodeState, event: StreamEvent): boolean {
 }
 
 /** An unfinished part while a stream is read. */
-export type OpenPart = {
+type OpenPart = {
   readonly start: PartStart
   /** Whether any of its content has arrived. */
   readonly fed: boolean

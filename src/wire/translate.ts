@@ -199,7 +199,7 @@ function writeCall({ callId, tool }: ToolCallPart, input: Wire, to: Format): Wir
 }
 
 function carryResult(part: ToolResultPart, transfer: Transfer): Part {
-  const { to, calls, lost } = transfer
+  const { to, calls } = transfer
   if (part.kind === "provider" || part.kind === "approval") {
     lose(transfer, "tool-result", "the call was not the client's to run; its result is told as text")
     return { type: "text", text: quoteText(part) }
@@ -208,13 +208,7 @@ function carryResult(part: ToolResultPart, transfer: Transfer): Part {
     item.type === "image" || item.type === "document" ? carryMedia(item, transfer, true) : carry(item, transfer),
   )
   const marked = to === "anthropic-messages" || to === "gemini"
-  if (part.failed === true && !marked)
-    lost.push({
-      type: "part-lost",
-      messageId: transfer.message.id,
-      part: part.type,
-      reason: "the target cannot mark a result as failed",
-    })
+  if (part.failed === true && !marked) lose(transfer, part.type, "the target cannot mark a result as failed")
   const call = calls.get(part.callId)
   const kind = to === "openai-responses" && call?.kind === "custom" ? "custom" : "function"
   const result: ToolResultPart = {

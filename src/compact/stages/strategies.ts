@@ -64,8 +64,6 @@ export type Shape = {
   readonly toolShare: number
 }
 
-type HybridChoice = { readonly pick: "middle-drop" | "oldest-drop" | "try-both"; readonly why: string }
-
 export function conversationShape({ groups, roomTokens }: Pick<Choice, "groups" | "roomTokens">): Shape {
   const total = Math.max(1, groupTokens(groups, new Set(groups.keys())))
   const recent = new Set([...groups.keys()].slice(Math.floor(groups.length * 0.8)))
@@ -80,17 +78,16 @@ export function conversationShape({ groups, roomTokens }: Pick<Choice, "groups" 
 }
 
 /** The decision table, first row that fits. The figures mark off the plain cases; what lies between is tried both ways. */
-export function chooseByShape(shape: Shape): HybridChoice {
-  if (shape.compression <= 0.3 && shape.groups <= 40) return { pick: "middle-drop", why: "little to drop, and short" }
-  if (shape.compression >= 0.7 && shape.groups >= 100) return { pick: "oldest-drop", why: "much to drop, and long" }
-  if (shape.recentShare >= 0.5) return { pick: "middle-drop", why: "the newest take most of it" }
-  if (shape.toolShare >= 0.6 && !shape.longGroup) return { pick: "middle-drop", why: "mostly tool rounds" }
-  return { pick: "try-both", why: "no plain case" }
+export function chooseByShape(shape: Shape): "middle-drop" | "oldest-drop" | "try-both" {
+  if (shape.compression <= 0.3 && shape.groups <= 40) return "middle-drop"
+  if (shape.compression >= 0.7 && shape.groups >= 100) return "oldest-drop"
+  const isMostlyTools = shape.toolShare >= 0.6 && !shape.longGroup
+  return shape.recentShare >= 0.5 || isMostlyTools ? "middle-drop" : "try-both"
 }
 
 /** Decide by shape; where that leaves it open, try both and take the better score of tokens gone and groups kept. */
 const hybrid: Strategy = (choice) => {
-  const { pick } = chooseByShape(conversationShape(choice))
+  const pick = chooseByShape(conversationShape(choice))
   if (pick === "middle-drop") return middleDrop(choice)
   if (pick === "oldest-drop") return oldestDrop(choice)
   const [one, other] = [middleDrop(choice), oldestDrop(choice)]
