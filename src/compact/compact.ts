@@ -168,19 +168,10 @@ async function installDigest(
   if (draft.digest === undefined) return install(attempt, "micro", draft, limitTokens)
   const written = await summarize(attempt, knowledge, draft)
   attempt.events.push(...written.events)
-  const better =
-    written.summary === undefined
-      ? undefined
-      : await draftDigest(attempt, { ...knowledge, summary: written.summary }, plan)
-  const installed =
-    better === undefined
-      ? undefined
-      : await install(
-          attempt,
-          "summary",
-          { ...better, ...present({ writer: choices.summarizer?.writer }) },
-          limitTokens,
-        )
+  const { summary } = written
+  const better = summary === undefined ? undefined : await draftDigest(attempt, { ...knowledge, summary }, plan)
+  const told = better === undefined ? undefined : { ...better, ...present({ writer: choices.summarizer?.writer }) }
+  const installed = told === undefined ? undefined : await install(attempt, "summary", told, limitTokens)
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
 

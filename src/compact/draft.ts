@@ -73,22 +73,19 @@ export function pinEdits(scene: Scene): readonly Edit[] {
   if (wanted === undefined && choices.ownPins !== true) return []
   if (wanted !== undefined && old.length === 1 && isSeen && sameText(only, wanted)) return []
   const before = conversation[scene.firstSeen]?.id
-  return [
-    ...(old.length === 0
-      ? []
-      : [
-          {
-            type: "messages-dropped" as const,
-            messageIds: old.map(({ id }) => id),
-            reason: "pins-replaced",
-            tokens: old.reduce((sum, message) => sum + meter.message(message), 0),
-          },
-        ]),
-    ...(wanted === undefined
-      ? []
-      : [{ type: "message-installed" as const, role: "pins" as const, message: wanted, ...present({ before }) }]),
-  ]
+  const edits: Edit[] = []
+  if (old.length > 0) edits.push(dropped(old, "pins-replaced", meter))
+  if (wanted !== undefined)
+    edits.push({ type: "message-installed", role: "pins", message: wanted, ...present({ before }) })
+  return edits
 }
+
+const dropped = (messages: Transcript, reason: string, meter: Meter): Edit => ({
+  type: "messages-dropped",
+  messageIds: messages.map(({ id }) => id),
+  reason,
+  tokens: messages.reduce((sum, message) => sum + meter.message(message), 0),
+})
 
 const sameText = (one: Message, other: Message): boolean => {
   const [a, b] = [one.parts[0], other.parts[0]]
@@ -399,12 +396,7 @@ function editsOf(scene: Scene, { kept, micro, composed }: Chosen, { reason }: Dr
   }
   return [
     ...micro,
-    {
-      type: "messages-dropped",
-      messageIds: gone.map(({ id }) => id),
-      reason,
-      tokens: gone.reduce((sum, message) => sum + scene.meter.message(message), 0),
-    },
+    dropped(gone, reason, scene.meter),
     { type: "message-installed", role: "digest", message: digest, ...present({ before: next?.id }) },
   ]
 }

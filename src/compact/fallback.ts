@@ -268,19 +268,11 @@ async function fitWords(scene: Scene, others: readonly Edit[]): Promise<readonly
   if (room >= longest.tokens) return []
   const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), scene)
   if (text === undefined) return []
+  const { at: part, tokens: beforeTokens } = longest
   const { breakpoint, channel } = longest.part
   const by: Part = { type: "text", text, ...present({ breakpoint, channel }) }
-  return [
-    {
-      type: "part-replaced",
-      messageId: message.id,
-      part: longest.at,
-      reason: "no-room",
-      beforeTokens: longest.tokens,
-      afterTokens: meter.part(by),
-      by: [by],
-    },
-  ]
+  const sizes = { beforeTokens, afterTokens: meter.part(by) }
+  return [{ type: "part-replaced", messageId: message.id, part, reason: "no-room", ...sizes, by: [by] }]
 }
 
 /** What is left for a record of the work: no more than all else that was said takes. */

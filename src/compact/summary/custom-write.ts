@@ -73,16 +73,9 @@ const previousId = messageId("previous")
 
 /** The conversation for a reader of somebody else's making, the earlier summary first. */
 function show({ messages, previous, inputTokens, count }: PromptInput): Pick<SummarizeInput, "text" | "pieces"> {
-  const before: readonly ShownPiece[] =
-    previous === undefined || previous.sections.length === 0
-      ? []
-      : [
-          {
-            id: previousId,
-            from: "memory",
-            text: previousPlain(previous, { limitTokens: inputTokens * previousShare, count }),
-          },
-        ]
+  const isFirst = previous === undefined || previous.sections.length === 0
+  const told = isFirst ? "" : previousPlain(previous, { limitTokens: inputTokens * previousShare, count })
+  const before: readonly ShownPiece[] = isFirst ? [] : [{ id: previousId, from: "memory", text: told }]
   const taken = before.reduce((sum, piece) => sum + count(piece.text), 0)
   const room = Math.max(0, inputTokens - taken)
   const { text, shown } = fitPieces(promptPieces(messages), room, { render: renderPlain, count })

@@ -7,6 +7,7 @@ import {
   lineStart,
   lineStates,
   plainWords,
+  rulesSection,
   type SchemaName,
   type SummaryLine,
   type SummarySection,
@@ -101,13 +102,8 @@ function sectionsIn(body: string, block: string, schema: SchemaName): readonly S
       const known = schemas[schema].find(({ title, short }) => `## ${title}` === line || `## ${short}` === line)
       const { name, worth, state: usual } = known ?? { name: line.slice(3), worth: unknownWorth, state: undefined }
       sections.push({ name, worth, usual, items: [] })
-    } else if (
-      isUsers &&
-      section !== undefined &&
-      !itemStart.test(line) &&
-      !(section.name === schemas[schema][0]?.name)
-    )
-      section.items.at(-1)?.push(line.startsWith("\\") ? line.slice(1) : line)
+    } else if (isUsers && !itemStart.test(line) && section?.name !== rulesSection)
+      section?.items.at(-1)?.push(line.startsWith("\\") ? line.slice(1) : line)
     else section?.items.push([line])
   }
   return sections.map(({ name, worth, usual, items }) => ({
@@ -175,7 +171,7 @@ export const toldLine = (section: string, { text, state }: Pick<SummaryLine, "te
 
 /** A section as it stands in a digest. The user's words have a state each, so that their beginning can be told. */
 function sectionText({ name, lines }: SummarySection, schema: SchemaName, brief: boolean): string {
-  const isRules = name === schemas[schema][0]?.name
+  const isRules = name === rulesSection
   const shown = lines.map((line) => {
     if (!isUsersLine(name, line)) return toldLine(name, line)
     return isRules

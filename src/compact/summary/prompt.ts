@@ -37,16 +37,10 @@ export function promptFor(input: PromptInput): SummaryPrompt {
   const { messages, schema, previous, focus, language, budgetTokens, inputTokens, count } = input
   const updates = previous !== undefined && previous.sections.length > 0
   const system = systemFor({ schema, budgetTokens, updates, ...present({ language }) })
-  const wish = (focus ?? "").trim()
+  const wish = disarm(shortenMiddle((focus ?? "").trim(), longestFocus))
   const before = updates ? [previousJson(previous, { limitTokens: inputTokens * previousShare, count })] : []
-  const after = [
-    ...(wish === ""
-      ? []
-      : [
-          `The user asked that the summary dwell on this:\n${fence(tags.focus, disarm(shortenMiddle(wish, longestFocus)))}`,
-        ]),
-    closing,
-  ]
+  const asked = `The user asked that the summary dwell on this:\n${fence(tags.focus, wish)}`
+  const after = wish === "" ? [closing] : [asked, closing]
   const fixed = [...before, fence(tags.conversation, ""), ...after].join("\n\n")
   const room = inputTokens - count(system) - count(fixed)
   const { text, shown } = fitPieces(promptPieces(messages), Math.max(0, room), { render: renderFenced, count })
