@@ -32,7 +32,7 @@ import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { ownMessage } from "./standing.ts"
 import { standingInMessages } from "./standing-in.ts"
-import { type MemoryEntry, memoryOf } from "./state/flush.ts"
+import { memoryOf } from "./state/flush.ts"
 import { readRecord } from "./state/records.ts"
 import { readValueStatement } from "./state/value-statements.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
@@ -60,7 +60,7 @@ export async function compact(task: CompactTask): Promise<Compacted> {
   await task.pause?.()
   const installed = (await installMicro(attempt, knowledge)) ?? (await installHeavier(attempt, knowledge))
   if (installed === undefined) throw await impossible(attempt)
-  return installed.remedy === "micro" ? installed : { ...installed, memory: flush(knowledge) }
+  return installed.remedy === "micro" ? installed : { ...installed, memory: memoryOf(knowledge.notes) }
 }
 
 async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
@@ -72,9 +72,6 @@ async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<C
   await attempt.pause?.()
   return installFallback(attempt, knowledge)
 }
-
-/** Stage 0: what is worth saving for good, before anything is left out. */
-const flush = ({ notes }: Knowledge): readonly MemoryEntry[] => memoryOf(notes)
 
 /** It fits; only the pinned rules may have to be added. */
 async function installPins(attempt: Attempt): Promise<Compacted | undefined> {

@@ -271,34 +271,41 @@ function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
   }
 }
 
+/** The text of a message and the summary of reasoning are told in the same way, under other names. */
+const contents = {
+  text: { name: "content", text: "output_text", more: { logprobs: write([]) }, of: textPart },
+  reasoning: {
+    name: "reasoning_summary",
+    text: "reasoning_summary_text",
+    more: {},
+    of: (text: string): object => ({ type: "summary_text", text }),
+  },
+} as const
+
+const contentOf = ({ start }: WrittenPart) => contents[start.part === "reasoning" ? "reasoning" : "text"]
+
+/** Where the content of a part stands: its item, and its place in it. */
+function placeOf({ start, index }: WrittenPart, id: string): Fields {
+  const at: Fields = { item_id: write(id), output_index: write(index) }
+  if (start.part === "tool-call") return at
+  return { ...at, [start.part === "reasoning" ? "summary_index" : "content_index"]: write(0) }
+}
+
 function partDrafts(part: WrittenPart, id: string, event: StreamEvent): readonly Draft[] {
-  const at: Fields = { item_id: write(id), output_index: write(part.index) }
+  const { name, text, more, of } = contentOf(part)
+  const place = placeOf(part, id)
   switch (event.type) {
     case "part-start": {
-      const added = draft("response.output_item.added", {
-        output_index: write(part.index),
-        item: itemOf(part, id, false),
-      })
-      if (part.start.part === "tool-call") return [added]
-      if (part.start.part === "reasoning") {
-        const fields = { ...at, summary_index: write(0), part: write({ type: "summary_text", text: "" }) }
-        return [added, draft("response.reasoning_summary_part.added", fields)]
-      }
-      return [
-        added,
-        draft("response.content_part.added", { ...at, content_index: write(0), part: write(textPart("")) }),
-      ]
+      const item = itemOf(part, id, false)
+      const added = draft("response.output_item.added", { output_index: write(part.index), item })
+      const content = draft(`response.${name}_part.added`, { ...place, part: write(of("")) })
+      return part.start.part === "tool-call" ? [added] : [added, content]
     }
-    case "text-delta": {
-      const fields = { ...at, content_index: write(0), delta: write(event.text), logprobs: write([]) }
-      return [draft("response.output_text.delta", fields)]
-    }
-    case "reasoning-delta": {
-      const fields = { ...at, summary_index: write(0), delta: write(event.text) }
-      return [draft("response.reasoning_summary_text.delta", fields)]
-    }
+    case "text-delta":
+    case "reasoning-delta":
+      return [draft(`response.${text}.delta`, { ...place, delta: write(event.text), ...more })]
     case "input-delta":
-      return [draft(`${inputName(part)}.delta`, { ...at, delta: write(event.text) })]
+      return [draft(`${inputName(part)}.delta`, { ...place, delta: write(event.text) })]
     default:
       return []
   }
@@ -311,24 +318,17 @@ const inputName = ({ start }: WrittenPart): string =>
 
 /** What is said about the content before the item itself is done. */
 function doneDrafts(part: WrittenPart, id: string): readonly Draft[] {
-  const { start, text, input, index } = part
-  const at: Fields = { item_id: write(id), output_index: write(index) }
+  const { start, input } = part
+  const place = placeOf(part, id)
   if (start.part === "tool-call") {
     const whole: Fields =
       start.kind === "custom" ? { input: write(input) } : { arguments: write(input), name: write(start.tool) }
-    return [draft(`${inputName(part)}.done`, { ...at, ...whole })]
+    return [draft(`${inputName(part)}.done`, { ...place, ...whole })]
   }
-  if (start.part === "reasoning") {
-    const place = { ...at, summary_index: write(0) }
-    return [
-      draft("response.reasoning_summary_text.done", { ...place, text: write(text) }),
-      draft("response.reasoning_summary_part.done", { ...place, part: write({ type: "summary_text", text }) }),
-    ]
-  }
-  const place = { ...at, content_index: write(0) }
+  const { name, text, more, of } = contentOf(part)
   return [
-    draft("response.output_text.done", { ...place, text: write(text), logprobs: write([]) }),
-    draft("response.content_part.done", { ...place, part: write(textPart(text)) }),
+    draft(`response.${text}.done`, { ...place, text: write(part.text), ...more }),
+    draft(`response.${name}_part.done`, { ...place, part: write(of(part.text)) }),
   ]
 }
 

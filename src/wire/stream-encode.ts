@@ -3,7 +3,14 @@ import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import { readJson } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
-import { type EncodeState, type StreamEvent, type WrittenEvent, type WrittenPart, writtenPart } from "./stream.ts"
+import {
+  type EncodeState,
+  type StreamEvent,
+  type WrittenEvent,
+  type WrittenPart,
+  withDelta,
+  writtenPart,
+} from "./stream.ts"
 
 export function startEncode(format: Format): EncodeState {
   codecOf(format) // refuses a name that is none
@@ -124,13 +131,7 @@ function track(state: EncodeState, event: StreamEvent): EncodeState {
 function grow(state: EncodeState, event: StreamEvent): EncodeState {
   const part = writtenPart(state, event)
   if (part === undefined) return state
-  const grown =
-    event.type === "input-delta"
-      ? { ...part, input: part.input + event.text }
-      : event.type === "signature-delta"
-        ? { ...part, signature: event.signature }
-        : { ...part, text: part.text + ("text" in event ? event.text : "") }
-  return { ...state, open: new Map(state.open).set(part.start.index, grown) }
+  return { ...state, open: new Map(state.open).set(part.start.index, withDelta(part, event)) }
 }
 
 function settle(state: EncodeState, group: readonly StreamEvent[]): EncodeState {

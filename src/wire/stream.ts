@@ -184,6 +184,24 @@ export function listOf<Item>(chain: LinkedList<Item>): readonly Item[] {
   return items.reverse()
 }
 
+/** A part with what a delta adds to it; the same part after any other event. */
+export function withDelta<Part extends { readonly text: string; readonly input: string }>(
+  part: Part,
+  event: StreamEvent,
+): Part {
+  switch (event.type) {
+    case "text-delta":
+    case "reasoning-delta":
+      return { ...part, text: part.text + event.text }
+    case "input-delta":
+      return { ...part, input: part.input + event.text }
+    case "signature-delta":
+      return { ...part, signature: event.signature }
+    default:
+      return part
+  }
+}
+
 /** A part put together from its events. */
 export type PartDraft = {
   readonly start: StreamEvent & PartStart
