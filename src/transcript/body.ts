@@ -7,7 +7,7 @@ import { encodeRequest } from "../wire/encode.ts"
 import { elements, isObject, memberOf, readJson, spanOf, tryParse, wireOf } from "../wire/json.ts"
 import { type Fields, writeList, writeObject, writeOptional } from "../wire/json-write.ts"
 import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, TranscriptFile } from "./conversation.ts"
-import { firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
+import { atLine, firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
 import { type ConvertedConversation, convertConversation, messagesAsSystem, systemAsMessage } from "./write-session.ts"
 
 /** Where a body was found: the kind of file, its first line, the text that follows it, and its format if known. */
@@ -76,19 +76,11 @@ function parseAt(text: string, line: number): unknown {
 
 const breaksBefore = (text: string, end: number): number => text.slice(0, end).split("\n").length - 1
 
-function decodeAt(format: Format, text: string, line: number): ModelRequest {
-  try {
-    return decodeRequest(format, text)
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.problem.code !== "request-invalid") throw error
-    const { path, expected, found } = error.problem
-    const at = line + breaksBefore(text, startOf(format, text, path))
-    throw new HoldfastError(
-      { code: "file-invalid", line: at, expected: `${expected} at ${path}`, found },
-      { cause: error },
-    )
-  }
-}
+const decodeAt = (format: Format, text: string, line: number): ModelRequest =>
+  atLine(
+    (path) => line + breaksBefore(text, startOf(format, text, path)),
+    () => decodeRequest(format, text),
+  )
 
 /** The position of the message that a path like `messages[3].content` points into. */
 function startOf(format: Format, text: string, path: string): number {

@@ -95,13 +95,10 @@ export function readBlock(block: Json): Part {
   switch (type) {
     case "text":
       return { ...common, type: "text", text: requireString(block, "text") }
-    case "thinking":
-      return {
-        ...common,
-        type: "reasoning",
-        text: requireString(block, "thinking"),
-        ...present({ signature: stringIn(block, "signature") }),
-      }
+    case "thinking": {
+      const signature = present({ signature: stringIn(block, "signature") })
+      return { ...common, type: "reasoning", text: requireString(block, "thinking"), ...signature }
+    }
     case "redacted_thinking":
       return { ...common, type: "reasoning", text: "", sealed: true }
     case "image":
@@ -126,14 +123,8 @@ export const callKinds: ReadonlyMap<string, CallKind> = new Map([
 function readToolBlock(type: string, block: Json): Part {
   const kind = callKinds.get(type)
   if (kind !== undefined) {
-    const id = callId(requireString(block, "id"))
-    return {
-      type: "tool-call",
-      callId: id,
-      tool: requireString(block, "name"),
-      kind,
-      input: valueIn(block, "input"),
-    }
+    const [id, tool] = [callId(requireString(block, "id")), requireString(block, "name")]
+    return { type: "tool-call", callId: id, tool, kind, input: valueIn(block, "input") }
   }
   if (type !== "tool_result" && !type.endsWith("_tool_result")) return { type: "unknown", wire: wireOf(block) }
   return {

@@ -50,17 +50,16 @@ import {
   valueIn,
   wireOf,
 } from "./json.ts"
-import { overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
 // Settings, system, tools
 
 function readSettings(body: Json): RequestSettings {
-  const fields = {
-    model: stringIn(body, "model"),
-    maxOutputTokens: countIn(body, "max_output_tokens"),
-    held: readHeld(body),
+  const maxOutputTokens = countIn(body, "max_output_tokens")
+  return {
+    stream: isTrue(body, "stream"),
+    ...present({ model: stringIn(body, "model"), maxOutputTokens, held: readHeld(body) }),
   }
-  return { stream: isTrue(body, "stream"), ...present(fields) }
 }
 
 function readHeld(body: Json): HeldState | undefined {
@@ -102,18 +101,12 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const type = stringIn(json, "type") ?? (role === undefined ? refuseJson(json, "a string", "type") : "message")
   if (type !== "message") {
     const part = readItem(type, json, base.wire)
-    return {
-      ...base,
-      role: role ?? (part.type === "tool-result" || type === "compaction_trigger" ? "user" : "assistant"),
-      parts: [part],
-    }
+    const side = part.type === "tool-result" || type === "compaction_trigger" ? "user" : "assistant"
+    return { ...base, role: role ?? side, parts: [part] }
   }
   if (role === undefined) return refuseJson(json, `"system", "developer", "user" or "assistant"`, "role")
-  return {
-    ...base,
-    role,
-    parts: readContent(member(json, "content") ?? refuseJson(json, "a string or an array of parts", "content")),
-  }
+  const content = member(json, "content") ?? refuseJson(json, "a string or an array of parts", "content")
+  return { ...base, role, parts: readContent(content) }
 }
 
 const readContent = (content: Json): readonly Part[] =>
@@ -134,24 +127,16 @@ function readPart(json: Json): Part {
     case "refusal":
       return { type: "text", text: stringIn(json, "refusal") ?? "", wire }
     case "input_image": {
-      const url = stringIn(json, "image_url")
-      const detail = stringIn(json, "detail")
-      return {
-        type: "image",
-        media: url === undefined ? mediaOfFile(undefined, detail) : mediaOfUrl(url, detail),
-        wire,
-      }
+      const [url, detail] = [stringIn(json, "image_url"), stringIn(json, "detail")]
+      const media = url === undefined ? mediaOfFile(undefined, detail) : mediaOfUrl(url, detail)
+      return { type: "image", media, wire }
     }
     case "input_audio":
       return { type: "document", media: mediaOfInline(stringIn(member(json, "input_audio"), "data") ?? ""), wire }
     case "input_file": {
       const url = stringIn(json, "file_data") ?? stringIn(json, "file_url")
-      return {
-        type: "document",
-        media: url === undefined ? mediaOfFile() : mediaOfUrl(url),
-        wire,
-        ...present({ title: stringIn(json, "filename") }),
-      }
+      const media = url === undefined ? mediaOfFile() : mediaOfUrl(url)
+      return { type: "document", media, wire, ...present({ title: stringIn(json, "filename") }) }
     }
     default:
       return { type: "unknown", wire }
@@ -163,14 +148,9 @@ const opaqueTypes: ReadonlySet<string> = new Set(
 )
 
 function readItem(type: string, json: Json, wire: Wire): Part {
-  const call = (id: string, tool: string, kind: ToolCallPart["kind"], input: unknown): Part => ({
-    type: "tool-call",
-    callId: callId(id),
-    tool,
-    kind,
-    input,
-    wire,
-  })
+  const call = (id: string, tool: string, kind: ToolCallPart["kind"], input: unknown): Part => {
+    return { type: "tool-call", callId: callId(id), tool, kind, input, wire }
+  }
   if (type === "function_call")
     return call(requireString(json, "call_id"), requireString(json, "name"), "function", argumentsIn(json, "arguments"))
   if (type === "custom_tool_call")
@@ -290,18 +270,13 @@ function writeItem(part: Part): Wire {
 
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   const { wire, kind } = part
-  if (kind === "custom") {
-    const fields = {
-      type: write("custom_tool_call"),
-      call_id: write(part.callId),
-      name: write(part.tool),
-      input: writeCustomInput(part.input),
-    }
-    return overlay(wire, fields)
-  }
-  if (kind !== "function" && wire !== undefined) return wire
-  const fields = { type: write("function_call"), call_id: write(part.callId), name: write(part.tool) }
-  return overlay(wire, { ...fields, arguments: writeArguments(part.input, wireFields(wire).arguments) })
+  if (kind !== "function" && kind !== "custom" && wire !== undefined) return wire
+  const type = write(kind === "custom" ? "custom_tool_call" : "function_call")
+  const input: Fields =
+    kind === "custom"
+      ? { input: writeCustomInput(part.input) }
+      : { arguments: writeArguments(part.input, wireFields(wire).arguments) }
+  return overlay(wire, { type, call_id: write(part.callId), name: write(part.tool), ...input })
 }
 
 function writeOutput(part: ToolResultPart & Pick<Part, "wire">): Wire {
