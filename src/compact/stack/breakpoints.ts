@@ -13,16 +13,11 @@ export type Position =
 
 export type Marker = { readonly position: Position; readonly ttl: Breakpoint }
 
-/** How a provider caches. Only where it takes markers is there anything to place; the others find the common prefix themselves. */
-type Caching = { readonly type: "marked"; readonly limit: number } | { readonly type: "automatic" }
-
 /** Anthropic takes four markers a request, in its documentation of prompt caching. */
-const cachingOf: Readonly<Record<Format, Caching>> = {
-  "anthropic-messages": { type: "marked", limit: 4 },
-  "openai-chat": { type: "automatic" },
-  "openai-responses": { type: "automatic" },
-  gemini: { type: "automatic" },
-}
+export const maxMarkers = 4
+
+/** Only here is there anything to place; other providers find the common prefix themselves. */
+const takesMarkers = (format: Format): boolean => format === "anthropic-messages"
 
 /** Every marker in the pieces, in cache order. */
 export function markersIn(pieces: RequestPieces): readonly Marker[] {
@@ -133,10 +128,9 @@ export function placeBreakpoints(
   pieces: RequestPieces,
   options: BreakpointOptions = {},
 ): BreakpointPlan {
-  const caching = cachingOf[format]
   const clients = markersIn(pieces).map((marker): PlacedBreakpoint => ({ ...marker, reason: "client" }))
-  if (caching.type === "automatic") return { placed: clients, refused: [] }
-  const limit = Math.min(caching.limit, options.limit ?? caching.limit)
+  if (!takesMarkers(format)) return { placed: clients, refused: [] }
+  const limit = Math.min(maxMarkers, options.limit ?? maxMarkers)
   if (clients.length > limit) throw new HoldfastError({ code: "breakpoints-exceeded", count: clients.length, limit })
   const placed = clients.filter(({ position }) => canMark(pieces, position))
   const refused: RefusedBreakpoint[] = clients

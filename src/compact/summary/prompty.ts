@@ -201,15 +201,6 @@ function renderNode(node: TemplateNode, values: PromptyValues, item: Item | unde
 function textFor(of: Reference, values: PromptyValues, item: Item | undefined): string {
   if (of.type === "fixed") return of.text
   if (of.type === "field") return item?.[of.field] ?? ""
-  switch (of.name) {
-    case "messages":
-    case "transcript":
-      return values.transcript
-    case "focus":
-      return values.focus ?? ""
-    case "language":
-      return values.language ?? ""
-    case "budget":
-      return String(values.budgetTokens)
-  }
+  const { transcript, focus = "", language = "", budgetTokens } = values
+  return { messages: transcript, transcript, focus, language, budget: String(budgetTokens) }[of.name]
 }
