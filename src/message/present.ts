@@ -19,6 +19,21 @@ export const tableOf = <Name extends string, Value>(
 ): Readonly<Record<Name, Value>> =>
   Object.fromEntries(names.map((name, place) => [name, make(name, place)])) as Record<Name, Value>
 
+/** A list cut into runs: an item that `belongs` to the one before it is in its run. */
+export function cutIntoRuns<Item>(
+  items: readonly Item[],
+  belongs: (before: Item, item: Item) => boolean,
+): readonly (readonly [Item, ...Item[]])[] {
+  const runs: [Item, ...Item[]][] = []
+  for (const item of items) {
+    const run = runs.at(-1)
+    const before = run?.at(-1)
+    if (run !== undefined && before !== undefined && belongs(before, item)) run.push(item)
+    else runs.push([item])
+  }
+  return runs
+}
+
 /** The words of a text that has a blank between each two. */
 export type Words<Text extends string, Found = never> = Text extends `${infer First} ${infer Rest}`
   ? Words<Rest, Found | First>

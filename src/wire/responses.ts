@@ -1,4 +1,3 @@
-import { assert } from "../message/assert.ts"
 import {
   callId,
   type HeldState,
@@ -16,7 +15,7 @@ import {
   type Usage,
   type Wire,
 } from "../message/message.ts"
-import { namesIn, present } from "../message/present.ts"
+import { cutIntoRuns, namesIn, present } from "../message/present.ts"
 import {
   argumentsIn,
   type Codec,
@@ -215,19 +214,12 @@ function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
 /** One message may need several items: consecutive content parts share one, each call and each result has its own. */
 function writeMessage({ role, parts, wire }: Message): readonly Wire[] {
   const base = wire?.startsWith("{") === true && isMessageItem(wire) ? wire : undefined
-  const runs: Part[][] = []
-  for (const part of parts) {
-    const run = runs.at(-1)
-    if (run?.[0] !== undefined && isContent(run[0]) && isContent(part)) run.push(part)
-    else runs.push([part])
-  }
+  const runs = cutIntoRuns(parts, (before, part) => isContent(before) && isContent(part))
   if (runs.length === 0 && base !== undefined) return [overlay(base, { content: write([]) })]
-  const first = runs.findIndex(([part]) => part !== undefined && isContent(part))
-  return runs.map((run, n) => {
-    const [part] = run
-    assert(part !== undefined, "an empty run of parts")
-    return isContent(part) ? writeContentItem(role, run, n === first ? base : undefined) : writeItem(part)
-  })
+  const first = runs.findIndex(([part]) => isContent(part))
+  return runs.map((run, n) =>
+    isContent(run[0]) ? writeContentItem(role, run, n === first ? base : undefined) : writeItem(run[0]),
+  )
 }
 
 function isMessageItem(wire: Wire): boolean {
