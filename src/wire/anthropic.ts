@@ -244,10 +244,7 @@ function writePart(part: Part): Wire {
       })
     case "tool-result":
       return writeToolResult(part)
-    case "image":
-    case "document":
-    case "opaque":
-    case "unknown":
+    default:
       return overlay(requireWire(part, "anthropic-messages"), markField(part))
   }
 }

@@ -232,10 +232,7 @@ function writePart(part: Part): Wire {
       return writeCall(part)
     case "tool-result":
       return writeResult(part)
-    case "image":
-    case "document":
-    case "opaque":
-    case "unknown":
+    default:
       return requireWire(part, "gemini")
   }
 }

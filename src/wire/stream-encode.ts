@@ -118,13 +118,8 @@ function track(state: EncodeState, event: StreamEvent): EncodeState {
       return { ...state, usage: event.usage }
     case "response-stop":
       return { ...state, stop: event.stop }
-    case "text-delta":
-    case "reasoning-delta":
-    case "input-delta":
-    case "signature-delta":
-      return event.wire === undefined ? grow(state, event) : state
     default:
-      return state
+      return event.wire === undefined ? grow(state, event) : state
   }
 }
 

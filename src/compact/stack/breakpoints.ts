@@ -31,20 +31,9 @@ export function markersIn(pieces: RequestPieces): readonly Marker[] {
 
 /** May a marker stand on this part? Not on thinking, on a text without words, or on a block that we know nothing of. */
 function isMarkable(part: Part): boolean {
-  switch (part.type) {
-    case "text":
-      return part.text.trim() !== ""
-    case "reasoning":
-    case "unknown":
-      return false
-    case "opaque":
-      return part.kind === "compaction"
-    case "tool-call":
-    case "tool-result":
-    case "image":
-    case "document":
-      return true
-  }
+  if (part.type === "text") return part.text.trim() !== ""
+  if (part.type === "opaque") return part.kind === "compaction"
+  return part.type !== "reasoning" && part.type !== "unknown"
 }
 
 /** A tool that is loaded later is not in the prefix. */
