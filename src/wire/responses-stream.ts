@@ -71,9 +71,13 @@ const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> 
 /** What one event says. Each output item is a part; event types that we do not know are relayed. */
 function read(reading: EventReading, json: Json, name = ""): void {
   const readType = readers.get(stringIn(json, "type") ?? name)
-  const part = reading.state.open.get(String(countIn(json, "output_index")))
-  if (readType === undefined) say(reading, { type: "other", ...present({ index: part?.start.index }) })
+  if (readType === undefined) readOther(reading, json)
   else readType(reading, json)
+}
+
+function readOther(reading: EventReading, json: Json): void {
+  const part = reading.state.open.get(String(countIn(json, "output_index")))
+  say(reading, { type: "other", ...present({ index: part?.start.index }) })
 }
 
 const keyOf = (json: Json): string =>

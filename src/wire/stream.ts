@@ -254,8 +254,8 @@ export type Begun =
 const clientKinds: ReadonlySet<CallKind> = new Set(["function", "custom", "other", "approval"])
 
 /** Note what the SSE event says. */
-export function say({ said, slot }: EventReading, ...statements: readonly StreamStatement[]): void {
-  for (const one of statements) said.push({ said: one, slot })
+export function say({ said, slot }: EventReading, statement: StreamStatement): void {
+  said.push({ said: statement, slot })
 }
 
 /** Open the part that the wire calls `key`. */
