@@ -4,7 +4,6 @@ import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { addedTokens, type CompactionDraft, pinEdits } from "./draft.ts"
 import type { GateEvent } from "./gate/gate-summary.ts"
-import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { rejoin } from "./stack/rejoin.ts"
 import { separate } from "./stack/separate.ts"
@@ -12,8 +11,10 @@ import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { MemoryEntry } from "./state/flush.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
 import type { Digest } from "./summary/summary.ts"
-import type { CompactTask } from "./task.ts"
 import { type Acceptance, tokensBeside, type VerifiedContext, type VerifyFailure, verify } from "./verify.ts"
+
+/** What is tried, cheapest first: shorten tool results; leave groups to a digest; as a last resort digest and last words only. */
+export type Remedy = "pins" | "micro" | "summary" | "fallback"
 
 export type RemedyEvent =
   | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly VerifyFailure[] }
@@ -42,7 +43,7 @@ export type Compacted = {
 }
 
 /** One compaction under way: what it works on, and what happened so far. */
-export type Attempt = { readonly task: CompactTask; readonly scene: Scene; readonly events: CompactEvent[] }
+export type Attempt = Scene & { readonly events: CompactEvent[] }
 
 /** Write a draft as it would be sent, read it back, and put it to the acceptance test. Undefined if it fails: the failures are recorded, and the caller tries the next remedy. */
 export async function install(
@@ -51,35 +52,31 @@ export async function install(
   draft: CompactionDraft,
   limitTokens: number,
 ): Promise<Compacted | undefined> {
-  const { task, scene, events } = attempt
-  const wire = writeEdits(task, scene, draft.edits)
-  await task.pause?.()
-  const context = outgoingContext(task, scene, wire)
-  await task.pause?.()
-  const before = incomingContext(task, scene)
+  const { format, meter, choices, waiting, events } = attempt
+  const wire = writeEdits(attempt, draft.edits)
+  await attempt.pause?.()
+  const context = outgoingContext(attempt, wire)
+  await attempt.pause?.()
+  const before = incomingContext(attempt)
   const failures = verify(before, context, {
-    format: task.format,
-    meter: task.meter,
-    limitTokens,
-    pins: task.choices.pins,
-    waiting: scene.waiting,
-    ...unreadIn(scene, draft.edits),
+    ...{ format, meter, limitTokens, waiting, pins: choices.pins },
+    ...unreadIn(attempt, draft.edits),
     lines: draft.digest?.summary.sections.flatMap(({ lines }) => lines.map(({ text }) => text)) ?? [],
-    addedTokens: Math.max(0, addedTokens(pinEdits(task, scene), task.meter)),
+    addedTokens: Math.max(0, addedTokens(pinEdits(attempt), meter)),
     onlyAdds: remedy === "pins",
   })
   if (failures.length > 0) {
     events.push({ type: "remedy-rejected", remedy, failures: failures.slice(0, maxFailures) })
     return undefined
   }
-  const [beforeTokens, afterTokens] = [scene.outsideTokens, tokensBeside(before, context, task.meter)]
+  const [beforeTokens, afterTokens] = [attempt.outsideTokens, tokensBeside(before, context, meter)]
   return {
     wire,
     remedy,
     events: [...events, ...draft.edits, { type: "remedy-installed", remedy, beforeTokens, afterTokens }],
     context,
     memory: [],
-    writer: draft.digest === undefined || task.choices.digest === "none" ? "none" : (draft.writer ?? "extractive"),
+    writer: draft.digest === undefined || choices.digest === "none" ? "none" : (draft.writer ?? "extractive"),
     beforeTokens,
     afterTokens,
     ...present({ digest: draft.digest }),
@@ -106,21 +103,21 @@ function unreadIn(
 const maxFailures = 8
 
 /** The request with the edits made in its conversation, and with its instructions and documents back in their places. */
-export function writeEdits(
-  { request }: CompactTask,
-  { separation }: Pick<Scene, "separation">,
-  edits: readonly Edit[],
-): Wire {
+export function writeEdits({ request, separation }: Scene, edits: readonly Edit[]): Wire {
   const { messages } = rejoin(separation, applyEdits(separation.conversation, edits))
   return encodeRequest(request, { messages })
 }
 
-export const incomingContext = (
-  { messages }: CompactTask,
-  { separation: { infrastructure, conversation } }: Scene,
-): VerifiedContext => ({ messages, infrastructure, conversation })
+export const incomingContext = ({
+  messages,
+  separation: { infrastructure, conversation },
+}: Scene): VerifiedContext => ({
+  messages,
+  infrastructure,
+  conversation,
+})
 
-export function outgoingContext({ format }: CompactTask, { separation }: Scene, wire: Wire): VerifiedContext {
+export function outgoingContext({ format, separation }: Scene, wire: Wire): VerifiedContext {
   const sent = decodeRequest(format, wire)
   const standing = new Set(separation.infrastructure.documents.map(({ hash }) => hash))
   const { infrastructure, conversation } = separate(sent, { standing })

@@ -32,7 +32,7 @@ import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { ownMessage } from "./standing.ts"
 import { standingInMessages } from "./standing-in.ts"
-import { type MemoryEntry, memoryOf } from "./state/flush.ts"
+import { memoryOf } from "./state/flush.ts"
 import { readRecord } from "./state/records.ts"
 import { readValueStatement } from "./state/value-statements.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
@@ -52,35 +52,32 @@ import type { CompactTask } from "./task.ts"
  * would be sent. What none can solve is a Problem that says what takes the room.
  */
 export async function compact(task: CompactTask): Promise<Compacted> {
-  const attempt: Attempt = { task, scene: setScene(task), events: [] }
+  const attempt: Attempt = { ...setScene(task), events: [] }
   await task.pause?.()
   const light = await installPins(attempt)
   if (light !== undefined) return light
-  const knowledge = await runInSteps(readingSteps(attempt.scene.conversation, task.choices), task.pause)
+  const knowledge = await runInSteps(readingSteps(attempt.conversation, task.choices), task.pause)
   await task.pause?.()
   const installed = (await installMicro(attempt, knowledge)) ?? (await installHeavier(attempt, knowledge))
   if (installed === undefined) throw await impossible(attempt)
-  return installed.remedy === "micro" ? installed : { ...installed, memory: flush(knowledge) }
+  return installed.remedy === "micro" ? installed : { ...installed, memory: memoryOf(knowledge.notes) }
 }
 
 async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  await attempt.task.pause?.()
+  await attempt.pause?.()
   const recorded = await installRecord(attempt, knowledge)
-  await attempt.task.pause?.()
+  await attempt.pause?.()
   const summarized = recorded ?? (await installSummary(attempt, knowledge))
   if (summarized !== undefined) return summarized
-  await attempt.task.pause?.()
+  await attempt.pause?.()
   return installFallback(attempt, knowledge)
 }
 
-/** Stage 0: what is worth saving for good, before anything is left out. */
-const flush = ({ notes }: Knowledge): readonly MemoryEntry[] => memoryOf(notes)
-
 /** It fits; only the pinned rules may have to be added. */
 async function installPins(attempt: Attempt): Promise<Compacted | undefined> {
-  const { task, scene } = attempt
-  if (scene.outsideTokens > task.limits.targetTokens) return undefined
-  return install(attempt, "pins", { edits: pinEdits(task, scene) }, task.limits.targetTokens)
+  const { targetTokens } = attempt.limits
+  if (attempt.outsideTokens > targetTokens) return undefined
+  return install(attempt, "pins", { edits: pinEdits(attempt) }, targetTokens)
 }
 
 /**
@@ -88,15 +85,15 @@ async function installPins(attempt: Attempt): Promise<Compacted | undefined> {
  * otherwise a digest has to say what results no longer show.
  */
 async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  const { task, scene } = attempt
-  const { targetTokens } = task.limits
-  if (!isEasy(scene, targetTokens) || !microMayDo(scene, targetTokens)) return undefined
+  const { meter, choices, outsideTokens } = attempt
+  const { targetTokens } = attempt.limits
+  if (!isEasy(attempt, targetTokens) || !microMayDo(attempt, targetTokens)) return undefined
   const all = await pressed(attempt, targetTokens, "all")
-  const pins = pinEdits(task, scene)
-  const unused = targetTokens - scene.outsideTokens - addedTokens(pins, task.meter) + savedBy(all)
+  const pins = pinEdits(attempt)
+  const unused = targetTokens - outsideTokens - addedTokens(pins, meter) + savedBy(all)
   if (all.length === 0 || unused < 0) return undefined
-  const micro = relaxEdits(task, scene, all, unused)
-  if (task.choices.digest !== "none" && losesFacts(scene, knowledge, micro)) return undefined
+  const micro = relaxEdits(attempt, all, unused)
+  if (choices.digest !== "none" && losesFacts(attempt, knowledge, micro)) return undefined
   return install(attempt, "micro", { edits: [...pins, ...micro] }, targetTokens)
 }
 
@@ -114,9 +111,9 @@ function losesFacts({ conversation }: Scene, { notes }: Knowledge, micro: readon
 const valuesOf = (piece: string): readonly string[] => [piece, ...piece.split(/[\s(),]+/).filter((word) => word !== "")]
 
 /** Older results shortened as far as the limit asks for. */
-function pressed({ task, scene }: Attempt, limitTokens: number, shows: "all" | "newest"): Promise<readonly Edit[]> {
-  const pressure = usualPressure(scene, task.choices.strategyOptions.keepRounds)
-  return runInSteps(microEditSteps(task, scene, pressure, limitTokens, shows), task.pause)
+function pressed(scene: Scene, limitTokens: number, shows: "all" | "newest"): Promise<readonly Edit[]> {
+  const pressure = usualPressure(scene, scene.choices.strategyOptions.keepRounds)
+  return runInSteps(microEditSteps(scene, pressure, limitTokens, shows), scene.pause)
 }
 
 /**
@@ -125,13 +122,12 @@ function pressed({ task, scene }: Attempt, limitTokens: number, shows: "all" | "
  * smaller one.
  */
 async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  const { task } = attempt
-  const { targetTokens, hardTokens } = task.limits
-  const unread = unreadFitting(attempt, hardTokens, leastTokens(task, hardTokens), smallResult)
+  const { targetTokens, hardTokens } = attempt.limits
+  const unread = unreadFitting(attempt, hardTokens, leastTokens(attempt, hardTokens), smallResult)
   for (const limitTokens of unread.length > 0 ? [] : new Set([targetTokens, hardTokens])) {
     const digested = await installDigest(attempt, knowledge, limitTokens, [])
     if (digested !== undefined) return digested
-    await task.pause?.()
+    await attempt.pause?.()
   }
   return unread.length === 0 ? undefined : installDigest(attempt, knowledge, hardTokens, unread)
 }
@@ -147,12 +143,11 @@ async function installDigest(
   limitTokens: number,
   unread: readonly Edit[],
 ): Promise<Compacted | undefined> {
-  const { task, scene, events } = attempt
-  const { choices } = task
+  const { choices } = attempt
   const known = choices.digest === "none" ? withoutContent(knowledge) : knowledge
   const usual = await pressed(attempt, limitTokens, "newest")
-  const least = leastTokens(task, limitTokens)
-  const micro = fitMandatory(task, scene, usual, least - freeTokens(attempt, limitTokens, [...usual, ...unread]))
+  const least = leastTokens(attempt, limitTokens)
+  const micro = fitMandatory(attempt, usual, least - freeTokens(attempt, limitTokens, [...usual, ...unread]))
   const plan = {
     limitTokens,
     select: choices.entry.select,
@@ -164,25 +159,16 @@ async function installDigest(
     ...(unread.length > 0 ? { unread } : {}),
     mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
-  const draft = await draftDigest(task, scene, known, plan)
-  await task.pause?.()
+  const draft = await draftDigest(attempt, known, plan)
+  await attempt.pause?.()
   if (draft === undefined) return undefined
   if (draft.digest === undefined) return install(attempt, "micro", draft, limitTokens)
-  const written = await summarize(task, scene, knowledge, draft)
-  events.push(...written.events)
-  const better =
-    written.summary === undefined
-      ? undefined
-      : await draftDigest(task, scene, { ...knowledge, summary: written.summary }, plan)
-  const installed =
-    better === undefined
-      ? undefined
-      : await install(
-          attempt,
-          "summary",
-          { ...better, ...present({ writer: choices.summarizer?.writer }) },
-          limitTokens,
-        )
+  const written = await summarize(attempt, knowledge, draft)
+  attempt.events.push(...written.events)
+  const { summary } = written
+  const better = summary === undefined ? undefined : await draftDigest(attempt, { ...knowledge, summary }, plan)
+  const told = better === undefined ? undefined : { ...better, ...present({ writer: choices.summarizer?.writer }) }
+  const installed = told === undefined ? undefined : await install(attempt, "summary", told, limitTokens)
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
 
@@ -193,15 +179,14 @@ type Summarized = { readonly summary?: Summary; readonly events: readonly (Summa
  * does not depend on anyone: those lines are the extracted ones, verbatim.
  */
 async function summarize(
-  { choices }: CompactTask,
-  scene: Scene,
+  { choices, conversation }: Scene,
   knowledge: Knowledge,
   { edits, digest }: CompactionDraft,
 ): Promise<Summarized> {
   const { summarizer, schema, focus, language } = choices
   if (summarizer === undefined || digest === undefined || choices.digest === "none") return { events: [] }
   const gone = new Set(edits.flatMap((edit) => (edit.type === "messages-dropped" ? edit.messageIds : [])))
-  const messages = scene.conversation.filter((message) => gone.has(message.id) && ownMessage(message) === undefined)
+  const messages = conversation.filter((message) => gone.has(message.id) && ownMessage(message) === undefined)
   const { summary, events } = await summarizer.write({
     messages,
     schema,
@@ -214,7 +199,7 @@ async function summarize(
     drafted.map(({ line, name }) => ({ ...line, promises: isPromise(name, line) })),
     // What is still shown counts too: a line may rest on data that its writer was not even given.
     sourcesOf(
-      scene.conversation.filter((message) => ownMessage(message) === undefined),
+      conversation.filter((message) => ownMessage(message) === undefined),
       knowledge.carried,
     ),
   )
@@ -319,7 +304,7 @@ export async function shortenResults(
 ): Promise<Compacted | undefined> {
   const scene = setScene(task)
   const limitTokens = Math.max(task.limits.hardTokens, scene.outsideTokens)
-  const micro = microEdits(task, scene, { scale: 1, keepRounds, largest: largestTokens }, limitTokens)
+  const micro = microEdits(scene, { scale: 1, keepRounds, largest: largestTokens }, limitTokens)
   if (micro.length === 0) return undefined
-  return install({ task, scene, events: [] }, "micro", { edits: [...pinEdits(task, scene), ...micro] }, limitTokens)
+  return install({ ...scene, events: [] }, "micro", { edits: [...pinEdits(scene), ...micro] }, limitTokens)
 }

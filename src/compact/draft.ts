@@ -28,7 +28,6 @@ import { ownMessage } from "./standing.ts"
 import { standingInMessages } from "./standing-in.ts"
 import { argumentNames } from "./state/fit-records.ts"
 import type { Digest } from "./summary/summary.ts"
-import type { CompactTask } from "./task.ts"
 
 /** A compaction that could be made: its edits, and what they promise. */
 export type CompactionDraft = {
@@ -62,8 +61,8 @@ type DraftPlan = {
 export const framingTokens = 4
 
 /** The rules that have to be put beside the stack, in one message that stays the same from call to call. */
-export function pinEdits({ choices, meter }: CompactTask, scene: Scene): readonly Edit[] {
-  const { conversation } = scene
+export function pinEdits(scene: Scene): readonly Edit[] {
+  const { choices, meter, conversation } = scene
   const fresh = createFreshIds(conversation.map(({ id }) => id))
   const old = conversation.filter((message) => ownMessage(message) === "pins")
   const wanted =
@@ -74,22 +73,19 @@ export function pinEdits({ choices, meter }: CompactTask, scene: Scene): readonl
   if (wanted === undefined && choices.ownPins !== true) return []
   if (wanted !== undefined && old.length === 1 && isSeen && sameText(only, wanted)) return []
   const before = conversation[scene.firstSeen]?.id
-  return [
-    ...(old.length === 0
-      ? []
-      : [
-          {
-            type: "messages-dropped" as const,
-            messageIds: old.map(({ id }) => id),
-            reason: "pins-replaced",
-            tokens: old.reduce((sum, message) => sum + meter.message(message), 0),
-          },
-        ]),
-    ...(wanted === undefined
-      ? []
-      : [{ type: "message-installed" as const, role: "pins" as const, message: wanted, ...present({ before }) }]),
-  ]
+  const edits: Edit[] = []
+  if (old.length > 0) edits.push(dropped(old, "pins-replaced", meter))
+  if (wanted !== undefined)
+    edits.push({ type: "message-installed", role: "pins", message: wanted, ...present({ before }) })
+  return edits
 }
+
+const dropped = (messages: Transcript, reason: string, meter: Meter): Edit => ({
+  type: "messages-dropped",
+  messageIds: messages.map(({ id }) => id),
+  reason,
+  tokens: messages.reduce((sum, message) => sum + meter.message(message), 0),
+})
 
 const sameText = (one: Message, other: Message): boolean => {
   const [a, b] = [one.parts[0], other.parts[0]]
@@ -98,31 +94,25 @@ const sameText = (one: Message, other: Message): boolean => {
 
 /** Choose what stays, and say the rest in a digest. Nothing if even the mandatory does not fit. */
 export const draftDigest = (
-  task: CompactTask,
   scene: Scene,
   knowledge: Knowledge,
   plan: DraftPlan,
-): Promise<CompactionDraft | undefined> => runInSteps(draftSteps(task, scene, knowledge, plan), task.pause)
+): Promise<CompactionDraft | undefined> => runInSteps(draftSteps(scene, knowledge, plan), scene.pause)
 
-function* draftSteps(
-  task: CompactTask,
-  scene: Scene,
-  knowledge: Knowledge,
-  plan: DraftPlan,
-): Steps<CompactionDraft | undefined> {
-  const { meter } = task
+function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps<CompactionDraft | undefined> {
+  const { meter } = scene
   const unread = plan.unread ?? []
   const micro = [...plan.micro, ...unread]
   const pressed = applyEdits(scene.conversation, micro)
   const carried = messagesOf(scene, pressed, "digests")
-  const sized = sizeGroups(task, scene, pressed)
-  const pins = pinEdits(task, scene)
+  const sized = sizeGroups(scene, pressed)
+  const pins = pinEdits(scene)
   const mandatory = sized.reduce((sum, { tokens, mandatory: stays }) => sum + (stays ? tokens : 0), 0)
   const beside = scene.documentTokens + mandatory + addedTokens(pins, meter) + framingTokens
   const free = plan.limitTokens - beside
   if (free <= 0) return undefined
-  const taken = argumentNames(task.request.tools, scene.conversation)
-  const { rules = task.choices.pins.map(({ text }) => text) } = task.choices
+  const taken = argumentNames(scene.request.tools, scene.conversation)
+  const { rules = scene.choices.pins.map(({ text }) => text) } = scene.choices
   const mostTokens = Math.min(plan.mostTokens ?? Number.POSITIVE_INFINITY, mostDigestTokens(plan.limitTokens))
   const reserve =
     plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
@@ -143,12 +133,12 @@ function* draftSteps(
       shown: kept,
       behind: new Set(later.flatMap(({ id }) => (kept.has(id) ? [] : [id]))),
       stands,
-      ...present({ recall: task.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
+      ...present({ recall: scene.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
     })
   }
   yield
   const chosen = yield* choose({
-    ...{ task, scene, sized, free, plan: { ...plan, micro } },
+    ...{ scene, sized, free, plan: { ...plan, micro } },
     reserve: Math.min(mostTokens, reserve),
     mostTokens,
     mayKeepAll: scene.held || plan.mayKeepAll,
@@ -160,11 +150,11 @@ function* draftSteps(
   yield
   const left = free - chosen.tokens - (chosen.composed?.tokens ?? 0)
   const refitted =
-    unread.length === 0 ? [] : fitUnread(task, scene, unreadTokens(task, scene) - savedBy(unread) + left, smallResult)
+    unread.length === 0 ? [] : fitUnread(scene, unreadTokens(scene) - savedBy(unread) + left, smallResult)
   const edits =
     unread.length === 0 ? chosen.micro : [...chosen.micro.filter((edit) => !unread.includes(edit)), ...refitted]
   return {
-    edits: [...pins, ...editsOf(task, scene, { ...chosen, micro: edits }, plan)],
+    edits: [...pins, ...editsOf(scene, { ...chosen, micro: edits }, plan)],
     ...present({ digest: chosen.composed?.digest }),
   }
 }
@@ -188,7 +178,6 @@ type Tail = { readonly kept: ReadonlySet<number>; readonly micro: readonly Edit[
 type Chosen = Tail & { readonly composed?: Composed }
 
 type Choosing = {
-  readonly task: CompactTask
   readonly scene: Scene
   /** The groups with their results shortened. */
   readonly sized: readonly SizedGroup[]
@@ -244,12 +233,12 @@ const maxTails = 8
  * room is the same for every room: a larger one never shows less.
  */
 function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "all room"): Tail {
-  const { task, sized, plan } = choosing
+  const { scene, sized, plan } = choosing
   const { kept, whole, atWall } = stretchIn(choosing, roomTokens)
   const tail = tailOf(choosing, kept, whole)
   if (kept.size >= sized.length - 1) return wholeResults(choosing, tail, roomTokens)
   if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
-  const showsPart = task.choices.entry.showsPart === true && !(plan.unread !== undefined && uses === "all room")
+  const showsPart = scene.choices.entry.showsPart === true && !(plan.unread !== undefined && uses === "all room")
   return showsPart ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
 }
 
@@ -277,8 +266,8 @@ function stretchIn(choosing: Choosing, roomTokens: number): Stretch {
  * Walls between groups: what is older gets no room before the results of all that is newer are whole. One stands before the latest request
  * of the user, and one behind each group that takes much by itself. By the oldest group on the newer side, newest first.
  */
-function wallsIn({ task, scene, sized }: Choosing): readonly number[] {
-  if (task.choices.entry.showsPart !== true) return []
+function wallsIn({ scene, sized }: Choosing): readonly number[] {
+  if (scene.choices.entry.showsPart !== true) return []
   const { largest } = usualPressure(scene, 0)
   const request = scene.groups.findLastIndex(({ type }) => type === "user")
   const isLarge = (group: SizedGroup | undefined): boolean => group?.mandatory === false && group.tokens > largest
@@ -308,14 +297,14 @@ function tailOf(choosing: Choosing, kept: ReadonlySet<number>, whole: readonly E
 }
 
 /** The same groups, with their results as whole as there is room for. */
-function wholeResults({ task, scene }: Choosing, { kept, micro, tokens }: Tail, roomTokens: number): Tail {
-  const relaxed = relaxEdits(task, scene, micro, roomTokens - tokens)
+function wholeResults({ scene }: Choosing, { kept, micro, tokens }: Tail, roomTokens: number): Tail {
+  const relaxed = relaxEdits(scene, micro, roomTokens - tokens)
   return { kept, micro: relaxed, tokens: tokens + savedBy(micro) - savedBy(relaxed) }
 }
 
 /** The newest group that does not fit, with as much of it as there is room for: a larger room shows more of it. */
 function withPartOfNext(
-  { task, scene, sized, plan }: Choosing,
+  { scene, sized, plan }: Choosing,
   tail: Tail,
   roomTokens: number,
   uses: "groups" | "all room",
@@ -329,9 +318,9 @@ function withPartOfNext(
   if (group === undefined || !isOwn || kept.size + 1 >= sized.length) return tail
   const messages = scene.conversation.slice(group.start, group.end)
   const room = roomTokens - tail.tokens
-  const partly = showPart(task, scene, messages, editsIn(plan.micro, messages), room, uses === "all room")
+  const partly = showPart(scene, messages, editsIn(plan.micro, messages), room, uses === "all room")
   const shown = applyEdits(messages, partly)
-  const tokens = tail.tokens + shown.reduce((sum, message) => sum + task.meter.message(message), 0)
+  const tokens = tail.tokens + shown.reduce((sum, message) => sum + scene.meter.message(message), 0)
   return tokens > roomTokens ? tail : { kept: new Set([...kept, next]), micro: [...micro, ...partly], tokens }
 }
 
@@ -354,11 +343,7 @@ const tokensOf = (sized: readonly SizedGroup[], kept: ReadonlySet<number>): numb
   sized.reduce((sum, { tokens, mandatory }, at) => sum + (kept.has(at) && !mandatory ? tokens : 0), 0)
 
 /** Digests of ours take part in nothing: a new one takes them over. They count as nothing and are left out of what stays. */
-function sizeGroups(
-  { meter }: CompactTask,
-  { groups, duties, digests, favored }: Scene,
-  edited: Transcript,
-): readonly SizedGroup[] {
+function sizeGroups({ meter, groups, duties, digests, favored }: Scene, edited: Transcript): readonly SizedGroup[] {
   return groups.map((group, at) => {
     let tokens = 0
     for (let n = group.start; n < group.end; n++) {
@@ -385,18 +370,13 @@ function messagesOf(
 const userFirst: ReadonlySet<Format> = new Set<Format>(["anthropic-messages", "gemini"])
 
 /** Would the assistant speak first, were the digest to stand where the last message went? Then it stands before everything. */
-function mustOpen({ format }: CompactTask, scene: Scene, first: Message | undefined): boolean {
+function mustOpen(scene: Scene, first: Message | undefined): boolean {
   const { documents } = scene.separation.infrastructure
   const opened = scene.pins.length > 0 || documents.length > 0 || scene.conversation[0]?.role !== "user"
-  return userFirst.has(format) && first?.role === "assistant" && scene.firstSeen === 0 && !opened
+  return userFirst.has(scene.format) && first?.role === "assistant" && scene.firstSeen === 0 && !opened
 }
 
-function editsOf(
-  task: CompactTask,
-  scene: Scene,
-  { kept, micro, composed }: Chosen,
-  { reason }: DraftPlan,
-): readonly Edit[] {
+function editsOf(scene: Scene, { kept, micro, composed }: Chosen, { reason }: DraftPlan): readonly Edit[] {
   if (composed === undefined) return micro
   const stays = messagesOf(scene, scene.conversation, kept)
   const shown = new Set(stays.map(({ id }) => id))
@@ -406,7 +386,7 @@ function editsOf(
     scene.firstSeen,
     scene.conversation.findIndex(({ id }) => !shown.has(id)),
   )
-  const opens = mustOpen(task, scene, stays[0])
+  const opens = mustOpen(scene, stays[0])
   const next = scene.conversation.slice(opens ? 0 : first).find(({ id }) => shown.has(id))
   const fresh = createFreshIds(scene.conversation.map(({ id }) => id))
   const digest: Message = {
@@ -416,12 +396,7 @@ function editsOf(
   }
   return [
     ...micro,
-    {
-      type: "messages-dropped",
-      messageIds: gone.map(({ id }) => id),
-      reason,
-      tokens: gone.reduce((sum, message) => sum + task.meter.message(message), 0),
-    },
+    dropped(gone, reason, scene.meter),
     { type: "message-installed", role: "digest", message: digest, ...present({ before: next?.id }) },
   ]
 }

@@ -24,12 +24,11 @@ import {
   smallResult,
   unreadTokens,
 } from "./pressure.ts"
-import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { leftOut } from "./stages/marker.ts"
+import type { Strategy } from "./stages/strategies.ts"
 import { pinsReason } from "./standing.ts"
-import type { CompactTask } from "./task.ts"
 import { tokensBeside } from "./verify.ts"
 
 /** A digest that says no more than what it stands for, and what it was all for. */
@@ -41,33 +40,32 @@ export const barestDigestTokens = 60
  * message of the user, and at the very last what the model has not answered yet.
  */
 export async function installFallback(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  const { task, scene } = attempt
-  const { hardTokens } = task.limits
-  const barest = fitUnread(task, scene, 0)
-  const answered = { ...attempt, scene: withoutLastRound(scene) }
+  const { conversation, unanswered } = attempt
+  const { hardTokens } = attempt.limits
+  const barest = fitUnread(attempt, 0)
+  const answered = withoutLastRound(attempt)
   // A larger budget shows these messages again: until then the digest gets no more than what it has beside them.
   const least = leastDigestTokens(hardTokens)
-  const isAct = scene.conversation.slice(scene.unanswered).some(({ parts }) => parts.some(isCall))
+  const isAct = conversation.slice(unanswered).some(({ parts }) => parts.some(isCall))
   const leastAfter = isAct ? least : undefined
   const fitted = async (): Promise<Compacted | undefined> =>
     (await installLast(attempt, knowledge, () => ({ unread: barest }), least)) ??
     (await installLast(
       attempt,
       knowledge,
-      async () => ({ unread: barest, words: await fitWords(task, scene, barest) }),
+      async () => ({ unread: barest, words: await fitWords(attempt, barest) }),
       least,
     )) ??
     (await installLast(answered, knowledge, () => ({}), leastAfter))
   const last = (): Promise<Compacted | undefined> =>
-    installLast(answered, knowledge, async () => ({ words: await fitWords(task, answered.scene, []) }), leastAfter)
+    installLast(answered, knowledge, async () => ({ words: await fitWords(answered, []) }), leastAfter)
   const fitting = (): Shortened => ({ unread: unreadFitting(attempt, hardTokens, barestDigestTokens) })
   const whole =
     (await installLast(attempt, knowledge, () => ({}), least)) ??
     (await installLast(attempt, knowledge, fitting, least))
   if (whole !== undefined) return whole
   // Calls without their results are worth their room only while they are small: a digest says in a line what they were.
-  const calls =
-    mandatoryTokens(task, scene, applyEdits(scene.conversation, barest)) - mandatoryTokens(task, answered.scene)
+  const calls = mandatoryTokens(attempt, applyEdits(conversation, barest)) - mandatoryTokens(answered)
   return calls > hardTokens * mostOfCalls ? ((await last()) ?? fitted()) : ((await fitted()) ?? last())
 }
 
@@ -84,13 +82,19 @@ const mostOfCalls = 0.25
  * a little too small for the message keeps no more of the work than one that is just large enough.
  */
 export async function installRecord(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  const { task, scene } = attempt
-  const { hardTokens } = task.limits
-  const unread = fitUnread(task, scene, 0, smallResult)
+  const { hardTokens } = attempt.limits
+  const unread = fitUnread(attempt, 0, smallResult)
   const free = freeTokens(attempt, hardTokens, unread)
-  const mostTokens = recordTokens(task, scene)
-  const words = free + framingTokens < 0 || free >= mostTokens ? [] : await fitWords(task, scene, unread)
+  const mostTokens = recordTokens(attempt)
+  const words = free + framingTokens < 0 || free >= mostTokens ? [] : await fitWords(attempt, unread)
   return words.length === 0 ? undefined : installLast(attempt, knowledge, () => ({ unread, words }), mostTokens)
+}
+
+/** The newest group if it fits, beside what is mandatory. */
+const lastGroup: Strategy = ({ groups, roomTokens }) => {
+  const last = groups.length - 1
+  const sized = groups[last]
+  return new Set(sized !== undefined && sized.tokens <= roomTokens ? [last] : [])
 }
 
 /** So often a draft that came out too large is made again for that much less. */
@@ -108,18 +112,18 @@ async function installLast(
   moreOf: () => Shortened | Promise<Shortened>,
   mostTokens?: number,
 ): Promise<Compacted | undefined> {
-  const { task, scene, events } = attempt
-  await task.pause?.()
+  const { choices, events } = attempt
+  await attempt.pause?.()
   const { unread = [], words = [] } = await moreOf()
-  await task.pause?.()
-  const { hardTokens } = task.limits
-  const known = task.choices.digest === "none" ? withoutContent(knowledge) : knowledge
+  await attempt.pause?.()
+  const { hardTokens } = attempt.limits
+  const known = choices.digest === "none" ? withoutContent(knowledge) : knowledge
   for (let limitTokens = hardTokens, drafts = 0; drafts <= maxRedrafts; drafts++) {
-    const micro = await runInSteps(microEditSteps(task, scene, fullPressure, limitTokens), task.pause)
-    const draft = await draftDigest(task, scene, known, {
+    const micro = await runInSteps(microEditSteps(attempt, fullPressure, limitTokens), attempt.pause)
+    const draft = await draftDigest(attempt, known, {
       limitTokens,
       select: lastGroup,
-      strategyOptions: task.choices.strategyOptions,
+      strategyOptions: choices.strategyOptions,
       digestShare: 0.5,
       reason: "fallback",
       ...present({ mostTokens }),
@@ -127,7 +131,7 @@ async function installLast(
       unread,
       mayKeepAll: false,
     })
-    await task.pause?.()
+    await attempt.pause?.()
     const installed = draft === undefined ? undefined : await install(attempt, "fallback", draft, hardTokens)
     const tooMany = draft === undefined || installed !== undefined ? 0 : overshootIn(events.at(-1))
     if (tooMany === 0) return installed
@@ -145,46 +149,44 @@ function overshootIn(event: CompactEvent | undefined): number {
 }
 
 /** As if the model had answered everything: its last tool round may go, too. */
-const withoutLastRound = (scene: Scene): Scene => ({
+const withoutLastRound = (scene: Attempt): Attempt => ({
   ...scene,
   unread: new Set(),
   duties: scene.duties.map((duty) => (duty === "what the model has not answered yet" ? undefined : duty)),
 })
 
 /** What is left beside all that has to stay, once it is edited. */
-export const freeTokens = ({ task, scene }: Attempt, limitTokens: number, edits: readonly Edit[]): number =>
+export const freeTokens = (scene: Scene, limitTokens: number, edits: readonly Edit[]): number =>
   limitTokens -
-  mandatoryTokens(task, scene, applyEdits(scene.conversation, edits)) -
-  addedTokens(pinEdits(task, scene), task.meter) -
+  mandatoryTokens(scene, applyEdits(scene.conversation, edits)) -
+  addedTokens(pinEdits(scene), scene.meter) -
   framingTokens
 
 /** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
 export function unreadFitting(
-  attempt: Attempt,
+  scene: Scene,
   limitTokens: number,
   digestTokens: number,
   leastTokens = 0,
 ): readonly Edit[] {
-  const { task, scene } = attempt
-  const read = fitMandatory(task, scene, [], Number.MAX_SAFE_INTEGER)
-  const room = freeTokens(attempt, limitTokens, read) + unreadTokens(task, scene) - digestTokens
-  return fitUnread(task, scene, room, leastTokens)
+  const read = fitMandatory(scene, [], Number.MAX_SAFE_INTEGER)
+  const room = freeTokens(scene, limitTokens, read) + unreadTokens(scene) - digestTokens
+  return fitUnread(scene, room, leastTokens)
 }
 
 /** Nothing fits: say what takes the room once every result is down to what it was, and what budget would be enough. */
 export async function impossible(attempt: Attempt): Promise<HoldfastError> {
-  const { task, scene } = attempt
-  const { meter, limits } = task
-  const barest = applyEdits(scene.conversation, microEdits(task, scene, fullPressure, limits.hardTokens))
-  const pieces = new Map<string, number>([["the documents among the user's messages", scene.documentTokens]])
+  const { meter, limits } = attempt
+  const barest = applyEdits(attempt.conversation, microEdits(attempt, fullPressure, limits.hardTokens))
+  const pieces = new Map<string, number>([["the documents among the user's messages", attempt.documentTokens]])
   const add = (piece: string, tokens: number): void => {
     pieces.set(piece, (pieces.get(piece) ?? 0) + tokens)
   }
-  for (const [at, { start, end }] of scene.groups.entries()) {
-    const duty = scene.duties[at]
+  for (const [at, { start, end }] of attempt.groups.entries()) {
+    const duty = attempt.duties[at]
     if (duty !== undefined) for (const message of barest.slice(start, end)) add(duty, meter.message(message))
   }
-  add(pinsReason, addedTokens(pinEdits(task, scene), meter))
+  add(pinsReason, addedTokens(pinEdits(attempt), meter))
   const [largest = ["the conversation", 0]] = [...pieces].sort(([, one], [, other]) => other - one)
   return new HoldfastError({
     code: "budget-impossible",
@@ -201,10 +203,9 @@ const firstStepTokens = 32
 
 /** The smallest budget at which the fallback passes the acceptance test, to a few percent, found by trying. */
 async function smallestBudget(attempt: Attempt): Promise<number> {
-  const { task, scene } = attempt
-  const { hardTokens } = task.limits
+  const { hardTokens } = attempt.limits
   const most = Math.min(wholeTokens(attempt), untouchedTokens(attempt))
-  const knowledge = await runInSteps(readingSteps(scene.conversation, task.choices), task.pause)
+  const knowledge = await runInSteps(readingSteps(attempt.conversation, attempt.choices), attempt.pause)
   const passes = (budgetTokens: number): Promise<boolean> => passesAt(attempt, knowledge, budgetTokens)
   if (most <= hardTokens + 1) return hardTokens + 1
   let low = hardTokens
@@ -222,25 +223,25 @@ async function smallestBudget(attempt: Attempt): Promise<number> {
 }
 
 /** What everything takes, with the rules that are to be added, as it is sent. */
-function wholeTokens({ task, scene }: Attempt): number {
-  const before = incomingContext(task, scene)
-  return tokensBeside(before, outgoingContext(task, scene, writeEdits(task, scene, pinEdits(task, scene))), task.meter)
+function wholeTokens(scene: Scene): number {
+  const sent = outgoingContext(scene, writeEdits(scene, pinEdits(scene)))
+  return tokensBeside(incomingContext(scene), sent, scene.meter)
 }
 
 /** What the request takes as it came, which is enough if no rule has to be added: calls that wait have no results made for them then. */
-function untouchedTokens({ task, scene }: Attempt): number {
-  const ids = new Set(task.messages.map(({ id }) => id))
-  const { messages } = task.request
+function untouchedTokens(scene: Scene): number {
+  const ids = new Set(scene.messages.map(({ id }) => id))
+  const { messages } = scene.request
   const isWhole = messages.length > 0 && messages.every(({ id }) => ids.has(id))
   if (!isWhole || scene.pins.length > 0) return Number.POSITIVE_INFINITY
-  const before = incomingContext(task, scene)
-  return tokensBeside(before, { ...before, messages }, task.meter)
+  const before = incomingContext(scene)
+  return tokensBeside(before, { ...before, messages }, scene.meter)
 }
 
 /** Would the fallback pass within this budget? */
-async function passesAt({ task, scene }: Attempt, knowledge: Knowledge, budgetTokens: number): Promise<boolean> {
+async function passesAt(attempt: Attempt, knowledge: Knowledge, budgetTokens: number): Promise<boolean> {
   const limits = { targetTokens: budgetTokens, hardTokens: budgetTokens }
-  return (await installFallback({ task: { ...task, limits }, scene, events: [] }, knowledge)) !== undefined
+  return (await installFallback({ ...attempt, limits, events: [] }, knowledge)) !== undefined
 }
 
 /** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */
@@ -250,8 +251,8 @@ const leastTokens = 256
  * The latest message of the user takes all that may be sent, or leaves no room for a record of the work: its longest text keeps beginning and end, where people say
  * what they want, and shows how much of its middle is left out. Nothing where that would not help.
  */
-async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]): Promise<readonly Edit[]> {
-  const { meter, limits } = task
+async function fitWords(scene: Scene, others: readonly Edit[]): Promise<readonly Edit[]> {
+  const { meter, limits } = scene
   const conversation = applyEdits(scene.conversation, others)
   const latest = latestSpoken(conversation)
   const message = latest === undefined ? undefined : conversation[latest]
@@ -261,40 +262,32 @@ async function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]
   )
   const [longest] = texts.sort((one, other) => other.tokens - one.tokens)
   if (longest === undefined || longest.tokens <= leastTokens) return []
-  const rules = Math.max(0, addedTokens(pinEdits(task, scene), meter)) + framingTokens
-  const beside = mandatoryTokens(task, scene, conversation) - longest.tokens + rules + recordTokens(task, scene)
+  const rules = Math.max(0, addedTokens(pinEdits(scene), meter)) + framingTokens
+  const beside = mandatoryTokens(scene, conversation) - longest.tokens + rules + recordTokens(scene)
   const room = limits.hardTokens - beside
   if (room >= longest.tokens) return []
-  const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), task)
+  const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), scene)
   if (text === undefined) return []
+  const { at: part, tokens: beforeTokens } = longest
   const { breakpoint, channel } = longest.part
   const by: Part = { type: "text", text, ...present({ breakpoint, channel }) }
-  return [
-    {
-      type: "part-replaced",
-      messageId: message.id,
-      part: longest.at,
-      reason: "no-room",
-      beforeTokens: longest.tokens,
-      afterTokens: meter.part(by),
-      by: [by],
-    },
-  ]
+  const sizes = { beforeTokens, afterTokens: meter.part(by) }
+  return [{ type: "part-replaced", messageId: message.id, part, reason: "no-room", ...sizes, by: [by] }]
 }
 
 /** What is left for a record of the work: no more than all else that was said takes. */
-function recordTokens({ meter, limits }: CompactTask, { conversation, outsideTokens }: Scene): number {
+function recordTokens({ meter, limits, conversation, outsideTokens }: Scene): number {
   const latest = conversation[latestSpoken(conversation) ?? conversation.length]
   const others = Math.max(0, outsideTokens - (latest === undefined ? 0 : meter.message(latest)))
   return Math.min(leastRecordTokens(limits.hardTokens), others)
 }
 
 /** What has to stay takes so much, in the conversation as it is or as it was edited. */
-const mandatoryTokens = ({ meter }: CompactTask, scene: Scene, conversation = scene.conversation): number =>
+const mandatoryTokens = (scene: Scene, conversation = scene.conversation): number =>
   scene.groups
     .filter((_, at) => scene.duties[at] !== undefined)
     .flatMap(({ start, end }) => conversation.slice(start, end))
-    .reduce((sum, message) => sum + meter.message(message), scene.documentTokens)
+    .reduce((sum, message) => sum + scene.meter.message(message), scene.documentTokens)
 
 /** Tries until a cut fits: each takes the share off that the last one was over. */
 const maxTries = 6
@@ -303,7 +296,7 @@ const maxTries = 6
 async function cutMiddle(
   text: string,
   budgetTokens: number,
-  { meter, pause }: Pick<CompactTask, "meter" | "pause">,
+  { meter, pause }: Pick<Scene, "meter" | "pause">,
 ): Promise<string | undefined> {
   // Both ends are long: they are counted one after the other. Together they take no more than apart, but for a token where they meet.
   const count = async (pieces: readonly string[]): Promise<number> => {

@@ -7,7 +7,6 @@ import { applyEdits, type Edit, isShortening, type Shortening } from "./stages/e
 import { fitTexts, type TextBudget, tokensBesideTexts } from "./stages/fit-texts.ts"
 import { shareOut } from "./stages/marker.ts"
 import { fitResults, type MicroOptions, microSteps, type ResultBudget } from "./stages/microcompact.ts"
-import type { CompactTask } from "./task.ts"
 
 /**
  * How far tool results are shortened: to the budgets of their tools times `scale`; in the newest `keepRounds` rounds only results of more
@@ -55,8 +54,8 @@ function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["
  * Whether a message may be kept if the newest groups are kept as far as they fit: the tokens of everything newer, less those saved by
  * shortening it, have to be within the limit. Results that must stay always may, and so may everything newer than they are.
  */
-function reachOf({ meter }: CompactTask, scene: Scene, limitTokens: number): MicroOptions["isReached"] {
-  const { groups, conversation, digests, duties, favored } = scene
+function reachOf(scene: Scene, limitTokens: number): MicroOptions["isReached"] {
+  const { meter, groups, conversation, digests, duties, favored } = scene
   const newerTokens = new Float64Array(conversation.length)
   let tokens = 0
   let stays = conversation.length
@@ -79,13 +78,12 @@ export const microEdits = (...given: Parameters<typeof microEditSteps>): readonl
 
 /** The same, one result at a time. With `newest`, results that cannot stay because newer ones take all the room are not looked at. */
 export function* microEditSteps(
-  task: CompactTask,
   scene: Scene,
   pressure: Pressure,
   limitTokens: number,
   shows: "all" | "newest" = "all",
 ): Steps<readonly Edit[]> {
-  const { meter, choices } = task
+  const { meter, choices } = scene
   const isStretch = shows === "newest" && choices.entry.showsPart === true && choices.entry.micro === "even"
   const press = (groups: Scene["groups"], { scale, keepRounds, largest }: Pressure): Steps<readonly Edit[]> =>
     microSteps(scene.conversation, {
@@ -101,7 +99,7 @@ export function* microEditSteps(
         documents: choices.documents,
         focus: choices.focus,
         handleOf: choices.handleOf,
-        isReached: isStretch ? reachOf(task, scene, limitTokens) : undefined,
+        isReached: isStretch ? reachOf(scene, limitTokens) : undefined,
       }),
     })
   if (choices.entry.micro === "none" && pressure !== fullPressure) return []
@@ -127,12 +125,7 @@ const leastRestored = 100
  * Undo shortenings while there is room, those of the newest results first. The first result that does not fit whole shows as much as there
  * is room for.
  */
-export function relaxEdits(
-  task: CompactTask,
-  scene: Scene,
-  edits: readonly Edit[],
-  unusedTokens: number,
-): readonly Edit[] {
+export function relaxEdits(scene: Scene, edits: readonly Edit[], unusedTokens: number): readonly Edit[] {
   const places = new Map(scene.conversation.map(({ id }, at) => [id, at]))
   const placeOf = (edit: Edit): number => ("messageId" in edit ? (places.get(edit.messageId) ?? -1) : -1)
   const newestFirst = edits.filter(mayRelax).sort((one, other) => placeOf(other) - placeOf(one))
@@ -146,7 +139,7 @@ export function relaxEdits(
       continue
     }
     const partly =
-      edit.type === "result-shortened" && unused >= leastRestored ? showMore(task, scene, edit, unused) : undefined
+      edit.type === "result-shortened" && unused >= leastRestored ? showMore(scene, edit, unused) : undefined
     if (partly === undefined) continue
     return edits.flatMap((one) => (one === edit ? [partly] : restored.has(one) ? [] : [one]))
   }
@@ -154,14 +147,13 @@ export function relaxEdits(
 }
 
 function showMore(
-  task: CompactTask,
   scene: Scene,
   edit: Extract<Edit, { readonly type: "result-shortened" }>,
   unusedTokens: number,
 ): Edit | undefined {
   const { messageId, callId, afterTokens } = edit
   const budget = { messageId, callId, tokens: afterTokens + Math.floor(unusedTokens) }
-  const [more] = fitResults(scene.conversation, [budget], { ...fitting(task, scene), reason: "over-budget" })
+  const [more] = fitResults(scene.conversation, [budget], { ...fitting(scene), reason: "over-budget" })
   const isMore = more?.type === "result-shortened" && more.afterTokens > afterTokens
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
 }
@@ -175,7 +167,6 @@ const leastOfUnused = 0.05
  * edits stay as they are if next to nothing would be shown.
  */
 export function showPart(
-  task: CompactTask,
   scene: Scene,
   messages: Transcript,
   edits: readonly Edit[],
@@ -184,17 +175,17 @@ export function showPart(
 ): readonly Edit[] {
   const shown = applyEdits(messages, edits)
   const results = resultsIn(shown)
-    .map((result) => budgetOf(result, task))
+    .map((result) => budgetOf(result, scene))
     .filter(({ tokens }) => tokens > smallResult)
-  const texts = withTexts ? textsIn(shown, task) : []
+  const texts = withTexts ? textsIn(shown, scene) : []
   const needed = sumOf([...results, ...texts].map(({ tokens }) => tokens))
-  const room = roomTokens - (sumOf(shown.map((message) => task.meter.message(message))) - needed)
+  const room = roomTokens - (sumOf(shown.map((message) => scene.meter.message(message))) - needed)
   if (room < needed * (withTexts ? leastOfUnused : leastPart)) return edits
   const shares = shareOut(
     [...results, ...texts].map(({ tokens }) => tokens),
     room,
   )
-  const options = { ...fitting(task, scene), reason: "over-budget" as const }
+  const options = { ...fitting(scene), reason: "over-budget" as const }
   const fewer = results.flatMap((result, n) => {
     const tokens = shares[n] ?? 0
     return tokens < result.tokens ? [{ ...result, tokens }] : []
@@ -222,7 +213,7 @@ function fewerIn(texts: readonly LongText[], roomTokens: number): readonly TextB
 }
 
 /** What the assistant said or passed on that is long enough to be shown in part. */
-const textsIn = (messages: Transcript, { meter }: CompactTask): readonly LongText[] =>
+const textsIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =>
   messages.flatMap(({ id: messageId, role, parts }) =>
     (role === "assistant" ? parts : []).flatMap((part, n) => {
       if (part.type !== "tool-call" && part.type !== "text") return []
@@ -246,7 +237,7 @@ function replacing(edits: readonly Edit[], by: readonly Edit[]): readonly Edit[]
   return [...edits.filter((edit) => keyOf(edit) === "" || !replaced.has(keyOf(edit))), ...by]
 }
 
-const fitting = ({ meter, choices }: CompactTask, { groups }: Scene) => ({
+const fitting = ({ meter, choices, groups }: Scene) => ({
   groups,
   count: meter.text,
   partTokens: meter.part,
@@ -263,11 +254,11 @@ export const smallResult = 64
  * calls, such as the content of a file that was written, because the model knows them; then the results, of which the small ones stay
  * whole. Calls that wait for their results stay as they are. Nothing where all of it fits.
  */
-export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number, leastTokens = 0): readonly Edit[] {
-  const results = unreadResults(scene).map((result) => budgetOf(result, task))
-  const texts = unreadTexts(task, scene)
+export function fitUnread(scene: Scene, roomTokens: number, leastTokens = 0): readonly Edit[] {
+  const results = unreadResults(scene).map((result) => budgetOf(result, scene))
+  const texts = unreadTexts(scene)
   const [ofResults, ofTexts] = [sumOf(results.map(({ tokens }) => tokens)), sumOf(texts.map(({ tokens }) => tokens))]
-  const options = { ...fitting(task, scene), reason: "no-room" as const }
+  const options = { ...fitting(scene), reason: "no-room" as const }
   const wanted = budgetsIn(results, roomTokens - Math.min(ofTexts, texts.length * smallResult), leastTokens)
   const shortened = fitResults(scene.conversation, wanted, { ...options, advice })
   // What is kept of results is a little less than they may take: it goes to the texts.
@@ -280,10 +271,11 @@ export const savedBy = (edits: readonly Edit[]): number =>
   edits.reduce((sum, edit) => sum + (isShortening(edit) ? edit.beforeTokens - edit.afterTokens : 0), 0)
 
 /** The long texts of the last tool round that the model has not answered, but for those of calls that wait. */
-function unreadTexts(task: CompactTask, { conversation, unanswered, unread, waiting }: Scene): readonly LongText[] {
+function unreadTexts(scene: Scene): readonly LongText[] {
+  const { conversation, unanswered, unread, waiting } = scene
   const last = conversation.slice(unanswered)
   const waits = last.some(({ parts }) => parts.some((part) => part.type === "tool-call" && waiting.has(part.callId)))
-  return waits || unread.size === 0 ? [] : textsIn(last, task)
+  return waits || unread.size === 0 ? [] : textsIn(last, scene)
 }
 
 /** The results that take more than their share of a room, with that share. */
@@ -302,9 +294,9 @@ function budgetsIn(results: readonly ResultBudget[], roomTokens: number, leastTo
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0)
 
 /** What may give way of what the model has not read: results, and the long texts of their calls. */
-export const unreadTokens = (task: CompactTask, scene: Scene): number =>
-  unreadResults(scene).reduce((sum, { part }) => sum + task.meter.part(part), 0) +
-  sumOf(unreadTexts(task, scene).map(({ tokens }) => tokens))
+export const unreadTokens = (scene: Scene): number =>
+  unreadResults(scene).reduce((sum, { part }) => sum + scene.meter.part(part), 0) +
+  sumOf(unreadTexts(scene).map(({ tokens }) => tokens))
 
 type PlacedResult = { readonly messageId: MessageId; readonly part: ToolResultPart }
 
@@ -313,7 +305,7 @@ const resultsIn = (messages: Transcript): readonly PlacedResult[] =>
     parts.flatMap((part) => (part.type === "tool-result" ? [{ messageId, part }] : [])),
   )
 
-const budgetOf = ({ messageId, part }: PlacedResult, { meter }: CompactTask): ResultBudget => ({
+const budgetOf = ({ messageId, part }: PlacedResult, { meter }: Scene): ResultBudget => ({
   messageId,
   callId: part.callId,
   tokens: meter.part(part),
@@ -324,20 +316,15 @@ const unreadResults = ({ conversation, unanswered, unread }: Scene): readonly Pl
   resultsIn(conversation.slice(unanswered)).filter(({ part }) => unread.has(part.callId))
 
 /** Shorten the results in the groups that must stay further, by `missingTokens`. Results that the model has not read stay as they are. */
-export function fitMandatory(
-  task: CompactTask,
-  scene: Scene,
-  micro: readonly Edit[],
-  missingTokens: number,
-): readonly Edit[] {
+export function fitMandatory(scene: Scene, micro: readonly Edit[], missingTokens: number): readonly Edit[] {
   if (missingTokens <= 0) return micro
   const stays = scene.groups.flatMap(({ start, end }, at) =>
     scene.duties[at] === undefined ? [] : scene.conversation.slice(start, end),
   )
   const results = resultsIn(applyEdits(stays, editsIn(micro, stays)))
     .filter(({ part }) => !scene.unread.has(part.callId) && !scene.favored.has(part.callId))
-    .map((result) => budgetOf(result, task))
+    .map((result) => budgetOf(result, scene))
   const wanted = budgetsIn(results, sumOf(results.map(({ tokens }) => tokens)) - missingTokens, smallResult)
-  const fitted = fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "over-budget" })
+  const fitted = fitResults(scene.conversation, wanted, { ...fitting(scene), reason: "over-budget" })
   return replacing(micro, fitted)
 }

@@ -9,9 +9,8 @@ import { firstSeen, type KeepReason, keepReasonOf, ownMessage } from "./standing
 import type { CompactTask } from "./task.ts"
 import { tokensOutsideStack } from "./verify.ts"
 
-/** What every draft of one compaction starts from. */
-export type Scene = {
-  readonly separation: Separation
+/** What every draft of one compaction starts from: the task, and what was found in its conversation. */
+export type Scene = CompactTask & {
   readonly conversation: Transcript
   readonly groups: readonly Group[]
   /** Does the provider hold what came before? Then all of it stays and no digest can stand for any. */
@@ -56,7 +55,7 @@ export function setScene(task: CompactTask): Scene {
   const stack = stackTexts(separation)
   const held = isHeld(request)
   return {
-    separation,
+    ...task,
     conversation,
     groups,
     held,

@@ -57,36 +57,14 @@ export type Acceptance = {
   readonly onlyAdds: boolean
 }
 
-/**
- * The acceptance test: everything that must hold of a compacted context before anyone sees it. `after` is what a reader of the
- * outgoing body finds, not what we meant to write.
- */
-export function verify(
-  before: VerifiedContext,
-  after: VerifiedContext,
-  acceptance: Acceptance,
-): readonly VerifyFailure[] {
-  return [
-    ...pairFailures(before, after, acceptance),
-    ...pinFailures(after, acceptance),
-    ...stackFailures(before, after),
-    ...latestFailures(before, after, acceptance),
-    ...pendingFailures(before, after, acceptance),
-    ...unreadFailures(after, acceptance),
-    ...sizeFailures(before, after, acceptance),
-    ...digestFailures(after, acceptance),
-  ]
-}
+/** One part of the acceptance test: what is wrong with `after`, given what came in. */
+type Check = (before: VerifiedContext, after: VerifiedContext, acceptance: Acceptance) => readonly VerifyFailure[]
 
 /** A call by what it asks for. Formats without ids name calls by place, and places change when something before them goes. */
 const requestOf = ({ tool, input }: ToolCallPart): string => `${tool} ${JSON.stringify(input) ?? ""}`
 
 /** A fault that the context came in with, because the provider holds the other half, is not the compaction's. */
-function pairFailures(
-  before: VerifiedContext,
-  after: VerifiedContext,
-  { format }: Acceptance,
-): readonly VerifyFailure[] {
+const pairFailures: Check = (before, after, { format }) => {
   const adjacent = adjacencyOf[format]
   const faultsOf = ({ messages }: VerifiedContext): readonly TranscriptFault[] =>
     checkTranscript(messages, { ended: true, ...(adjacent === undefined ? {} : { adjacent }) })
@@ -111,12 +89,9 @@ function faultName({ messages }: VerifiedContext): (fault: TranscriptFault) => s
   return ({ code, callId }) => `${code} ${callId === undefined ? "" : (requests.get(callId) ?? callId)}`
 }
 
-function pinFailures(
-  { messages, infrastructure: { system } }: VerifiedContext,
-  { pins }: Acceptance,
-): readonly VerifyFailure[] {
+const pinFailures: Check = (_, { messages, infrastructure: { system } }, { pins }) => {
   const stands = rulePresence({ system, messages })
-  return pins.flatMap((pin, n): readonly VerifyFailure[] => (stands(pin) ? [] : [{ code: "pin-missing", pin: n }]))
+  return pins.flatMap((pin, n) => (stands(pin) ? [] : { code: "pin-missing", pin: n }))
 }
 
 const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[] => items.map(({ wire = "" }) => wire)
@@ -125,10 +100,7 @@ const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[
  * The stack's bytes equal those that came in: system and tools the same, the messages that stand and the documents each there and in
  * order. Later ones may have joined them, now that less stands before the first answer.
  */
-function stackFailures(
-  { infrastructure: before }: VerifiedContext,
-  { infrastructure: after, messages }: VerifiedContext,
-): readonly VerifyFailure[] {
+const stackFailures: Check = ({ infrastructure: before }, { infrastructure: after, messages }) => {
   const same = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && holdsInOrder(other, one)
   const holds: Readonly<Record<string, boolean>> = {
@@ -141,9 +113,7 @@ function stackFailures(
       before.documents.map(({ part }) => textOrWire(part)),
     ),
   }
-  return Object.keys(holds).flatMap((piece): readonly VerifyFailure[] =>
-    holds[piece] === true ? [] : [{ code: "stack-changed", piece }],
-  )
+  return Object.entries(holds).flatMap(([piece, isHeld]) => (isHeld ? [] : { code: "stack-changed", piece }))
 }
 
 function holdsInOrder(
@@ -166,11 +136,7 @@ export function latestWords(messages: Transcript): readonly Part[] | undefined {
   return message?.parts.filter((part) => isSpokenPart(message, part))
 }
 
-function latestFailures(
-  before: VerifiedContext,
-  after: VerifiedContext,
-  { wordsShortened }: Acceptance,
-): readonly VerifyFailure[] {
+const latestFailures: Check = (before, after, { wordsShortened }) => {
   const said = latestWords(before.conversation)?.map(textOrWire)
   if (said === undefined) return []
   const isSame = (text: string, wanted: string): boolean => text === wanted || (wordsShortened && isCutOf(text, wanted))
@@ -192,11 +158,7 @@ function isCutOf(text: string, whole: string): boolean {
 }
 
 /** The calls that wait stand at the end, as they came, among those that were made with them. */
-function pendingFailures(
-  before: VerifiedContext,
-  after: VerifiedContext,
-  { waiting }: Acceptance,
-): readonly VerifyFailure[] {
+const pendingFailures: Check = (before, after, { waiting }) => {
   if (waiting.size === 0) return []
   const calls = callsIn(before.messages)
   const first = calls.findIndex(({ callId }) => waiting.has(callId))
@@ -212,15 +174,13 @@ function pendingFailures(
 }
 
 /** Ids may be made up from places, so a result is found by what it says. */
-function unreadFailures({ messages }: VerifiedContext, { unread }: Acceptance): readonly VerifyFailure[] {
+const unreadFailures: Check = (_, { messages }, { unread }) => {
   if (unread.length === 0) return []
   const sayAll = ({ content }: ToolResultPart): string => content.map(textOrWire).join("\n")
   const shown = new Set(
     messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? sayAll(part) : []))),
   )
-  return unread.flatMap((result): readonly VerifyFailure[] =>
-    shown.has(sayAll(result)) ? [] : [{ code: "unread-cut", callId: result.callId }],
-  )
+  return unread.flatMap((result) => (shown.has(sayAll(result)) ? [] : { code: "unread-cut", callId: result.callId }))
 }
 
 const tokensOf = (messages: Transcript, meter: Meter): number =>
@@ -235,11 +195,7 @@ export function tokensBeside({ infrastructure }: VerifiedContext, { messages }: 
   return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
 }
 
-function sizeFailures(
-  before: VerifiedContext,
-  after: VerifiedContext,
-  { meter, limitTokens, addedTokens, onlyAdds }: Acceptance,
-): readonly VerifyFailure[] {
+const sizeFailures: Check = (before, after, { meter, limitTokens, addedTokens, onlyAdds }) => {
   const [beforeTokens, afterTokens] = [tokensBeside(before, before, meter), tokensBeside(before, after, meter)]
   return [
     ...(onlyAdds || afterTokens - addedTokens < beforeTokens
@@ -249,7 +205,7 @@ function sizeFailures(
   ]
 }
 
-function digestFailures({ conversation }: VerifiedContext, { lines }: Acceptance): readonly VerifyFailure[] {
+const digestFailures: Check = (_, { conversation }, { lines }) => {
   const digest = conversation.find((message) => ownMessage(message) === "digest")
   const text = digest?.parts.map(textOf).join("") ?? ""
   if (lines.length === 0 && digest === undefined) return []
@@ -258,5 +214,22 @@ function digestFailures({ conversation }: VerifiedContext, { lines }: Acceptance
   const told = new Set(
     (digest && digestOf(digest))?.summary.sections.flatMap((section) => section.lines.map((line) => line.text)),
   )
-  return lines.flatMap((line): readonly VerifyFailure[] => (told.has(line) ? [] : [{ code: "line-missing", line }]))
+  return lines.flatMap((line) => (told.has(line) ? [] : { code: "line-missing", line }))
 }
+
+const checks: readonly Check[] = [
+  pairFailures,
+  pinFailures,
+  stackFailures,
+  latestFailures,
+  pendingFailures,
+  unreadFailures,
+  sizeFailures,
+  digestFailures,
+]
+
+/**
+ * The acceptance test: everything that must hold of a compacted context before anyone sees it. `after` is what a reader of the
+ * outgoing body finds, not what we meant to write.
+ */
+export const verify: Check = (before, after, acceptance) => checks.flatMap((check) => check(before, after, acceptance))

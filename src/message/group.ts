@@ -207,14 +207,8 @@ export function checkTranscript(messages: Transcript, options: CheckOptions = {}
   return faults
 }
 
-function faultsIn(messages: Transcript, { adjacent, ended = false }: CheckOptions): readonly TranscriptFault[] {
-  const pairing = pairCalls(messages)
-  return [
-    ...repeatedIds(messages),
-    ...pairFaults(messages, pairing, ended),
-    ...misplacedCalls(messages),
-    ...(adjacent === undefined ? [] : partedResults(messages, pairing, adjacent)),
-  ]
+function faultsIn(messages: Transcript, options: CheckOptions): readonly TranscriptFault[] {
+  return [...repeatedIds(messages), ...pairFaults(messages, options)]
 }
 
 const idAt = (messages: Transcript, at: number): MessageId => {
@@ -239,41 +233,25 @@ function repeatedIds(messages: Transcript): readonly TranscriptFault[] {
   return faults
 }
 
-function pairFaults(
-  messages: Transcript,
-  { pairs, open, orphans }: Pairing,
-  ended: boolean,
-): readonly TranscriptFault[] {
+function pairFaults(messages: Transcript, { adjacent, ended = false }: CheckOptions): readonly TranscriptFault[] {
+  const { pairs, open, orphans } = pairCalls(messages)
   const opened = new Set(open.map(pairKey))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
-  const unanswered = abandonedCalls(messages, open, ended)
+  const fault = (code: TranscriptFault["code"], { message, callId }: PartPlace): TranscriptFault => ({
+    code,
+    messageId: idAt(messages, message),
+    callId,
+  })
+  const orphanCode = (key: string): TranscriptFault["code"] =>
+    opened.has(key) ? "result-before-call" : answered.has(key) ? "result-repeated" : "result-without-call"
+  const parted = adjacent === undefined ? [] : pairs.filter(findParted(messages, adjacent))
   return [
-    ...unanswered.map(
-      ({ callId, message }): TranscriptFault => ({
-        code: "call-without-result",
-        messageId: idAt(messages, message),
-        callId,
-      }),
-    ),
-    ...orphans.map((place): TranscriptFault => {
-      const key = pairKey(place)
-      const code = opened.has(key)
-        ? "result-before-call"
-        : answered.has(key)
-          ? "result-repeated"
-          : "result-without-call"
-      return { code, messageId: idAt(messages, place.message), callId: place.callId }
-    }),
-    ...pairs
-      .filter((pair) => isMisplaced(messages, pair))
-      .map(
-        ({ result: { callId, message } }): TranscriptFault => ({
-          code: "result-misplaced",
-          messageId: idAt(messages, message),
-          callId,
-        }),
-      ),
+    ...abandonedCalls(messages, open, ended).map((place) => fault("call-without-result", place)),
+    ...orphans.map((place) => fault(orphanCode(pairKey(place)), place)),
+    ...pairs.filter((pair) => isMisplaced(messages, pair)).map(({ result }) => fault("result-misplaced", result)),
     ...messages.filter(isEmpty).map(({ id }): TranscriptFault => ({ code: "message-empty", messageId: id })),
+    ...misplacedCalls(messages),
+    ...parted.map(({ result }) => fault("result-not-adjacent", result)),
   ]
 }
 
@@ -315,14 +293,6 @@ function misplacedCalls(messages: Transcript): readonly TranscriptFault[] {
   )
 }
 
-function partedResults(messages: Transcript, { pairs }: Pairing, adjacent: Adjacency): readonly TranscriptFault[] {
-  return pairs.filter(findParted(messages, adjacent)).map(({ call, result }) => ({
-    code: "result-not-adjacent",
-    messageId: idAt(messages, result.message),
-    callId: call.callId,
-  }))
-}
-
 export type CheckOptions = {
   /** Also report results that do not follow their call as the API requires; many providers accept them. */
   readonly adjacent?: Adjacency | undefined
@@ -361,7 +331,7 @@ function isStillGood(messages: Transcript, options: CheckOptions): boolean {
   const news = messages.slice(from)
   if (faultsIn(news, options).length > 0) return false
   const { seen } = made
-  forget(seen, of.slice(from, made.settled))
+  note(seen, of.slice(from, made.settled), "delete")
   seen.starts = []
   const isNew = news.every(({ id, parts }) => !seen.ids.has(id) && parts.every((part) => !isSeen(part, seen)))
   if (isNew) keepFrom(messages, options.adjacent, seen, from)
@@ -375,21 +345,14 @@ function keepFrom(messages: Transcript, adjacent: Adjacency | undefined, seen: S
   const open = groups.findIndex(({ pending }) => pending.length > 0)
   const last = groups[open < 0 ? groups.length - 1 : open]
   const settled = last?.start ?? 0
-  note(seen, messages.slice(from, settled))
+  note(seen, messages.slice(from, settled), "add")
   seen.starts = groups.flatMap(({ start }) => (start <= settled ? start : []))
   knownGood.keep(messages, { adjacent, settled, starts: seen.starts, seen })
 }
 
-function note({ ids, calls }: Seen, messages: Transcript): void {
+function note({ ids, calls }: Seen, messages: Transcript, how: "add" | "delete"): void {
   for (const { id, parts } of messages) {
-    ids.add(id)
-    for (const part of parts) if (part.type === "tool-call") calls.add(part.callId)
-  }
-}
-
-function forget({ ids, calls }: Seen, messages: Transcript): void {
-  for (const { id, parts } of messages) {
-    ids.delete(id)
-    for (const part of parts) if (part.type === "tool-call") calls.delete(part.callId)
+    ids[how](id)
+    for (const part of parts) if (part.type === "tool-call") calls[how](part.callId)
   }
 }

@@ -245,40 +245,32 @@ function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly 
   const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
   const waiting = new Map(asked.map((call) => [pairKey(call), call]))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
-  const events: Fix[] = []
-  for (const [message, { role, parts }] of messages.entries()) {
-    for (const [part, content] of parts.entries()) {
-      if (content.type === "tool-call" && role !== "assistant")
-        events.push({ type: "call-quoted", message, part, reason: "call-misplaced" })
-    }
-  }
-  for (const place of orphans) {
-    const { message, part } = place
+  const calls = messages.flatMap(({ role, parts }, message) =>
+    parts.flatMap((content, part): readonly Fix[] =>
+      content.type === "tool-call" && role !== "assistant"
+        ? [{ type: "call-quoted", message, part, reason: "call-misplaced" }]
+        : [],
+    ),
+  )
+  const strays = orphans.map(({ message, part, ...place }): Fix => {
     const key = pairKey(place)
     const call = waiting.get(key)
     waiting.delete(key)
     if (call !== undefined)
-      events.push({ type: "result-moved", message, part, after: call.message, reason: "result-before-call" })
-    else
-      events.push({
-        type: "result-quoted",
-        message,
-        part,
-        reason: answered.has(key) ? "result-repeated" : "result-without-call",
-      })
-  }
+      return { type: "result-moved", message, part, after: call.message, reason: "result-before-call" }
+    const reason = answered.has(key) ? "result-repeated" : "result-without-call"
+    return { type: "result-quoted", message, part, reason }
+  })
   const isParted = adjacent === undefined ? () => false : findParted(messages, adjacent)
-  for (const pair of pairs) {
-    const { call, result } = pair
-    const place = { message: result.message, part: result.part }
-    if (messages[call.message]?.role !== "assistant")
-      events.push({ type: "result-quoted", ...place, reason: "result-without-call" })
-    else if (isMisplaced(messages, pair))
-      events.push({ type: "result-moved", ...place, after: call.message, reason: "result-misplaced" })
-    else if (isParted(pair))
-      events.push({ type: "result-moved", ...place, after: call.message, reason: "result-not-adjacent" })
-  }
-  return events
+  const misplaced = pairs.flatMap((pair): readonly Fix[] => {
+    const { message, part } = pair.result
+    const after = pair.call.message
+    if (messages[after]?.role !== "assistant")
+      return [{ type: "result-quoted", message, part, reason: "result-without-call" }]
+    if (isMisplaced(messages, pair)) return [{ type: "result-moved", message, part, after, reason: "result-misplaced" }]
+    return isParted(pair) ? [{ type: "result-moved", message, part, after, reason: "result-not-adjacent" }] : []
+  })
+  return [...calls, ...strays, ...misplaced]
 }
 
 function planResults(messages: Transcript, { ended = false }: CheckOptions): readonly Fix[] {

@@ -65,10 +65,8 @@ export function createPromptCache({
       const scope = `${format}/${model}`
       const root = scopes.get(scope) ?? createBeginning()
       scopes.set(scope, root)
-      const { readTokens, writtenTokens } =
-        format === "anthropic-messages"
-          ? readMarked(root, pieces, leastTokens, follow)
-          : readAutomatic(root, pieces, leastTokens, follow)
+      const readPrompt = format === "anthropic-messages" ? readMarked : readAutomatic
+      const { readTokens, writtenTokens } = readPrompt(root, pieces, leastTokens, follow)
       return { readTokens, writtenTokens, uncachedTokens: tokensOfPieces(pieces) - readTokens - writtenTokens }
     },
   }
@@ -77,15 +75,15 @@ export function createPromptCache({
 /** The beginning that a piece leads to, made if nobody went there before. */
 type Follow = (from: Beginning, content: string) => Beginning
 
-type ReadAndWritten = Pick<CacheUse, "readTokens" | "writtenTokens">
-
-/** Anthropic: read up to the last write that lies close enough before a breakpoint, and write at every breakpoint. */
-function readMarked(
+type ReadPrompt = (
   root: Beginning,
   pieces: readonly PromptPiece[],
   leastTokens: number,
   follow: Follow,
-): ReadAndWritten {
+) => Pick<CacheUse, "readTokens" | "writtenTokens">
+
+/** Anthropic: read up to the last write that lies close enough before a breakpoint, and write at every breakpoint. */
+const readMarked: ReadPrompt = (root, pieces, leastTokens, follow) => {
   let at = root
   let tokens = 0
   const ends = pieces.map((piece) => {
@@ -109,12 +107,7 @@ function readMarked(
 }
 
 /** OpenAI and Gemini: read the longest beginning that any earlier prompt had too. */
-function readAutomatic(
-  root: Beginning,
-  pieces: readonly PromptPiece[],
-  leastTokens: number,
-  follow: Follow,
-): ReadAndWritten {
+const readAutomatic: ReadPrompt = (root, pieces, leastTokens, follow) => {
   let at = root
   let shared = 0
   let isShared = true

@@ -5,9 +5,9 @@ import { codecs } from "../wire/codecs.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { elements, isObject, memberOf, readJson, spanOf, tryParse, wireOf } from "../wire/json.ts"
-import { type Fields, write, writeList, writeObject } from "../wire/json-write.ts"
+import { type Fields, writeList, writeObject, writeOptional } from "../wire/json-write.ts"
 import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, TranscriptFile } from "./conversation.ts"
-import { firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
+import { atLine, firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
 import { type ConvertedConversation, convertConversation, messagesAsSystem, systemAsMessage } from "./write-session.ts"
 
 /** Where a body was found: the kind of file, its first line, the text that follows it, and its format if known. */
@@ -76,19 +76,11 @@ function parseAt(text: string, line: number): unknown {
 
 const breaksBefore = (text: string, end: number): number => text.slice(0, end).split("\n").length - 1
 
-function decodeAt(format: Format, text: string, line: number): ModelRequest {
-  try {
-    return decodeRequest(format, text)
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.problem.code !== "request-invalid") throw error
-    const { path, expected, found } = error.problem
-    const at = line + breaksBefore(text, startOf(format, text, path))
-    throw new HoldfastError(
-      { code: "file-invalid", line: at, expected: `${expected} at ${path}`, found },
-      { cause: error },
-    )
-  }
-}
+const decodeAt = (format: Format, text: string, line: number): ModelRequest =>
+  atLine(
+    (path) => line + breaksBefore(text, startOf(format, text, path)),
+    () => decodeRequest(format, text),
+  )
 
 /** The position of the message that a path like `messages[3].content` points into. */
 function startOf(format: Format, text: string, path: string): number {
@@ -167,17 +159,13 @@ export function writeTrace(conversation: Conversation, options: ExportOptions): 
   const { id, title, model, meta, origin } = conversation
   const source = typeof meta.source === "string" ? meta.source : (origin?.kind ?? "holdfast")
   const more = origin?.kind === "trace" ? meta : {}
-  const own = optional({ id: id ?? "", source, title, model, ...more })
-  const text = writeObject({ ...own, ...bodyFields(ready, format) })
+  const own = Object.entries({ id: id ?? "", source, title, model, ...more })
+  const fields = Object.fromEntries(own.map(([name, value]) => [name, writeOptional(value)]))
+  const text = writeObject({ ...fields, ...bodyFields(ready, format) })
   return { text: `${onOneLine(text)}\n`, lost: ready.lost, lostTools: ready.lostTools }
 }
 
 const parsed = ({ wire }: Message): unknown => (wire === undefined ? undefined : tryParse(wire))
-
-const optional = (fields: Readonly<Record<string, unknown>>): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value === undefined ? undefined : write(value)]),
-  )
 
 /** The original text with only the messages replaced, if kind and format are still the same. */
 function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind"]): Exported | undefined {

@@ -109,18 +109,6 @@ export type LinesOrigin = {
   readonly cut: boolean
 }
 
-type Reuse =
-  | { readonly type: "whole" }
-  | { readonly type: "append"; readonly added: Transcript }
-  | { readonly type: "rebuild" }
-
-/** How much of the text can be reused: all of it, all of it plus new lines, or the lines of single messages. */
-export function reuseOf({ messages: original, cut }: LinesOrigin, messages: Transcript): Reuse {
-  if (!original.every((message, n) => message === messages[n])) return { type: "rebuild" }
-  if (messages.length === original.length) return { type: "whole" }
-  return cut ? { type: "rebuild" } : { type: "append", added: messages.slice(original.length) }
-}
-
 /** The whole text, ready for more lines. */
 export function textBefore({ lines }: LinesOrigin): string {
   const text = lines.join("\n")

@@ -11,7 +11,7 @@ import {
 } from "../message/message.ts"
 import { codecs } from "../wire/codecs.ts"
 import { isObject, member, readJson, tryParse, wireOf } from "../wire/json.ts"
-import { type Fields, write, writeList, writeObject } from "../wire/json-write.ts"
+import { type Fields, write, writeList, writeObject, writeOptional } from "../wire/json-write.ts"
 import { inputText, type LossEvent } from "../wire/translate.ts"
 import { writePlain, writeTrace } from "./body.ts"
 import { writeCodex } from "./codex.ts"
@@ -217,7 +217,7 @@ function writeLine(message: Message, parent: string | undefined, session: Sessio
     userType: write("external"),
     cwd: write(cwd),
     sessionId: write(sessionId),
-    version: version === undefined ? undefined : write(version),
+    version: writeOptional(version),
     ...saidFields(message, session, id),
     uuid: write(id),
     timestamp: write(now.iso),

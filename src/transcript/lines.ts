@@ -21,7 +21,11 @@ export function readLines(text: string, visit: (line: Line) => void): Lines {
     const line = withoutMark(raw)
     const json = parse(line, index + 1, index === last && read > 0)
     if (json === undefined) return { all, cut: { line: index + 1, reason: "cut-off", text: line } }
-    atLine(index + 1, () => visit({ index, number: index + 1, text: line, json }))
+    const number = index + 1
+    atLine(
+      () => number,
+      () => visit({ index, number, text: line, json }),
+    )
     read++
   }
   return { all }
@@ -45,14 +49,15 @@ function parse(text: string, line: number, mayBeCut: boolean): Json | undefined 
   throw new HoldfastError({ code: "file-invalid", line, expected: "a JSON object", found: "another JSON value" })
 }
 
-/** Runs a function and adds the line number to a Problem that it throws. */
-function atLine<Result>(line: number, run: () => Result): Result {
+/** Runs a function and adds the line number to a Problem that it throws, given the path that it names. */
+export function atLine<Result>(lineOf: (path: string) => number, run: () => Result): Result {
   try {
     return run()
-  } catch (error) {
-    if (!(error instanceof HoldfastError) || error.problem.code !== "request-invalid") throw error
-    const { path, expected, found } = error.problem
-    throw new HoldfastError({ code: "file-invalid", line, expected: `${expected} at ${path}`, found }, { cause: error })
+  } catch (cause) {
+    if (!(cause instanceof HoldfastError) || cause.problem.code !== "request-invalid") throw cause
+    const { path, expected, found } = cause.problem
+    const line = lineOf(path)
+    throw new HoldfastError({ code: "file-invalid", line, expected: `${expected} at ${path}`, found }, { cause })
   }
 }
 

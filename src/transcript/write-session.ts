@@ -19,7 +19,6 @@ import {
   type FileKind,
   type Instant,
   type LinesOrigin,
-  reuseOf,
   textBefore,
 } from "./conversation.ts"
 import { onOneLine } from "./lines.ts"
@@ -99,10 +98,10 @@ type ChainWriter = {
  * rest.
  */
 function writeChain(origin: LinesOrigin | undefined, messages: Transcript, writer: ChainWriter): string {
-  const reuse = origin === undefined ? undefined : reuseOf(origin, messages)
-  if (origin !== undefined && reuse?.type === "whole") return origin.lines.join("\n")
-  if (origin !== undefined && reuse?.type === "append") {
-    return textBefore(origin) + lay(undefined, reuse.added, writer, origin.leaf)
+  if (origin?.messages.every((message, n) => message === messages[n]) === true) {
+    const added = messages.slice(origin.messages.length)
+    if (added.length === 0) return origin.lines.join("\n")
+    if (!origin.cut) return textBefore(origin) + lay(undefined, added, writer, origin.leaf)
   }
   const old = origin?.head.flatMap((index) => origin.lines[index] ?? [])
   const head = old === undefined || old.length === 0 ? writer.head() : old

@@ -1,14 +1,7 @@
 import { assert } from "../message/assert.ts"
-import {
-  type Layout,
-  type Message,
-  type ModelRequest,
-  messageId,
-  type Part,
-  type Span,
-  wireText,
-} from "../message/message.ts"
+import { type Message, type ModelRequest, messageId, type Part, type Span, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
+import { shiftLayout } from "./decode.ts"
 import { readJson } from "./json.ts"
 
 type Insertion = { readonly at: number; readonly end: number; readonly text: string }
@@ -28,15 +21,12 @@ export function addSystem(request: ModelRequest, texts: readonly SystemText[], i
   const before = layout.system === undefined ? undefined : wireText(wire.slice(layout.system.start, layout.system.end))
   const written = codec.writeSystem([...request.system, ...texts], before)
   const system = codec.readSystem(readJson(written, "request"))
-  if (layout.system !== undefined) {
-    const { start, end } = layout.system
-    const moved = splice(request, { at: start, end, text: written })
-    return { ...moved, system, layout: { ...moved.layout, system: { start, end: start + written.length } } }
-  }
-  const at = wire.indexOf("{") + 1
-  const member = `${JSON.stringify(name)}:${written}${/^\s*\}/.test(wire.slice(at, at + 64)) ? "" : ","}`
-  const moved = splice(request, { at, end: at, text: member })
-  const start = at + JSON.stringify(name).length + 1
+  const at = layout.system?.start ?? wire.indexOf("{") + 1
+  const isAlone = layout.system !== undefined || /^\s*\}/.test(wire.slice(at, at + 64))
+  const label = layout.system === undefined ? `${JSON.stringify(name)}:` : ""
+  const text = `${label}${written}${isAlone ? "" : ","}`
+  const moved = splice(request, { at, end: layout.system?.end ?? at, text })
+  const start = at + label.length
   return { ...moved, system, layout: { ...moved.layout, system: { start, end: start + written.length } } }
 }
 
@@ -77,14 +67,6 @@ function addMessage(request: ModelRequest, text: string, id: string): ModelReque
 /** The text with a piece in place of another, and every place behind it moved along. */
 function splice(request: ModelRequest, { at, end, text }: Insertion): ModelRequest {
   const { wire, layout } = request
-  const by = text.length - (end - at)
-  const move = ({ start, end: last }: Span): Span =>
-    start >= end ? { start: start + by, end: last + by } : { start, end: last }
-  const { messages, system, tools } = layout
-  const moved: Layout = {
-    ...(messages === undefined ? {} : { messages: { ...move(messages), elements: messages.elements.map(move) } }),
-    ...(system === undefined ? {} : { system: move(system) }),
-    ...(tools === undefined ? {} : { tools: move(tools) }),
-  }
+  const moved = shiftLayout(layout, end, text.length - (end - at))
   return { ...request, wire: wireText(wire.slice(0, at) + text + wire.slice(end)), layout: moved }
 }

@@ -1,6 +1,6 @@
 import { callId, type ModelResponse, type Usage, type Wire, wireText } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import { anthropicStop, callKinds, readAnthropicResponse, readAnthropicUsage, readBlock } from "./anthropic.ts"
+import { stopNames } from "./codec.ts"
 import {
   countIn,
   isObject,
@@ -8,7 +8,7 @@ import {
   member,
   readJson,
   refuseJson,
-  requireObject,
+  requireObjectIn,
   requireString,
   stringIn,
   tryParse,
@@ -20,77 +20,66 @@ import {
   type Begun,
   type Collected,
   closePart,
-  type DecodeState,
   type EncodeState,
-  endOf,
+  type EventReading,
   errorNames,
-  errorOf,
   feedPart,
   indexOf,
   invalid,
   isClientPart,
+  type KeptOfEvent,
   openPart,
   type PartDraft,
   type PartStart,
-  pieces,
-  type Read,
   requirePart,
   type StreamCodec,
   type StreamEvent,
-  type StreamStatement,
-  stopNames,
-  stopPiece,
-  usagePieces,
+  say,
+  sayEnd,
+  sayError,
+  sayStart,
+  sayStop,
+  sayText,
+  sayUsage,
   type WrittenEvent,
+  wireJson,
+  writtenPart,
 } from "./stream.ts"
 
+const readers: ReadonlyMap<string | undefined, (reading: EventReading, json: Json) => void> = new Map([
+  ["message_start", (reading, json) => readStart(reading, requireObjectIn(json, "message"))],
+  ["content_block_start", readBlockStart],
+  ["content_block_delta", readDelta],
+  ["content_block_stop", readBlockStop],
+  ["message_delta", readMessageDelta],
+  ["message_stop", sayEnd],
+  ["error", (reading, json) => sayError(reading, member(json, "error"))],
+])
+
 /** What one event says. Blocks are numbered on the wire; types that we do not know are relayed. */
-function read(state: DecodeState, sse: SseEvent): Read {
-  const json = requireObject(readJson(sse.data, "response"))
-  switch (stringIn(json, "type") ?? sse.name) {
-    case "message_start":
-      return readStart(state, requireObject(member(json, "message") ?? refuseJson(json, "an object", "message")))
-    case "content_block_start":
-      return readBlockStart(state, json)
-    case "content_block_delta":
-      return readDelta(state, json)
-    case "content_block_stop":
-      return readBlockStop(state, json)
-    case "message_delta":
-      return readMessageDelta(state, json)
-    case "message_stop":
-      return [{ ...state, closed: true }, pieces(endOf(state))]
-    case "error":
-      return [{ ...state, closed: true }, pieces(errorOf(member(json, "error")))]
-    default:
-      return [state, pieces({ type: "other" })]
-  }
+function read(reading: EventReading, json: Json, name: string | undefined): void {
+  const readType = readers.get(stringIn(json, "type") ?? name)
+  if (readType === undefined) say(reading, { type: "other" })
+  else readType(reading, json)
 }
 
-function readStart(state: DecodeState, message: Json): Read {
-  if (state.started) throw invalid(state, "one beginning", "a second one")
-  const start: StreamStatement = {
-    type: "response-start",
-    ...present({ id: stringIn(message, "id"), model: stringIn(message, "model") }),
-  }
-  const [next, said] = readUsageSoFar({ ...state, started: true }, member(message, "usage"))
-  return [next, pieces(start, ...said)]
+function readStart(reading: EventReading, message: Json): void {
+  if (reading.state.started) throw invalid(reading.state, "one beginning", "a second one")
+  sayStart(reading, { id: stringIn(message, "id"), model: stringIn(message, "model") })
+  readUsageSoFar(reading, member(message, "usage"))
 }
 
 /** Later counts replace earlier ones; those that are left out or null still hold. */
-function readUsageSoFar(
-  state: DecodeState,
-  usage: Json | undefined,
-): readonly [DecodeState, readonly StreamStatement[]] {
-  if (usage === undefined || !isObject(usage.value)) return [state, []]
+function readUsageSoFar(reading: EventReading, usage: Json | undefined): void {
+  if (usage === undefined || !isObject(usage.value)) return
   const fields: Record<string, Wire> = {}
   for (const [name, value] of Object.entries(usage.value)) {
     const field = member(usage, name)
     if (value !== null && field !== undefined) fields[name] = wireOf(field)
   }
-  const usageWire = overlay(state.usageWire, fields)
-  const total: Usage | undefined = readAnthropicUsage(readJson(usageWire, "response"))
-  return usagePieces({ ...state, usageWire }, total)
+  const usageWire = overlay(reading.state.usageWire, fields)
+  reading.state = { ...reading.state, usageWire }
+  sayUsage(reading, readAnthropicUsage(readJson(usageWire, "response")))
 }
 
 const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuseJson(json, "a whole number", "index"))
@@ -108,73 +97,58 @@ function begun(block: Json): Begun {
 }
 
 /** Text that stands in the beginning already counts as the first delta; input that stands there only if no delta follows. */
-function readBlockStart(state: DecodeState, json: Json): Read {
-  const block = requireObject(member(json, "content_block") ?? refuseJson(json, "an object", "content_block"))
+function readBlockStart(reading: EventReading, json: Json): void {
+  const block = requireObjectIn(json, "content_block")
   const part = begun(block)
   const input = part.part === "tool-call" ? member(block, "input") : undefined
-  const [next, start] = openPart(state, keyOf(json), part, input === undefined ? undefined : wireOf(input))
-  const { index } = start
+  const { index } = openPart(reading, keyOf(json), part, input === undefined ? undefined : wireOf(input))
+  if (part.part !== "text" && part.part !== "reasoning") return
   const text = stringIn(block, part.part === "text" ? "text" : "thinking")
-  const signature = stringIn(block, "signature")
-  const said: StreamStatement[] = [start]
-  if (part.part === "text" && text) said.push({ type: "text-delta", index, text })
-  if (part.part === "reasoning" && text) said.push({ type: "reasoning-delta", index, text })
-  if (part.part === "reasoning" && signature) said.push({ type: "signature-delta", index, signature })
-  return [next, pieces(...said)]
+  const signature = part.part === "reasoning" ? stringIn(block, "signature") : undefined
+  if (text) sayText(reading, part.part, index, text)
+  if (signature) say(reading, { type: "signature-delta", index, signature })
 }
 
-function readDelta(state: DecodeState, json: Json): Read {
+function readDelta(reading: EventReading, json: Json): void {
   const key = keyOf(json)
-  const open = requirePart(state, key)
-  const { index, part } = open.start
-  const delta = requireObject(member(json, "delta") ?? refuseJson(json, "an object", "delta"))
+  const { index, part } = requirePart(reading, key).start
+  const delta = requireObjectIn(json, "delta")
   const type = stringIn(delta, "type")
-  if (type === "text_delta" && part === "text")
-    return [state, pieces({ type: "text-delta", index, text: requireString(delta, "text") })]
-  if (type === "thinking_delta" && part === "reasoning")
-    return [state, pieces({ type: "reasoning-delta", index, text: requireString(delta, "thinking") })]
-  if (type === "signature_delta" && part === "reasoning")
-    return [state, pieces({ type: "signature-delta", index, signature: requireString(delta, "signature") })]
-  if (type === "input_json_delta" && part === "tool-call") {
+  if (type === "text_delta" && part === "text") sayText(reading, part, index, requireString(delta, "text"))
+  else if (type === "thinking_delta" && part === "reasoning")
+    sayText(reading, part, index, requireString(delta, "thinking"))
+  else if (type === "signature_delta" && part === "reasoning")
+    say(reading, { type: "signature-delta", index, signature: requireString(delta, "signature") })
+  else if (type === "input_json_delta" && part === "tool-call") {
     const text = requireString(delta, "partial_json")
-    return [text === "" ? state : feedPart(state, key, open), pieces({ type: "input-delta", index, text })]
-  }
-  return [state, pieces({ type: "other", index })]
+    if (text !== "") feedPart(reading, key)
+    say(reading, { type: "input-delta", index, text })
+  } else say(reading, { type: "other", index })
 }
 
-function readBlockStop(state: DecodeState, json: Json): Read {
+function readBlockStop(reading: EventReading, json: Json): void {
   const key = keyOf(json)
-  const { start, fed, input } = requirePart(state, key)
-  const { index } = start
-  const whole: readonly StreamStatement[] =
-    fed || input === undefined ? [] : [{ type: "input-delta", index, text: input }]
-  return [closePart(state, key), pieces(...whole, { type: "part-end", index })]
+  const { start, fed, input } = requirePart(reading, key)
+  if (!fed && input !== undefined) say(reading, { type: "input-delta", index: start.index, text: input })
+  closePart(reading, key)
 }
 
-function readMessageDelta(state: DecodeState, json: Json): Read {
-  const [counted, said] = readUsageSoFar(state, member(json, "usage"))
+function readMessageDelta(reading: EventReading, json: Json): void {
+  readUsageSoFar(reading, member(json, "usage"))
   const reason = stringIn(member(json, "delta"), "stop_reason")
-  if (reason === undefined) return [counted, pieces(...said)]
-  const [stopped, stop] = stopPiece(counted, anthropicStop(reason))
-  return [stopped, pieces(...said, stop)]
+  if (reason !== undefined) sayStop(reading, anthropicStop(reason))
 }
 
-// Relayed events
+// KeptOfEvent events
 
 /** Number the block anew and say the stop that is left; everything else stays as it came. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const [first] = kept
-  const sse = first?.wire?.sse
-  if (first === undefined || sse === undefined) return [state, []]
-  const body = readJson(sse.data, "response")
+function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
   const type = stringIn(body, "type") ?? sse.name
   if (type === "message_start") return [state, kept.some((event) => event === state.start) ? [sse] : []]
   if (type === "message_delta") return [state, rewriteStop(sse, body, kept)]
-  const index = indexOf(first)
-  if (index === undefined) return [state, [sse]]
-  const part = state.open.get(index)
-  if (part === undefined) return [state, []]
-  return [state, [replaceData(sse, overlay(wireOf(body), { index: write(part.index) }))]]
+  if (indexOf(first) === undefined) return [state, [sse]]
+  const part = writtenPart(state, first)
+  return [state, part === undefined ? [] : [replaceData(sse, overlay(wireOf(body), { index: write(part.index) }))]]
 }
 
 function rewriteStop(sse: SseEvent, body: Json, kept: readonly StreamEvent[]): readonly SseEvent[] {
@@ -205,7 +179,7 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
     case "error":
       return [named("error", { error: write(errorNames(event.problem, "api_error")) })]
     default: {
-      const part = state.open.get(event.index)
+      const part = writtenPart(state, event)
       return part === undefined ? [] : writePartEvent(part.index, event)
     }
   }
@@ -244,16 +218,9 @@ function blockOf(start: PartStart): Wire {
 }
 
 function messageOf({ start, usage }: EncodeState): Wire {
-  const { id, model } = start ?? {}
-  const fields = {
-    id: id ?? "msg_holdfast",
-    type: "message",
-    role: "assistant",
-    model: model ?? "unknown",
-    content: [],
-  }
-  const rest = { stop_reason: null, stop_sequence: null }
-  return wireText(`${JSON.stringify({ ...fields, ...rest }).slice(0, -1)},"usage":${usageOf(usage)}}`)
+  const { id = "msg_holdfast", model = "unknown" } = start ?? {}
+  const named = { id, type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null }
+  return overlay(write(named), { usage: usageOf(usage) })
 }
 
 /** Anthropic counts cached input beside the uncached. */
@@ -275,8 +242,7 @@ function assemble({ parts }: Collected): ModelResponse {
 
 /** The block as it began, with what came for it laid over it. */
 function blockFrom(draft: PartDraft): Wire {
-  const began = eventOf(draft.start)
-  const block = member(began, "content_block")
+  const block = member(wireJson(draft.start), "content_block")
   const base = block === undefined ? blockOf(draft.start) : wireOf(block)
   const deltas = draft.others.flatMap((event) => deltaOf(event) ?? [])
   const citations = deltas.flatMap((delta) => citationOf(delta) ?? [])
@@ -298,7 +264,7 @@ function contentOf({ start, text, input, signature }: PartDraft, type: string | 
 /** The very text that was streamed, numbers and all; text that is no JSON stays readable as a string. */
 const inputOf = (text: string): Wire => (tryParse(text) === undefined ? write(text) : wireText(text.trim()))
 
-const deltaOf = (event: StreamEvent): Json | undefined => member(eventOf(event), "delta")
+const deltaOf = (event: StreamEvent): Json | undefined => member(wireJson(event), "delta")
 
 /** Citations gather in a list. */
 function citationOf(delta: Json): Wire | undefined {
@@ -315,9 +281,6 @@ function fieldsOf(delta: Json): Fields {
   }
   return fields
 }
-
-const eventOf = ({ wire }: StreamEvent): Json | undefined =>
-  wire === undefined ? undefined : readJson(wire.sse.data, "response")
 
 /** Anthropic Messages with `stream: true`: closed by `message_stop`. */
 export const anthropicStream: StreamCodec = {

@@ -8,7 +8,6 @@ import {
   messageId,
   type Part,
   type Role,
-  type StopReason,
   type Tool,
   type ToolResultPart,
   tokens,
@@ -25,6 +24,7 @@ import {
   type RequestSettings,
   readEnvelope,
   readTextOrList,
+  stopReader,
   textAsRead,
   wireFields,
   writeTextOrList,
@@ -95,13 +95,10 @@ export function readBlock(block: Json): Part {
   switch (type) {
     case "text":
       return { ...common, type: "text", text: requireString(block, "text") }
-    case "thinking":
-      return {
-        ...common,
-        type: "reasoning",
-        text: requireString(block, "thinking"),
-        ...present({ signature: stringIn(block, "signature") }),
-      }
+    case "thinking": {
+      const signature = present({ signature: stringIn(block, "signature") })
+      return { ...common, type: "reasoning", text: requireString(block, "thinking"), ...signature }
+    }
     case "redacted_thinking":
       return { ...common, type: "reasoning", text: "", sealed: true }
     case "image":
@@ -126,14 +123,8 @@ export const callKinds: ReadonlyMap<string, CallKind> = new Map([
 function readToolBlock(type: string, block: Json): Part {
   const kind = callKinds.get(type)
   if (kind !== undefined) {
-    const id = callId(requireString(block, "id"))
-    return {
-      type: "tool-call",
-      callId: id,
-      tool: requireString(block, "name"),
-      kind,
-      input: valueIn(block, "input"),
-    }
+    const [id, tool] = [callId(requireString(block, "id")), requireString(block, "name")]
+    return { type: "tool-call", callId: id, tool, kind, input: valueIn(block, "input") }
   }
   if (type !== "tool_result" && !type.endsWith("_tool_result")) return { type: "unknown", wire: wireOf(block) }
   return {
@@ -172,18 +163,7 @@ function readDocumentText(block: Json): { readonly title?: string; readonly text
   })
 }
 
-const stops: ReadonlyMap<unknown, StopReason> = new Map([
-  ["end_turn", "end"],
-  ["stop_sequence", "end"],
-  ["tool_use", "tool-calls"],
-  ["max_tokens", "length"],
-  ["refusal", "refusal"],
-  ["pause_turn", "pause"],
-  ["compaction", "compaction"],
-  ["model_context_window_exceeded", "context-window"],
-])
-
-export const anthropicStop = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+export const anthropicStop = stopReader("anthropic-messages", { stop_sequence: "end" })
 
 /** The message is what the client sends back in its next request: role and content, without the envelope. */
 export function readAnthropicResponse(body: Json): ModelResponse {
@@ -264,10 +244,7 @@ function writePart(part: Part): Wire {
       })
     case "tool-result":
       return writeToolResult(part)
-    case "image":
-    case "document":
-    case "opaque":
-    case "unknown":
+    default:
       return overlay(requireWire(part, "anthropic-messages"), markField(part))
   }
 }

@@ -1,5 +1,5 @@
 import { callId } from "../message/message.ts"
-import { namesIn, present } from "../message/present.ts"
+import { namesIn } from "../message/present.ts"
 import { chatStop, readChatUsage } from "./chat.ts"
 import {
   countIn,
@@ -7,89 +7,68 @@ import {
   isObject,
   type Json,
   member,
-  readJson,
   requireObject,
   requireString,
   stringIn,
   wireOf,
 } from "./json.ts"
-import type { SseEvent } from "./sse.ts"
 import {
+  closePart,
   type DecodeState,
-  endOf,
-  errorOf,
+  type EventReading,
   feedPart,
   invalid,
   openPart,
   type PartStart,
-  pieces,
-  type Read,
-  type StreamStatement,
-  stopPiece,
-  usagePieces,
-  type WireStatement,
+  requirePart,
+  say,
+  sayEnd,
+  sayError,
+  sayStart,
+  sayStop,
+  sayText,
+  sayUsage,
 } from "./stream.ts"
 
 /**
  * Read one chunk. This format never marks the end of a part, and deltas of several calls may alternate: all parts end with the
  * `finish_reason`. All choices but the first are relayed unread.
  */
-export function readChunk(state: DecodeState, sse: SseEvent): Read {
-  if (sse.data.trim() === "[DONE]") {
-    if (state.stop === undefined) throw invalid(state, "a finish_reason before it", "none")
-    return [{ ...state, closed: true }, pieces(endOf(state))]
-  }
-  const chunk = requireObject(readJson(sse.data, "response"))
+export function readChunk(reading: EventReading, chunk: Json): void {
   const error = member(chunk, "error")
-  if (error !== undefined && error.value !== null) return [{ ...state, closed: true }, pieces(errorOf(error))]
+  if (error !== undefined && error.value !== null) {
+    sayError(reading, error)
+    return
+  }
   const choice = choiceOf(chunk)
   const delta = member(choice, "delta")
-  return chain(state, [
-    (now) => readStart(now, chunk),
-    (now) => (delta === undefined || !isObject(delta.value) ? [now, []] : readDelta(now, delta)),
-    (now) => {
-      const [next, said] = usagePieces(now, readChatUsage(member(chunk, "usage")))
-      return [next, pieces(...said)]
-    },
-    (now) => readFinish(now, stringIn(choice, "finish_reason")),
-  ])
+  readStart(reading, chunk)
+  if (delta !== undefined && isObject(delta.value)) readDelta(reading, delta)
+  sayUsage(reading, readChatUsage(member(chunk, "usage")))
+  readFinish(reading, stringIn(choice, "finish_reason"))
+}
+
+export function readDone(reading: EventReading): void {
+  if (reading.state.stop === undefined) throw invalid(reading.state, "a finish_reason before it", "none")
+  sayEnd(reading)
 }
 
 /** The first choice of a chunk. Some servers send usage, or nothing at all, in chunks without choices. */
-export function choiceOf(chunk: Json): Json | undefined {
-  const choices = member(chunk, "choices")
-  return choices === undefined
-    ? undefined
-    : elements(choices).find((choice) => isObject(choice.value) && (countIn(choice, "index") ?? 0) === 0)
-}
-
-type Reader = (state: DecodeState) => Read
-
-function chain(state: DecodeState, readers: readonly Reader[]): Read {
-  let now = state
-  const all: WireStatement[] = []
-  for (const reader of readers) {
-    const [next, list] = reader(now)
-    now = next
-    all.push(...list)
-  }
-  return [now, all]
-}
+export const choiceOf = (chunk: Json): Json | undefined =>
+  elements(member(chunk, "choices")).find((choice) => isObject(choice.value) && (countIn(choice, "index") ?? 0) === 0)
 
 /** The response starts with the first chunk that has an id or a choice: a server may send filter results or pings before it. */
-function readStart(state: DecodeState, chunk: Json): Read {
+function readStart(reading: EventReading, chunk: Json): void {
   const id = stringIn(chunk, "id") || undefined
-  if (state.started || (id === undefined && choiceOf(chunk) === undefined)) return [state, []]
-  const names = { id, model: stringIn(chunk, "model"), createdAt: countIn(chunk, "created") }
-  return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
+  if (reading.state.started || (id === undefined && choiceOf(chunk) === undefined)) return
+  sayStart(reading, { id, model: stringIn(chunk, "model"), createdAt: countIn(chunk, "created") })
 }
 
 /** Some servers send `finish_reason: ""` until they have finished. */
-function readFinish(state: DecodeState, reason: string | undefined): Read {
-  if (reason === undefined || reason === "") return [state, []]
-  const ends = [...state.open.values()].map(({ start }): StreamStatement => ({ type: "part-end", index: start.index }))
-  const [next, stop] = stopPiece({ ...state, open: new Map() }, chatStop(reason))
-  return [next, pieces(...ends, stop)]
+function readFinish(reading: EventReading, reason: string | undefined): void {
+  if (reason === undefined || reason === "") return
+  for (const key of reading.state.open.keys()) closePart(reading, key)
+  sayStop(reading, chatStop(reason))
 }
 
 /** Fields of a delta that become events, and padding without content. */
@@ -97,21 +76,13 @@ export const knownFields: ReadonlySet<string> = new Set(
   namesIn("role content reasoning_content reasoning tool_calls function_call obfuscation"),
 )
 
-function readDelta(state: DecodeState, delta: Json): Read {
-  const reasoning = stringIn(delta, "reasoning_content") ?? stringIn(delta, "reasoning")
-  const calls = member(delta, "tool_calls")
+function readDelta(reading: EventReading, delta: Json): void {
+  readText(reading, "reasoning", stringIn(delta, "reasoning_content") ?? stringIn(delta, "reasoning"))
+  readText(reading, "text", stringIn(delta, "content"))
+  for (const [slot, call] of elements(member(delta, "tool_calls")).entries()) readCall(reading, call, slot)
   const legacy = member(delta, "function_call")
-  return chain(state, [
-    (now) => readText(now, "reasoning", reasoning),
-    (now) => readText(now, "text", stringIn(delta, "content")),
-    ...elements(calls).map(
-      (call, slot): Reader =>
-        (now) =>
-          readCall(now, call, slot),
-    ),
-    (now) => (legacy === undefined || !isObject(legacy.value) ? [now, []] : readLegacyCall(now, legacy)),
-    (now) => [now, hasMore(delta, knownFields) ? pieces({ type: "other" }) : []],
-  ])
+  if (legacy !== undefined && isObject(legacy.value)) readLegacyCall(reading, legacy)
+  if (hasMore(delta, knownFields)) say(reading, { type: "other" })
 }
 
 /** Whether any field outside `known` has content. */
@@ -120,31 +91,28 @@ export function hasMore(json: Json, known: ReadonlySet<string>): boolean {
   return isObject(json.value) && Object.entries(json.value).some(([name, value]) => !known.has(name) && !isEmpty(value))
 }
 
-function readText(state: DecodeState, part: "text" | "reasoning", text: string | undefined): Read {
-  if (text === undefined || text === "") return [state, []]
-  const open = state.open.get(part)
-  const [next, start] = open === undefined ? openPart(state, part, { part }) : [state, open.start]
-  const delta: StreamStatement = { type: part === "text" ? "text-delta" : "reasoning-delta", index: start.index, text }
-  return [next, open === undefined ? pieces(start, delta) : pieces(delta)]
+function readText(reading: EventReading, part: "text" | "reasoning", text: string | undefined): void {
+  if (text === undefined || text === "") return
+  const { index } = reading.state.open.get(part)?.start ?? openPart(reading, part, { part })
+  sayText(reading, part, index, text)
 }
 
 /** Fields of a tool call that become events. */
 export const knownCallFields: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"])
 
-function readCall(state: DecodeState, call: Json, slot: number): Read {
-  const key = keyOfCall(state, requireObject(call))
+function readCall(reading: EventReading, call: Json, slot: number): void {
+  const key = keyOfCall(reading.state, requireObject(call))
   const custom = callMember(call, "custom")
   const own = callMember(call, "function")
   // A call with both could be judged as one and run as the other.
-  if (custom !== undefined && own !== undefined) throw invalid(state, "either function or custom", "both")
+  if (custom !== undefined && own !== undefined) throw invalid(reading.state, "either function or custom", "both")
   const inner = custom ?? own
-  const [opened, [start]] = openCall(state, key, call, inner)
-  const index = (start ?? state.open.get(key)?.start)?.index ?? 0
-  const [next, text] = feedInput(opened, key, inner, custom === undefined ? "arguments" : "input")
-  const said: StreamStatement[] = start === undefined ? [] : [start]
-  if (text !== "") said.push({ type: "input-delta", index, text })
-  if (hasMore(call, knownCallFields)) said.push({ type: "other", index })
-  return [next, (said.length > 0 ? said : [{ type: "other", index } as const]).map((one) => ({ said: one, slot }))]
+  const before = reading.said.length
+  reading.slot = slot
+  const { index } = openCall(reading, key, call, inner)
+  feedInput(reading, key, inner, custom === undefined ? "arguments" : "input")
+  if (reading.said.length === before || hasMore(call, knownCallFields)) say(reading, { type: "other", index })
+  reading.slot = undefined
 }
 
 /** A member of a call; some servers send null for the one that is not used. */
@@ -157,20 +125,14 @@ function callMember(call: Json, name: "function" | "custom"): Json | undefined {
  * Append a delta to the input of a call. Some servers send the arguments as a JSON value instead of text. Then nothing else may come for
  * that call, because clients disagree on how to combine such a value with further deltas.
  */
-function feedInput(
-  state: DecodeState,
-  key: string,
-  inner: Json | undefined,
-  name: "arguments" | "input",
-): readonly [DecodeState, string] {
+function feedInput(reading: EventReading, key: string, inner: Json | undefined, name: "arguments" | "input"): void {
   const given = member(inner, name)
-  const open = state.open.get(key)
-  if (given === undefined || given.value === null || given.value === "" || open === undefined) return [state, ""]
-  if (open.input !== undefined || (open.fed && typeof given.value !== "string"))
-    throw invalid(state, "one kind of arguments", "two")
-  if (typeof given.value === "string") return [feedPart(state, key, open), given.value]
-  const input = wireOf(given)
-  return [{ ...state, open: new Map(state.open).set(key, { ...open, fed: true, input }) }, input]
+  if (given === undefined || given.value === null || given.value === "") return
+  const { start, fed, input } = requirePart(reading, key)
+  const text = typeof given.value === "string" ? given.value : undefined
+  if (input !== undefined || (fed && text === undefined)) throw invalid(reading.state, "one kind of arguments", "two")
+  feedPart(reading, key, text === undefined ? wireOf(given) : undefined)
+  say(reading, { type: "input-delta", index: start.index, text: text ?? wireOf(given) })
 }
 
 /** The key of a call: its index. Without an index, a delta with a new id opens a call, and any other continues the last one. */
@@ -185,19 +147,14 @@ function keyOfCall(state: DecodeState, call: Json): string {
 }
 
 /** Throws if a later delta changes the id or name of a call: it could be judged as one tool and run as another. */
-function openCall(
-  state: DecodeState,
-  key: string,
-  call: Json,
-  inner: Json | undefined,
-): readonly [DecodeState, readonly PartStart[]] {
+function openCall(reading: EventReading, key: string, call: Json, inner: Json | undefined): PartStart {
+  const { state } = reading
   const open = state.open.get(key)
   if (open === undefined) {
     const tool = requireString(inner ?? call, "name")
     const id = callId(stringIn(call, "id") ?? `call-${state.parts}`)
     const kind = callMember(call, "custom") === undefined ? "function" : "custom"
-    const [next, start] = openPart(state, key, { part: "tool-call", callId: id, tool, kind })
-    return [next, [start]]
+    return openPart(reading, key, { part: "tool-call", callId: id, tool, kind })
   }
   const { start } = open
   const id = stringIn(call, "id") || undefined
@@ -205,25 +162,22 @@ function openCall(
   const same =
     start.part === "tool-call" && (id ?? start.callId) === start.callId && (tool ?? start.tool) === start.tool
   if (!same) throw invalid(state, "the id and name that the call began with", "others")
-  return [state, []]
+  return start
 }
 
-function readLegacyCall(state: DecodeState, call: Json): Read {
+/** A call of the old `function_call` member, which has no id. */
+function readLegacyCall(reading: EventReading, call: Json): void {
   const key = "function_call"
-  const open = state.open.get(key)
-  const [opened, start] =
-    open === undefined
-      ? openPart(state, key, {
-          part: "tool-call",
-          callId: callId("#function-0"),
-          tool: requireString(call, "name"),
-          kind: "function",
-        })
-      : [state, open.start]
   const named = stringIn(call, "name") || undefined
+  const start =
+    reading.state.open.get(key)?.start ??
+    openPart(reading, key, {
+      part: "tool-call",
+      callId: callId("#function-0"),
+      tool: requireString(call, "name"),
+      kind: "function",
+    })
   if (start.part === "tool-call" && (named ?? start.tool) !== start.tool)
-    throw invalid(state, "the name that the call began with", "another")
-  const [next, text] = feedInput(opened, key, call, "arguments")
-  const said: readonly StreamStatement[] = text === "" ? [] : [{ type: "input-delta", index: start.index, text }]
-  return [next, open === undefined ? pieces(start, ...said) : pieces(...said)]
+    throw invalid(reading.state, "the name that the call began with", "another")
+  feedInput(reading, key, call, "arguments")
 }

@@ -1,7 +1,8 @@
 import type { Problem } from "../message/errors.ts"
 import type { ModelResponse, Usage, Wire } from "../message/message.ts"
 import { readChatResponse } from "./chat.ts"
-import { choiceOf, hasMore, knownCallFields, knownFields, readChunk } from "./chat-stream-read.ts"
+import { choiceOf, hasMore, knownCallFields, knownFields, readChunk, readDone } from "./chat-stream-read.ts"
+import { stopNames } from "./codec.ts"
 import { elements, isObject, type Json, member, readJson, stringIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
@@ -13,12 +14,13 @@ import {
   hasChunk,
   indexOf,
   isClientPart,
+  type KeptOfEvent,
   type PartDraft,
   type StreamCodec,
   type StreamEvent,
-  stopNames,
   type WrittenEvent,
   type WrittenPart,
+  wireJson,
   writtenPart,
 } from "./stream.ts"
 
@@ -71,8 +73,10 @@ function callFrom({ start, input, others }: PartDraft): Wire {
   })
 }
 
-const deltaOf = ({ wire }: StreamEvent): Json | undefined =>
-  wire === undefined ? undefined : member(choiceOf(readJson(wire.sse.data, "response")), "delta")
+function deltaOf(event: StreamEvent): Json | undefined {
+  const chunk = wireJson(event)
+  return chunk === undefined ? undefined : member(choiceOf(chunk), "delta")
+}
 
 const callOf = (event: StreamEvent): Json | undefined =>
   elements(member(deltaOf(event), "tool_calls"))[event.wire?.slot ?? 0]
@@ -114,6 +118,7 @@ function gatherElement(list: readonly unknown[], element: unknown): readonly unk
 export const chatStream: StreamCodec = {
   format: "openai-chat",
   read: readChunk,
+  readDone,
   readEnd: (state) => (state.stop === undefined ? [] : [endOf(state)]),
   rewrite: rewriteChunk,
   write: (state, event) => [state, writeChunks(state, event)],
@@ -124,12 +129,9 @@ export const chatStream: StreamCodec = {
 }
 
 /** Write what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
-function rewriteChunk(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const sse = kept[0]?.wire?.sse
-  if (sse === undefined) return [state, []]
+function rewriteChunk(state: EncodeState, { sse, body: chunk, kept }: KeptOfEvent): WrittenEvent {
   const left = kept.filter((event) => hasChunk(state, event))
   if (left.length === 0) return [state, []]
-  const chunk = readJson(sse.data, "response")
   const { id } = state.start ?? {}
   const usage = member(chunk, "usage")
   const fields: Fields = {
@@ -234,18 +236,12 @@ function writePartEvent(state: EncodeState, part: WrittenPart, event: StreamEven
 
 /** A chunk with the id, model and date of the first one. */
 function envelope({ start }: EncodeState, fields: Fields): SseEvent {
-  if (start?.wire !== undefined) {
-    const began = wireOf(readJson(start.wire.sse.data, "response"))
-    return createSseEvent(overlay(began, { usage: undefined, obfuscation: undefined, ...fields }))
-  }
+  const began = wireJson(start)
+  if (began !== undefined)
+    return createSseEvent(overlay(wireOf(began), { usage: undefined, obfuscation: undefined, ...fields }))
   const { id = "chatcmpl-holdfast", model = "unknown", createdAt = 0 } = start ?? {}
-  const named = {
-    id: write(id),
-    object: write("chat.completion.chunk"),
-    created: write(createdAt),
-    model: write(model),
-  }
-  return createSseEvent(writeObject({ ...named, ...fields }))
+  const named = { id, object: "chat.completion.chunk", created: createdAt, model }
+  return createSseEvent(overlay(write(named), fields))
 }
 
 function chunkOf(state: EncodeState, delta: object, finish: string | null = null): SseEvent {

@@ -5,7 +5,6 @@ import {
   messageId,
   type Part,
   type Role,
-  type StopReason,
   type Tool,
   type ToolCallPart,
   type ToolResultPart,
@@ -26,6 +25,7 @@ import {
   type RequestSettings,
   readEnvelope,
   readTextOrList,
+  stopReader,
   textAsRead,
   wireFields,
   writeArguments,
@@ -91,21 +91,9 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
 function readOther(json: Json, wireRole: string, earlier: readonly Message[]): readonly Part[] {
   const content = readContent(member(json, "content"))
   const more = { ...present({ tool: stringIn(json, "name") }), ...(isTrue(json, "is_error") ? { failed: true } : {}) }
-  if (wireRole === "tool") {
-    return [
-      {
-        type: "tool-result",
-        callId: callId(requireString(json, "tool_call_id")),
-        kind: "function",
-        content,
-        ...more,
-      },
-    ]
-  }
-  if (wireRole === "function") {
-    return [{ type: "tool-result", callId: latestFunctionCall(json, earlier), kind: "function", content, ...more }]
-  }
-  return content
+  if (wireRole !== "tool" && wireRole !== "function") return content
+  const id = wireRole === "tool" ? callId(requireString(json, "tool_call_id")) : latestFunctionCall(json, earlier)
+  return [{ type: "tool-result", callId: id, kind: "function", content, ...more }]
 }
 
 /** Calls of the `function_call` member have no id: theirs is their place. */
@@ -164,13 +152,8 @@ function readPart(json: Json): Part {
     case "file": {
       const file = member(json, "file")
       const data = stringIn(file, "file_data")
-      const title = stringIn(file, "filename")
-      return {
-        ...common,
-        type: "document",
-        media: data === undefined ? mediaOfFile() : mediaOfUrl(data),
-        ...present({ title }),
-      }
+      const media = data === undefined ? mediaOfFile() : mediaOfUrl(data)
+      return { ...common, type: "document", media, ...present({ title: stringIn(file, "filename") }) }
     }
     default:
       return { ...common, type: "unknown" }
@@ -181,14 +164,8 @@ function readCall(json: Json): Part {
   const id = callId(requireString(requireObject(json), "id"))
   const { name, inner } = callMember(json)
   if (name === "function") return { ...readFunctionCall(inner, id), wire: wireOf(json) }
-  return {
-    type: "tool-call",
-    callId: id,
-    tool: requireString(inner, "name"),
-    kind: "custom",
-    input: customInputIn(inner),
-    wire: wireOf(json),
-  }
+  const [tool, input] = [requireString(inner, "name"), customInputIn(inner)]
+  return { type: "tool-call", callId: id, tool, kind: "custom", input, wire: wireOf(json) }
 }
 
 /** What a call says, under the name of its kind. One that says both could be checked as one call and run as the other. */
@@ -208,15 +185,7 @@ function readFunctionCall(call: Json, id: string): ToolCallPart {
   return { type: "tool-call", callId: callId(id), tool: requireString(call, "name"), kind: "function", input }
 }
 
-const stops: ReadonlyMap<unknown, StopReason> = new Map([
-  ["stop", "end"],
-  ["tool_calls", "tool-calls"],
-  ["function_call", "tool-calls"],
-  ["length", "length"],
-  ["content_filter", "refusal"],
-])
-
-export const chatStop = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+export const chatStop = stopReader("openai-chat", { function_call: "tool-calls" })
 
 /** Of several choices the first is the conversation's; clients ask for one. */
 export function readChatResponse(body: Json): ModelResponse {
@@ -346,17 +315,15 @@ function writePart(part: Part): Wire {
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   const asRead = textAsRead(part)
   if (asRead !== undefined) return asRead
-  const was = wireFields(part.wire)
-  const id = { id: write(part.callId) }
   const name = part.kind === "custom" ? "custom" : "function"
-  const before = was[name]
+  const before = wireFields(part.wire)[name]
   const inner = isObject(before) ? before : undefined
-  const base = part.wire === undefined || inner === undefined ? undefined : write(inner)
-  const call =
-    part.kind === "custom"
-      ? overlay(base, { name: write(part.tool), input: writeCustomInput(part.input) })
-      : overlay(base, { name: write(part.tool), arguments: writeArguments(part.input, inner?.arguments) })
-  return overlay(part.wire, { ...id, type: write(name), [name]: call })
+  const input: Fields =
+    name === "custom"
+      ? { input: writeCustomInput(part.input) }
+      : { arguments: writeArguments(part.input, inner?.arguments) }
+  const call = overlay(inner === undefined ? undefined : write(inner), { name: write(part.tool), ...input })
+  return overlay(part.wire, { id: write(part.callId), type: write(name), [name]: call })
 }
 
 /** OpenAI Chat Completions: `POST /v1/chat/completions`, and the many servers that speak it. */

@@ -7,13 +7,15 @@ import type {
   ModelResponse,
   Part,
   Role,
+  StopReason,
   Tool,
   Usage,
   Wire,
 } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { entriesOf, present } from "../message/present.ts"
 import { elements, isObject, type Json, member, refuseJson, stringIn, tryParse, valueIn, wireOf } from "./json.ts"
 import { type Fields, overlay, write, writeList } from "./json-write.ts"
+import names from "./stop-names.json" with { type: "json" }
 
 /** What a request says beside its messages, system part and tools. */
 export type RequestSettings = {
@@ -90,6 +92,20 @@ export function markField({ wire, breakpoint }: Pick<Part, "wire" | "breakpoint"
 /** Tools as they stood, each with the breakpoint that it should carry. */
 export function writeTools(tools: readonly Tool[]): Wire {
   return writeList(tools.map((tool) => overlay(tool.wire, markField(tool))))
+}
+
+/** What each format calls a stop reason. */
+export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
+  names
+
+/** The stop reason that a format's word means: the first that is written so, or one of `others`. */
+export function stopReader(
+  format: keyof typeof stopNames,
+  others: Readonly<Record<string, StopReason>>,
+): (word: unknown) => StopReason {
+  const stops = new Map<unknown, StopReason>(Object.entries(others))
+  for (const [stop, word] of entriesOf(stopNames[format])) if (!stops.has(word)) stops.set(word, stop)
+  return (word) => stops.get(word) ?? "other"
 }
 
 /** Content that is one text, or a list of parts. */

@@ -2,7 +2,15 @@ import type { Format, ModelResponse, StopReason, Usage } from "../message/messag
 import { present } from "../message/present.ts"
 import { noteRead } from "./codec.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
-import { indexOf, type LinkedList, listOf, type PartDraft, type ResponseStart, type StreamEvent } from "./stream.ts"
+import {
+  indexOf,
+  type LinkedList,
+  listOf,
+  type PartDraft,
+  type ResponseStart,
+  type StreamEvent,
+  withDelta,
+} from "./stream.ts"
 
 /** A part while it is being collected, and its place among the parts. */
 type Draft = Omit<PartDraft, "others"> & { readonly others: LinkedList<StreamEvent>; readonly place: number }
@@ -72,23 +80,8 @@ function grow(state: CollectState, event: StreamEvent): CollectState {
   }
   const draft = state.open.get(index)
   if (draft === undefined || (event.type === "other" && collectsOthers === "none")) return state
-  return { ...state, open: new Map(state.open).set(index, { ...draft, ...grown(draft, event) }) }
-}
-
-function grown(draft: Draft, event: StreamEvent): Partial<Draft> {
-  switch (event.type) {
-    case "text-delta":
-    case "reasoning-delta":
-      return { text: draft.text + event.text }
-    case "input-delta":
-      return { input: draft.input + event.text }
-    case "signature-delta":
-      return { signature: event.signature }
-    case "other":
-      return { others: { item: event, before: draft.others } }
-    default:
-      return {}
-  }
+  const others = event.type === "other" ? { item: event, before: draft.others } : draft.others
+  return { ...state, open: new Map(state.open).set(index, { ...withDelta(draft, event), others }) }
 }
 
 /**

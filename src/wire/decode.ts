@@ -172,20 +172,25 @@ function decodeAround(
 ): Omit<ModelRequest, "messages" | "wire"> {
   const grown = close + 1 - list.end
   if (text.slice(close + 1) === previous.wire.slice(list.end)) {
-    return { ...previous, layout: shift(previous.layout, list.end, grown) }
+    const { messages: _, ...layout } = previous.layout
+    return { ...previous, layout: shiftLayout(layout, list.end, grown) }
   }
   const body = requireObject(readJson(`${text.slice(0, list.start)}[]${text.slice(close + 1)}`, "request"))
   const codec = codecs[previous.format]
-  return { ...decodeRest(codec, body), layout: shift(layoutOf(codec, body), list.start + 2, close - list.start - 1) }
+  return {
+    ...decodeRest(codec, body),
+    layout: shiftLayout(layoutOf(codec, body), list.start + 2, close - list.start - 1),
+  }
 }
 
-/** Places after the list move by what the list grew. */
-function shift({ system, tools }: Layout, from: number, by: number): Layout {
-  const moved = (span: Span): Span => (span.start >= from ? { start: span.start + by, end: span.end + by } : span)
-  return {
-    ...(system === undefined ? {} : { system: moved(system) }),
-    ...(tools === undefined ? {} : { tools: moved(tools) }),
-  }
+/** The layout of a text that grew at one place: what stands behind it moves along. */
+export function shiftLayout({ messages, system, tools }: Layout, from: number, by: number): Layout {
+  const moved = ({ start, end }: Span): Span => (start >= from ? { start: start + by, end: end + by } : { start, end })
+  return present({
+    messages: messages && { ...moved(messages), elements: messages.elements.map(moved) },
+    system: system && moved(system),
+    tools: tools && moved(tools),
+  })
 }
 
 function decodeNews(

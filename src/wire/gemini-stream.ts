@@ -1,6 +1,7 @@
 import type { Problem } from "../message/errors.ts"
 import { callId, type ModelResponse, type Part, type Usage, type Wire, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { stopNames } from "./codec.ts"
 import { geminiStop, memberSpelled, readGeminiResponse, readGeminiUsage } from "./gemini.ts"
 import {
   elements,
@@ -15,7 +16,7 @@ import {
   tryParse,
   wireOf,
 } from "./json.ts"
-import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject, writeOptional } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
@@ -23,41 +24,47 @@ import {
   closePart,
   type DecodeState,
   type EncodeState,
+  type EventReading,
   endOf,
   errorNames,
-  errorOf,
   hasChunk,
   invalid,
   isClientPart,
+  type KeptOfEvent,
   openPart,
   type PartDraft,
-  pieces,
-  type Read,
   type StreamCodec,
   type StreamEvent,
-  type StreamStatement,
-  stopNames,
-  stopPiece,
-  usagePieces,
-  type WireStatement,
+  say,
+  sayError,
+  sayStart,
+  sayStop,
+  sayText,
+  sayUsage,
   type WrittenEvent,
   type WrittenPart,
+  wireJson,
   writtenPart,
 } from "./stream.ts"
 
 /** What one chunk says: a piece of an answer in the shape of a whole one. Texts of one kind in a row are one part, a call comes whole. */
-function read(state: DecodeState, sse: SseEvent): Read {
-  const chunk = requireObject(readJson(sse.data, "response"))
+function read(reading: EventReading, chunk: Json): void {
   const error = member(chunk, "error")
-  if (error !== undefined) return [{ ...state, closed: true }, pieces(errorOf(error))]
+  if (error !== undefined) {
+    sayError(reading, error)
+    return
+  }
   const candidate = candidateOf(chunk)
   const blocked =
     stringIn(memberSpelled(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
-  const [started, start] = readStart(state, chunk)
-  const [told, content] = readParts(started, partsOf(candidate))
-  const [counted, usage] = usagePieces(told, readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
-  const [next, finish] = readFinish(counted, candidate, blocked)
-  return [next, [...start, ...content, ...pieces(...usage, ...finish)]]
+  readStart(reading, chunk)
+  for (const [slot, part] of partsOf(candidate).entries()) {
+    reading.slot = slot
+    readPart(reading, requireObject(part))
+  }
+  reading.slot = undefined
+  sayUsage(reading, readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
+  readFinish(reading, candidate, blocked)
 }
 
 /** Candidates but the first are relayed unread. */
@@ -70,86 +77,65 @@ const partsOf = (candidate: Json | undefined): readonly Json[] =>
   elements(member(member(candidate, "content"), "parts"))
 
 /** The answer begins with the first chunk that is one: other objects may come before it. */
-function readStart(state: DecodeState, chunk: Json): Read {
+function readStart(reading: EventReading, chunk: Json): void {
   const isChunk = ["candidates", "responseId", "promptFeedback"].some(
     (name) => memberSpelled(chunk, name) !== undefined,
   )
-  if (state.started || !isChunk) return [state, []]
-  const names = { id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") }
-  return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
+  if (reading.state.started || !isChunk) return
+  sayStart(reading, { id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") })
 }
 
 /** What a proxy may write out where the API leaves the field out. */
 const unfinished: ReadonlySet<string> = new Set(["", "FINISH_REASON_UNSPECIFIED"])
 
-function readFinish(
-  state: DecodeState,
-  candidate: Json | undefined,
-  blocked: boolean,
-): readonly [DecodeState, readonly StreamStatement[]] {
+function readFinish(reading: EventReading, candidate: Json | undefined, blocked: boolean): void {
   const named = candidate === undefined ? undefined : memberSpelled(candidate, "finishReason")?.value
   const reason = typeof named === "string" && !unfinished.has(named) ? named : undefined
-  if (reason === undefined && !blocked) return [state, []]
-  const [closed, ends] = endText(state)
+  if (reason === undefined && !blocked) return
+  endText(reading)
   const stop = reason === undefined ? "refusal" : geminiStop(reason, [])
-  const [next, said] = stopPiece(closed, stop === "end" && state.calls > 0 ? "tool-calls" : stop)
-  return [next, [...ends, said]]
+  sayStop(reading, stop === "end" && reading.state.calls > 0 ? "tool-calls" : stop)
 }
 
-function readParts(state: DecodeState, parts: readonly Json[]): Read {
-  let now = state
-  const all: WireStatement[] = []
-  for (const [slot, part] of parts.entries()) {
-    const [next, said] = readPart(now, requireObject(part))
-    now = next
-    all.push(...said.map((one) => (one.type === "part-end" && said[0] === one ? { said: one } : { said: one, slot })))
-  }
-  return [now, all]
+/** End the text that is open, unless it is of the kind that goes on. It stands in no slot of this chunk. */
+function endText(reading: EventReading, continues?: string): void {
+  const { slot } = reading
+  reading.slot = undefined
+  for (const key of reading.state.open.keys()) if (key !== continues) closePart(reading, key)
+  reading.slot = slot
 }
 
-type Told = readonly [DecodeState, readonly StreamStatement[]]
-
-/** End the text that is open, unless it is of the kind that goes on. */
-function endText(state: DecodeState, continues?: string): Told {
-  let now = state
-  const said: StreamStatement[] = []
-  for (const [key, { start }] of state.open) {
-    if (key === continues) continue
-    now = closePart(now, key)
-    said.push({ type: "part-end", index: start.index })
-  }
-  return [now, said]
+function readPart(reading: EventReading, part: Json): void {
+  const named = memberSpelled(part, "thoughtSignature")?.value
+  const signature = typeof named === "string" ? named : undefined
+  if (member(part, "text") === undefined) readWhole(reading, part, signature)
+  else readText(reading, part, signature)
 }
 
-function readPart(state: DecodeState, part: Json): Told {
-  if (member(part, "text") !== undefined) return readText(state, part, requireString(part, "text"))
-  const [closed, ends] = endText(state)
-  const begun = beginning(closed, part)
-  const [opened, start] = openPart(closed, "part", begun.part)
-  const { index } = start
-  const said: StreamStatement[] = [...ends, start]
-  if (begun.input !== undefined) said.push({ type: "input-delta", index, text: begun.input })
-  const signature = memberSpelled(part, "thoughtSignature")?.value
-  if (typeof signature === "string") said.push({ type: "signature-delta", index, signature })
-  return [closePart(opened, "part"), [...said, { type: "part-end", index }]]
+/** A part that is no text comes whole in one chunk. */
+function readWhole(reading: EventReading, part: Json, signature: string | undefined): void {
+  endText(reading)
+  const { part: kind, input } = beginning(reading.state, part)
+  const { index } = openPart(reading, "part", kind)
+  if (input !== undefined) say(reading, { type: "input-delta", index, text: input })
+  if (signature !== undefined) say(reading, { type: "signature-delta", index, signature })
+  closePart(reading, "part")
 }
 
 /** A signature seals the text before it: what follows is another part. */
-function readText(state: DecodeState, part: Json, text: string): Told {
+function readText(reading: EventReading, part: Json, signature: string | undefined): void {
+  const text = requireString(part, "text")
   const kind = isTrue(part, "thought") ? "reasoning" : "text"
-  const signature = memberSpelled(part, "thoughtSignature")?.value
-  if (text === "" && typeof signature !== "string") return [state, [{ type: "other" }]]
-  const [ready, ends] = endText(state, kind)
-  const open = ready.open.get(kind)
-  const [opened, start] = open === undefined ? openPart(ready, kind, { part: kind }) : [ready, open.start]
-  const { index } = start
-  const said: StreamStatement[] = open === undefined ? [...ends, start] : [...ends]
-  if (text !== "") said.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", index, text })
-  if (typeof signature !== "string") return [opened, said]
-  return [
-    closePart(opened, kind),
-    [...said, { type: "signature-delta", index, signature }, { type: "part-end", index }],
-  ]
+  if (text === "" && signature === undefined) {
+    say(reading, { type: "other" })
+    return
+  }
+  endText(reading, kind)
+  const { index } = reading.state.open.get(kind)?.start ?? openPart(reading, kind, { part: kind })
+  if (text !== "") sayText(reading, kind, index, text)
+  if (signature === undefined) return
+  say(reading, { type: "signature-delta", index, signature })
+  closePart(reading, kind)
 }
 
 function beginning(state: DecodeState, part: Json): { readonly part: Begun; readonly input?: string } {
@@ -172,30 +158,22 @@ function beginning(state: DecodeState, part: Json): { readonly part: Begun; read
   return { part: { part: "tool-call", callId: id, tool: "code_execution", kind: "provider" }, input: wireOf(code) }
 }
 
-// Relayed events
+// KeptOfEvent events
 
 /** Keep of the chunk what is left: its parts, the stop that holds, the id that the answer began with. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const wire = kept[0]?.wire
-  if (wire === undefined) return [state, []]
+function rewrite(state: EncodeState, { sse, body: chunk, first, kept }: KeptOfEvent): WrittenEvent {
   const left = kept.filter((event) => hasChunk(state, event))
-  const idle = left.every(({ type }) => type === "usage") && wire.pieces > kept.length
+  const idle = left.every(({ type }) => type === "usage") && (first.wire?.pieces ?? 0) > kept.length
   if (left.length === 0 || idle) return [state, []]
-  const chunk = readJson(wire.sse.data, "response")
-  const candidates = member(chunk, "candidates")
-  const candidate = candidateOf(chunk)
+  const candidates = elements(member(chunk, "candidates"))
   const { id } = state.start ?? {}
   const fields: Fields = {
     ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: write(id) }),
-    ...(candidates === undefined || candidate === undefined
+    ...(candidateOf(chunk) === undefined
       ? {}
-      : {
-          candidates: writeList(
-            elements(candidates).map((one, n) => (n === 0 ? rewriteCandidate(one, left) : wireOf(one))),
-          ),
-        }),
+      : { candidates: writeList(candidates.map((one, n) => (n === 0 ? rewriteCandidate(one, left) : wireOf(one)))) }),
   }
-  return [state, [replaceData(wire.sse, overlay(wireOf(chunk), fields))]]
+  return [state, [replaceData(sse, overlay(wireOf(chunk), fields))]]
 }
 
 function rewriteCandidate(candidate: Json, left: readonly StreamEvent[]): Wire {
@@ -247,26 +225,19 @@ function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input"
   const args = isObject(tryParse(input)) ? wireText(input) : write({})
   const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: write(start.callId) }
   const call = writeObject({ ...id, name: write(start.tool), args })
-  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: write(signature) }) })
+  return writeObject({ functionCall: call, thoughtSignature: writeOptional(signature) })
 }
 
 /** A chunk in the envelope that the answer began with. */
 function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage: Fields = {}): SseEvent {
   const content = writeObject({ parts: writeList([part]), role: write("model") })
   const candidates = writeList([writeObject({ content, ...finish, index: write(0) })])
-  if (start?.wire !== undefined) {
-    const began = wireOf(readJson(start.wire.sse.data, "response"))
-    return createSseEvent(overlay(began, { candidates, usageMetadata: undefined, ...usage }))
-  }
+  const began = wireJson(start)
+  if (began !== undefined)
+    return createSseEvent(overlay(wireOf(began), { candidates, usageMetadata: undefined, ...usage }))
   const { id, model } = start ?? {}
-  return createSseEvent(
-    writeObject({
-      candidates,
-      ...usage,
-      ...(model === undefined ? {} : { modelVersion: write(model) }),
-      ...(id === undefined ? {} : { responseId: write(id) }),
-    }),
-  )
+  const named = { modelVersion: writeOptional(model), responseId: writeOptional(id) }
+  return createSseEvent(writeObject({ candidates, ...usage, ...named }))
 }
 
 function usageFields(usage: Usage | undefined): Fields {
@@ -329,7 +300,7 @@ function partFrom(draft: PartDraft): Wire {
   return overlay(began === undefined ? undefined : wireOf(began), { text: write(text), ...thought, ...seal })
 }
 
-function partIn({ wire }: StreamEvent): Json | undefined {
-  if (wire?.slot === undefined) return undefined
-  return partsOf(candidateOf(readJson(wire.sse.data, "response")))[wire.slot]
+function partIn(event: StreamEvent): Json | undefined {
+  const [chunk, slot] = [wireJson(event), event.wire?.slot]
+  return chunk === undefined || slot === undefined ? undefined : partsOf(candidateOf(chunk))[slot]
 }

@@ -232,10 +232,7 @@ function writePart(part: Part): Wire {
       return writeCall(part)
     case "tool-result":
       return writeResult(part)
-    case "image":
-    case "document":
-    case "opaque":
-    case "unknown":
+    default:
       return requireWire(part, "gemini")
   }
 }
@@ -275,17 +272,11 @@ function writeResult(part: ToolResultPart & Pick<Part, "wire">): Wire {
   const { name, value } = found(part.wire, "functionResponse")
   const text = part.content.flatMap((item) => (item.type === "text" ? item.text : [])).join("\n")
   const media = part.content.filter((item) => item.type !== "text")
-  const parts: Fields =
-    media.length > 0
-      ? { parts: writeList(media.map(writePart)) }
-      : value?.parts === undefined
-        ? {}
-        : { parts: undefined }
-  const fields = {
+  const fields: Fields = {
     ...idField(value, part.callId),
     ...(value === undefined ? { name: write(part.tool ?? "unknown") } : {}),
     response: writeGiven(text, value?.response, part.failed),
-    ...parts,
+    parts: media.length === 0 ? undefined : writeList(media.map(writePart)),
   }
   return overlay(part.wire, { [name]: overlay(value === undefined ? undefined : write(value), fields) })
 }

@@ -7,6 +7,9 @@ export type Fields = Readonly<Record<string, Wire | undefined>>
 
 export const write = (value: unknown): Wire => wireText(JSON.stringify(value) ?? "null")
 
+/** The same of a value that may be absent: as a field it is then left out. */
+export const writeOptional = (value: unknown): Wire | undefined => (value === undefined ? undefined : write(value))
+
 /** A JSON array of values that are JSON text already. */
 export const writeList = (items: readonly Wire[]): Wire => wireText(`[${items.join(",")}]`)
 

@@ -252,6 +252,10 @@ export function requireObject(json: Json): Json {
   return isObject(json.value) ? json : refuseJson(json, "an object")
 }
 
+/** A member that must be an object. */
+export const requireObjectIn = (json: Json, name: string): Json =>
+  requireObject(member(json, name) ?? refuseJson(json, "an object", name))
+
 export function requireString(json: Json, name: string): string {
   const value = valueIn(json, name)
   return typeof value === "string" ? value : refuseJson(json, "a string", name)

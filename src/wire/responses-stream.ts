@@ -7,9 +7,10 @@ import {
   isObject,
   type Json,
   member,
+  memberOf,
   readJson,
   refuseJson,
-  requireObject,
+  requireObjectIn,
   requireString,
   stringIn,
   wireOf,
@@ -21,84 +22,72 @@ import {
   type Begun,
   type Collected,
   closePart,
-  type DecodeState,
   type EncodeState,
-  endOf,
+  type EventReading,
   errorNames,
-  errorOf,
   feedPart,
   indexOf,
   invalid,
   isClientPart,
-  type OpenPart,
+  type KeptOfEvent,
   openPart,
   type PartDraft,
-  pieces,
-  type Read,
+  type PartStart,
   requirePart,
   type StreamCodec,
   type StreamEvent,
-  type StreamStatement,
-  stopPiece,
-  usagePieces,
+  say,
+  sayEnd,
+  sayError,
+  sayStart,
+  sayStop,
+  sayText,
+  sayUsage,
   type WrittenEvent,
   type WrittenPart,
+  wireJson,
   writtenPart,
 } from "./stream.ts"
 
-/** The deltas that feed an item, and what they feed it with. */
-const deltas: ReadonlyMap<string, "text-delta" | "reasoning-delta" | "input-delta"> = new Map([
-  ["response.output_text.delta", "text-delta"],
-  ["response.refusal.delta", "text-delta"],
-  ["response.reasoning_summary_text.delta", "reasoning-delta"],
-  ["response.reasoning_text.delta", "reasoning-delta"],
-  ["response.function_call_arguments.delta", "input-delta"],
-  ["response.custom_tool_call_input.delta", "input-delta"],
+const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> = new Map([
+  ["response.created", (reading, json) => readStart(reading, requireObjectIn(json, "response"))],
+  ["response.output_text.delta", (reading, json) => readDelta(reading, json, "text-delta")],
+  ["response.refusal.delta", (reading, json) => readDelta(reading, json, "text-delta")],
+  ["response.reasoning_summary_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
+  ["response.reasoning_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
+  ["response.function_call_arguments.delta", (reading, json) => readDelta(reading, json, "input-delta")],
+  ["response.custom_tool_call_input.delta", (reading, json) => readDelta(reading, json, "input-delta")],
+  [
+    "response.output_item.added",
+    (reading, json) => openPart(reading, keyOf(json), begun(requireObjectIn(json, "item"))),
+  ],
+  ["response.output_item.done", readDone],
+  ["response.completed", readEnd],
+  ["response.incomplete", readEnd],
+  ["response.failed", (reading, json) => sayError(reading, member(requireObjectIn(json, "response"), "error"))],
+  ["error", (reading, json) => sayError(reading, member(json, "error") ?? json)],
 ])
 
 /** What one event says. Each output item is a part; event types that we do not know are relayed. */
-function read(state: DecodeState, sse: SseEvent): Read {
-  const json = requireObject(readJson(sse.data, "response"))
-  const type = stringIn(json, "type") ?? sse.name ?? ""
-  const delta = deltas.get(type)
-  if (delta !== undefined) return readDelta(state, json, delta)
-  switch (type) {
-    case "response.created":
-      return readStart(state, responseIn(json))
-    case "response.output_item.added":
-      return readAdded(state, json)
-    case "response.output_item.done":
-      return readDone(state, json)
-    case "response.completed":
-    case "response.incomplete":
-      return readEnd(state, responseIn(json))
-    case "response.failed":
-      return [{ ...state, closed: true }, pieces(errorOf(member(responseIn(json), "error")))]
-    case "error":
-      return [{ ...state, closed: true }, pieces(errorOf(member(json, "error") ?? json))]
-    default:
-      return [state, pieces({ type: "other", ...present({ index: state.open.get(keyIn(json))?.start.index }) })]
-  }
+function read(reading: EventReading, json: Json, name = ""): void {
+  const readType = readers.get(stringIn(json, "type") ?? name)
+  if (readType === undefined) readOther(reading, json)
+  else readType(reading, json)
 }
 
-const responseIn = (json: Json): Json =>
-  requireObject(member(json, "response") ?? refuseJson(json, "an object", "response"))
+function readOther(reading: EventReading, json: Json): void {
+  const part = reading.state.open.get(String(countIn(json, "output_index")))
+  say(reading, { type: "other", ...present({ index: part?.start.index }) })
+}
 
-const keyIn = (json: Json): string => String(countIn(json, "output_index"))
 const keyOf = (json: Json): string =>
   String(countIn(json, "output_index") ?? refuseJson(json, "a whole number", "output_index"))
 
-function readStart(state: DecodeState, response: Json): Read {
-  if (state.started) return [state, []]
-  const names = {
-    id: stringIn(response, "id"),
-    model: stringIn(response, "model"),
-    createdAt: countIn(response, "created_at"),
-  }
-  return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
+function readStart(reading: EventReading, response: Json): void {
+  if (reading.state.started) return
+  const createdAt = countIn(response, "created_at")
+  sayStart(reading, { id: stringIn(response, "id"), model: stringIn(response, "model"), createdAt })
 }
-
-const itemIn = (json: Json): Json => requireObject(member(json, "item") ?? refuseJson(json, "an object", "item"))
 
 /** An item is whatever the reader of whole answers takes it for. */
 function begun(item: Json): Begun {
@@ -110,65 +99,57 @@ function begun(item: Json): Begun {
   return { part: part?.type === "reasoning" ? "reasoning" : "other" }
 }
 
-function readAdded(state: DecodeState, json: Json): Read {
-  const [next, start] = openPart(state, keyOf(json), begun(itemIn(json)))
-  return [next, pieces(start)]
-}
-
-function readDelta(state: DecodeState, json: Json, type: "text-delta" | "reasoning-delta" | "input-delta"): Read {
+function readDelta(reading: EventReading, json: Json, type: "text-delta" | "reasoning-delta" | "input-delta"): void {
   const key = keyOf(json)
-  const open = requirePart(state, key)
+  const { index } = requirePart(reading, key).start
   const text = requireString(json, "delta")
-  return [feedPart(state, key, open), pieces({ type, index: open.start.index, text })]
+  feedPart(reading, key)
+  say(reading, { type, index, text })
 }
 
 /** What was not streamed is told when the item is done: an item may come whole, without a delta or even a beginning. */
-function readDone(state: DecodeState, json: Json): Read {
+function readDone(reading: EventReading, json: Json): void {
   const key = keyOf(json)
-  const item = itemIn(json)
-  const known = state.open.get(key)
+  const item = requireObjectIn(json, "item")
+  const known = reading.state.open.get(key)
   const whole = begun(item)
   const { parts } = readMessage(item, [])
-  if (known !== undefined && !isSame(whole, known)) throw invalid(state, "the item that began", "another")
-  const [opened, start] = known === undefined ? openPart(state, key, whole) : [state, known.start]
-  const open: OpenPart = known ?? { start, fed: false }
-  const said: StreamStatement[] = known === undefined ? [start] : []
-  if (!open.fed) said.push(...wholeContent(item, parts, open))
-  const seal = stringIn(item, "encrypted_content")
-  if (start.part === "reasoning" && seal !== undefined) {
-    said.push({ type: "signature-delta", index: start.index, signature: seal })
-  }
-  return [closePart(opened, key), pieces(...said, { type: "part-end", index: start.index })]
+  if (known !== undefined && !isSame(whole, known.start)) throw invalid(reading.state, "the item that began", "another")
+  const start = known?.start ?? openPart(reading, key, whole)
+  if (known?.fed !== true) sayWhole(reading, item, parts, start)
+  const seal = start.part === "reasoning" ? stringIn(item, "encrypted_content") : undefined
+  if (seal !== undefined) say(reading, { type: "signature-delta", index: start.index, signature: seal })
+  closePart(reading, key)
 }
 
 /** A call keeps its id and name: one that changes them could pass a check as one tool and run as another. */
-function isSame(begun: Begun, { start }: OpenPart): boolean {
+function isSame(begun: Begun, start: PartStart): boolean {
   if (begun.part !== "tool-call" || start.part !== "tool-call") return begun.part === start.part
   return begun.callId === start.callId && begun.tool === start.tool && begun.kind === start.kind
 }
 
-function wholeContent(item: Json, parts: readonly Part[], { start }: OpenPart): readonly StreamStatement[] {
-  const { index } = start
-  if (start.part === "tool-call") {
-    const input = ["arguments", "input", "action", "operation"].flatMap((name) => member(item, name) ?? [])[0]
-    if (input === undefined) return []
-    return [{ type: "input-delta", index, text: typeof input.value === "string" ? input.value : wireOf(input) }]
+function sayWhole(reading: EventReading, item: Json, parts: readonly Part[], { index, part }: PartStart): void {
+  if (part === "tool-call") {
+    const input = memberOf(item, ["arguments", "input", "action", "operation"])
+    if (input === undefined) return
+    const text = typeof input.value === "string" ? input.value : wireOf(input)
+    say(reading, { type: "input-delta", index, text })
+    return
   }
-  const texts = parts.flatMap((part) => (part.type === "text" || part.type === "reasoning" ? part.text : []))
-  const text = texts.join("")
-  if (text === "" || start.part === "other") return []
-  return [{ type: start.part === "text" ? "text-delta" : "reasoning-delta", index, text }]
+  const text = parts.flatMap((one) => (one.type === "text" || one.type === "reasoning" ? one.text : [])).join("")
+  if (text !== "" && part !== "other") sayText(reading, part, index, text)
 }
 
 /** A backend may leave the finished answer's output out; whether it calls tools is known from what was streamed. */
-function readEnd(state: DecodeState, response: Json): Read {
-  const [counted, said] = usagePieces(state, readResponsesUsage(member(response, "usage")))
+function readEnd(reading: EventReading, json: Json): void {
+  const response = requireObjectIn(json, "response")
+  sayUsage(reading, readResponsesUsage(member(response, "usage")))
   const output = member(response, "output")
   const listed = output !== undefined && Array.isArray(output.value) && output.value.length > 0
-  const items = listed ? elements(output) : state.calls > 0 ? [readJson(someCall, "response")] : []
+  const items = listed ? elements(output) : reading.state.calls > 0 ? [readJson(someCall, "response")] : []
   const messages = items.map((item) => readMessage(item, []))
-  const [stopped, stop] = stopPiece(counted, responsesStop(response, messages))
-  return [{ ...stopped, closed: true }, pieces(...said, stop, endOf(stopped))]
+  sayStop(reading, responsesStop(response, messages))
+  sayEnd(reading)
 }
 
 /** Stands for the calls that were streamed: all that matters is that there was one. */
@@ -215,7 +196,7 @@ function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState
 
 /** The response object as the answer began with it, or the least that clients look for. */
 function responseOf({ start }: EncodeState, fields: Fields): Wire {
-  const began = start?.wire === undefined ? undefined : member(readJson(start.wire.sse.data, "response"), "response")
+  const began = member(wireJson(start), "response")
   if (began !== undefined) return overlay(wireOf(began), fields)
   const { id = "resp_holdfast", model = "unknown", createdAt = 0 } = start ?? {}
   const least = { id, object: "response", created_at: createdAt, status: "", error: null, incomplete_details: null }
@@ -294,34 +275,41 @@ function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
   }
 }
 
+/** The text of a message and the summary of reasoning are told in the same way, under other names. */
+const contents = {
+  text: { name: "content", text: "output_text", more: { logprobs: write([]) }, of: textPart },
+  reasoning: {
+    name: "reasoning_summary",
+    text: "reasoning_summary_text",
+    more: {},
+    of: (text: string): object => ({ type: "summary_text", text }),
+  },
+} as const
+
+const contentOf = ({ start }: WrittenPart) => contents[start.part === "reasoning" ? "reasoning" : "text"]
+
+/** Where the content of a part stands: its item, and its place in it. */
+function placeOf({ start, index }: WrittenPart, id: string): Fields {
+  const at: Fields = { item_id: write(id), output_index: write(index) }
+  if (start.part === "tool-call") return at
+  return { ...at, [start.part === "reasoning" ? "summary_index" : "content_index"]: write(0) }
+}
+
 function partDrafts(part: WrittenPart, id: string, event: StreamEvent): readonly Draft[] {
-  const at: Fields = { item_id: write(id), output_index: write(part.index) }
+  const { name, text, more, of } = contentOf(part)
+  const place = placeOf(part, id)
   switch (event.type) {
     case "part-start": {
-      const added = draft("response.output_item.added", {
-        output_index: write(part.index),
-        item: itemOf(part, id, false),
-      })
-      if (part.start.part === "tool-call") return [added]
-      if (part.start.part === "reasoning") {
-        const fields = { ...at, summary_index: write(0), part: write({ type: "summary_text", text: "" }) }
-        return [added, draft("response.reasoning_summary_part.added", fields)]
-      }
-      return [
-        added,
-        draft("response.content_part.added", { ...at, content_index: write(0), part: write(textPart("")) }),
-      ]
+      const item = itemOf(part, id, false)
+      const added = draft("response.output_item.added", { output_index: write(part.index), item })
+      const content = draft(`response.${name}_part.added`, { ...place, part: write(of("")) })
+      return part.start.part === "tool-call" ? [added] : [added, content]
     }
-    case "text-delta": {
-      const fields = { ...at, content_index: write(0), delta: write(event.text), logprobs: write([]) }
-      return [draft("response.output_text.delta", fields)]
-    }
-    case "reasoning-delta": {
-      const fields = { ...at, summary_index: write(0), delta: write(event.text) }
-      return [draft("response.reasoning_summary_text.delta", fields)]
-    }
+    case "text-delta":
+    case "reasoning-delta":
+      return [draft(`response.${text}.delta`, { ...place, delta: write(event.text), ...more })]
     case "input-delta":
-      return [draft(`${inputName(part)}.delta`, { ...at, delta: write(event.text) })]
+      return [draft(`${inputName(part)}.delta`, { ...place, delta: write(event.text) })]
     default:
       return []
   }
@@ -334,24 +322,17 @@ const inputName = ({ start }: WrittenPart): string =>
 
 /** What is said about the content before the item itself is done. */
 function doneDrafts(part: WrittenPart, id: string): readonly Draft[] {
-  const { start, text, input, index } = part
-  const at: Fields = { item_id: write(id), output_index: write(index) }
+  const { start, input } = part
+  const place = placeOf(part, id)
   if (start.part === "tool-call") {
     const whole: Fields =
       start.kind === "custom" ? { input: write(input) } : { arguments: write(input), name: write(start.tool) }
-    return [draft(`${inputName(part)}.done`, { ...at, ...whole })]
+    return [draft(`${inputName(part)}.done`, { ...place, ...whole })]
   }
-  if (start.part === "reasoning") {
-    const place = { ...at, summary_index: write(0) }
-    return [
-      draft("response.reasoning_summary_text.done", { ...place, text: write(text) }),
-      draft("response.reasoning_summary_part.done", { ...place, part: write({ type: "summary_text", text }) }),
-    ]
-  }
-  const place = { ...at, content_index: write(0) }
+  const { name, text, more, of } = contentOf(part)
   return [
-    draft("response.output_text.done", { ...place, text: write(text), logprobs: write([]) }),
-    draft("response.content_part.done", { ...place, part: write(textPart(text)) }),
+    draft(`response.${text}.done`, { ...place, text: write(part.text), ...more }),
+    draft(`response.${name}_part.done`, { ...place, part: write(of(part.text)) }),
   ]
 }
 
@@ -376,13 +357,9 @@ export function sequenceOf({ sequence, last }: EncodeState): number {
 }
 
 /** Number events and items anew, and let the finished answer list what was really sent. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
-  const [first] = kept
-  const sse = first?.wire?.sse
-  if (first === undefined || sse === undefined || !isLeft(state, kept)) return [state, []]
-  const body = readJson(sse.data, "response")
-  const index = indexOf(first)
-  const part = index === undefined ? undefined : state.open.get(index)
+function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
+  if (!isLeft(state, first, kept)) return [state, []]
+  const part = writtenPart(state, first)
   const stop = kept.find((event) => event.type === "response-stop")
   const response = member(body, "response")
   const name = stop === undefined ? undefined : endName(stop.stop, stringIn(body, "type"))
@@ -405,15 +382,12 @@ function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent
 }
 
 /** A part that never began goes unmentioned, an answer begins once, and its end is not told twice over by its usage. */
-function isLeft(state: EncodeState, kept: readonly StreamEvent[]): boolean {
-  const [first] = kept
-  if (first === undefined) return false
+function isLeft(state: EncodeState, first: StreamEvent, kept: readonly StreamEvent[]): boolean {
   if (first.type === "response-start") return first === state.start
   if (first.type === "usage" || first.type === "response-stop") {
     return kept.some((event) => event.type === "response-end")
   }
-  const index = indexOf(first)
-  return index === undefined || state.open.has(index)
+  return indexOf(first) === undefined || writtenPart(state, first) !== undefined
 }
 
 /** The closing event for that stop, where the one that came says another. */
@@ -459,7 +433,7 @@ function itemOfEvent(end: SseEvent): Wire {
 
 /** The finished answer with the items that were streamed, for what it lists itself may be nothing or no longer true. */
 function assemble({ parts, start, end }: Collected): ModelResponse {
-  const finished = bodyMember(end, "response")
+  const finished = member(wireJson(end), "response")
   const base = finished !== undefined && isObject(finished.value) ? wireOf(finished) : write({})
   const id = start?.id === undefined ? {} : { id: write(start.id) }
   const body = overlay(base, { ...id, output: writeList(parts.map(itemFrom)) })
@@ -469,14 +443,8 @@ function assemble({ parts, start, end }: Collected): ModelResponse {
 
 /** The item when it was done; if it never was, or is ours, what came for it. */
 function itemFrom(draft: PartDraft, index: number): Wire {
-  const done = bodyMember(draft.end, "item")
+  const done = member(wireJson(draft.end), "item")
   if (done !== undefined) return wireOf(done)
-  const began = bodyMember(draft.start, "item")
-  const id =
-    began !== undefined && isObject(began.value) && typeof began.value.id === "string" ? began.value.id : undefined
+  const id = stringIn(member(wireJson(draft.start), "item"), "id")
   return itemOf({ ...draft, index, call: 0 }, id ?? `item_${index}`, true)
-}
-
-function bodyMember(event: StreamEvent | undefined, name: string): Json | undefined {
-  return event?.wire === undefined ? undefined : member(readJson(event.wire.sse.data, "response"), name)
 }

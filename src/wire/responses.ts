@@ -1,4 +1,3 @@
-import { assert } from "../message/assert.ts"
 import {
   callId,
   type HeldState,
@@ -16,7 +15,7 @@ import {
   type Usage,
   type Wire,
 } from "../message/message.ts"
-import { namesIn, present } from "../message/present.ts"
+import { cutIntoRuns, namesIn, present } from "../message/present.ts"
 import {
   argumentsIn,
   type Codec,
@@ -50,17 +49,16 @@ import {
   valueIn,
   wireOf,
 } from "./json.ts"
-import { overlay, write, writeList, writeObject } from "./json-write.ts"
+import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
 // Settings, system, tools
 
 function readSettings(body: Json): RequestSettings {
-  const fields = {
-    model: stringIn(body, "model"),
-    maxOutputTokens: countIn(body, "max_output_tokens"),
-    held: readHeld(body),
+  const maxOutputTokens = countIn(body, "max_output_tokens")
+  return {
+    stream: isTrue(body, "stream"),
+    ...present({ model: stringIn(body, "model"), maxOutputTokens, held: readHeld(body) }),
   }
-  return { stream: isTrue(body, "stream"), ...present(fields) }
 }
 
 function readHeld(body: Json): HeldState | undefined {
@@ -102,18 +100,12 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const type = stringIn(json, "type") ?? (role === undefined ? refuseJson(json, "a string", "type") : "message")
   if (type !== "message") {
     const part = readItem(type, json, base.wire)
-    return {
-      ...base,
-      role: role ?? (part.type === "tool-result" || type === "compaction_trigger" ? "user" : "assistant"),
-      parts: [part],
-    }
+    const side = part.type === "tool-result" || type === "compaction_trigger" ? "user" : "assistant"
+    return { ...base, role: role ?? side, parts: [part] }
   }
   if (role === undefined) return refuseJson(json, `"system", "developer", "user" or "assistant"`, "role")
-  return {
-    ...base,
-    role,
-    parts: readContent(member(json, "content") ?? refuseJson(json, "a string or an array of parts", "content")),
-  }
+  const content = member(json, "content") ?? refuseJson(json, "a string or an array of parts", "content")
+  return { ...base, role, parts: readContent(content) }
 }
 
 const readContent = (content: Json): readonly Part[] =>
@@ -134,24 +126,16 @@ function readPart(json: Json): Part {
     case "refusal":
       return { type: "text", text: stringIn(json, "refusal") ?? "", wire }
     case "input_image": {
-      const url = stringIn(json, "image_url")
-      const detail = stringIn(json, "detail")
-      return {
-        type: "image",
-        media: url === undefined ? mediaOfFile(undefined, detail) : mediaOfUrl(url, detail),
-        wire,
-      }
+      const [url, detail] = [stringIn(json, "image_url"), stringIn(json, "detail")]
+      const media = url === undefined ? mediaOfFile(undefined, detail) : mediaOfUrl(url, detail)
+      return { type: "image", media, wire }
     }
     case "input_audio":
       return { type: "document", media: mediaOfInline(stringIn(member(json, "input_audio"), "data") ?? ""), wire }
     case "input_file": {
       const url = stringIn(json, "file_data") ?? stringIn(json, "file_url")
-      return {
-        type: "document",
-        media: url === undefined ? mediaOfFile() : mediaOfUrl(url),
-        wire,
-        ...present({ title: stringIn(json, "filename") }),
-      }
+      const media = url === undefined ? mediaOfFile() : mediaOfUrl(url)
+      return { type: "document", media, wire, ...present({ title: stringIn(json, "filename") }) }
     }
     default:
       return { type: "unknown", wire }
@@ -163,14 +147,9 @@ const opaqueTypes: ReadonlySet<string> = new Set(
 )
 
 function readItem(type: string, json: Json, wire: Wire): Part {
-  const call = (id: string, tool: string, kind: ToolCallPart["kind"], input: unknown): Part => ({
-    type: "tool-call",
-    callId: callId(id),
-    tool,
-    kind,
-    input,
-    wire,
-  })
+  const call = (id: string, tool: string, kind: ToolCallPart["kind"], input: unknown): Part => {
+    return { type: "tool-call", callId: callId(id), tool, kind, input, wire }
+  }
   if (type === "function_call")
     return call(requireString(json, "call_id"), requireString(json, "name"), "function", argumentsIn(json, "arguments"))
   if (type === "custom_tool_call")
@@ -235,19 +214,12 @@ function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
 /** One message may need several items: consecutive content parts share one, each call and each result has its own. */
 function writeMessage({ role, parts, wire }: Message): readonly Wire[] {
   const base = wire?.startsWith("{") === true && isMessageItem(wire) ? wire : undefined
-  const runs: Part[][] = []
-  for (const part of parts) {
-    const run = runs.at(-1)
-    if (run?.[0] !== undefined && isContent(run[0]) && isContent(part)) run.push(part)
-    else runs.push([part])
-  }
+  const runs = cutIntoRuns(parts, (before, part) => isContent(before) && isContent(part))
   if (runs.length === 0 && base !== undefined) return [overlay(base, { content: write([]) })]
-  const first = runs.findIndex(([part]) => part !== undefined && isContent(part))
-  return runs.map((run, n) => {
-    const [part] = run
-    assert(part !== undefined, "an empty run of parts")
-    return isContent(part) ? writeContentItem(role, run, n === first ? base : undefined) : writeItem(part)
-  })
+  const first = runs.findIndex(([part]) => isContent(part))
+  return runs.map((run, n) =>
+    isContent(run[0]) ? writeContentItem(role, run, n === first ? base : undefined) : writeItem(run[0]),
+  )
 }
 
 function isMessageItem(wire: Wire): boolean {
@@ -290,18 +262,13 @@ function writeItem(part: Part): Wire {
 
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   const { wire, kind } = part
-  if (kind === "custom") {
-    const fields = {
-      type: write("custom_tool_call"),
-      call_id: write(part.callId),
-      name: write(part.tool),
-      input: writeCustomInput(part.input),
-    }
-    return overlay(wire, fields)
-  }
-  if (kind !== "function" && wire !== undefined) return wire
-  const fields = { type: write("function_call"), call_id: write(part.callId), name: write(part.tool) }
-  return overlay(wire, { ...fields, arguments: writeArguments(part.input, wireFields(wire).arguments) })
+  if (kind !== "function" && kind !== "custom" && wire !== undefined) return wire
+  const type = write(kind === "custom" ? "custom_tool_call" : "function_call")
+  const input: Fields =
+    kind === "custom"
+      ? { input: writeCustomInput(part.input) }
+      : { arguments: writeArguments(part.input, wireFields(wire).arguments) }
+  return overlay(wire, { type, call_id: write(part.callId), name: write(part.tool), ...input })
 }
 
 function writeOutput(part: ToolResultPart & Pick<Part, "wire">): Wire {

@@ -2,8 +2,9 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
+import { readJson, requireObject } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
-import { type DecodeState, pieces, type Read, type StreamEvent } from "./stream.ts"
+import type { DecodeState, EventReading, StreamEvent, WireStatement } from "./stream.ts"
 
 export function startDecode(format: Format): DecodeState {
   codecOf(format) // throws for an unknown format name
@@ -17,7 +18,7 @@ export function startDecode(format: Format): DecodeState {
 export function decodeStep(state: DecodeState, sse: SseEvent): readonly [DecodeState, readonly StreamEvent[]] {
   const place = state.count
   const [next, read] = readOrRefuse({ ...state, count: place + 1 }, sse)
-  const list = read.length === 0 ? pieces({ type: "other" }) : read
+  const list: readonly WireStatement[] = read.length === 0 ? [{ said: { type: "other" }, slot: undefined }] : read
   const events = list.map(({ said, slot }, piece): StreamEvent => {
     const stop = said.type === "response-stop" ? said.stop : undefined
     return { ...said, wire: { sse, place, piece, pieces: list.length, ...present({ slot, stop }) } }
@@ -44,20 +45,22 @@ export function decodeStream(format: Format, wire: Iterable<SseEvent>): readonly
   return [...all, ...decodeEnd(state)]
 }
 
-function readOrRefuse(state: DecodeState, sse: SseEvent): Read {
-  if (sse.type !== "event" || sse.data === "" || isStrayDone(state, sse)) return [state, []]
+function readOrRefuse(state: DecodeState, sse: SseEvent): readonly [DecodeState, readonly WireStatement[]] {
+  const { read, readDone } = streamCodecs[state.format]
+  const isDone = sse.data.trim() === "[DONE]"
+  if (sse.type !== "event" || sse.data === "" || (isDone && readDone === undefined)) return [state, []]
   const named = { ...state, after: sse.name ?? (sse.data === "[DONE]" ? "[DONE]" : "data") }
+  const reading: EventReading = { state: named, said: [], slot: undefined }
   try {
-    return streamCodecs[state.format].read(named, sse)
+    if (isDone) readDone?.(reading)
+    else read(reading, requireObject(readJson(sse.data, "response")), sse.name)
+    return [reading.state, reading.said]
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    return [named, pieces({ type: "error", problem: inStream(error.problem, named.after) })]
+    const problem = inStream(error.problem, named.after)
+    return [named, [{ said: { type: "error", problem }, slot: undefined }]]
   }
 }
-
-/** Some proxies end streams of every format with the `[DONE]` of Chat Completions. */
-const isStrayDone = ({ format }: DecodeState, { data }: SseEvent): boolean =>
-  format !== "openai-chat" && data.trim() === "[DONE]"
 
 /** An invalid value is reported with the event it was in, because the response as a whole has no path. */
 function inStream(problem: Problem, after: string): Problem {

@@ -1,8 +1,16 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
+import { readJson } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
-import { type EncodeState, type StreamEvent, type WrittenEvent, type WrittenPart, writtenPart } from "./stream.ts"
+import {
+  type EncodeState,
+  type StreamEvent,
+  type WrittenEvent,
+  type WrittenPart,
+  withDelta,
+  writtenPart,
+} from "./stream.ts"
 
 export function startEncode(format: Format): EncodeState {
   codecOf(format) // refuses a name that is none
@@ -47,17 +55,22 @@ function flush(state: EncodeState): WrittenEvent {
 }
 
 function relay(state: EncodeState, group: readonly StreamEvent[]): WrittenEvent {
-  const wire = group[0]?.wire
-  if (wire === undefined) return [state, []]
+  const [first] = group
+  if (first?.wire === undefined) return [state, []]
+  const { wire } = first
   const { sse } = wire
   const intact = state.intact && wire.place === state.count && group.length === wire.pieces
   const counted = group.reduce(track, { ...state, intact, count: state.count + 1 })
   const changed = group.some((event) => event.type === "response-stop" && event.stop !== event.wire?.stop)
   const readable = sse.type === "event" && /^\s*\{/.test(sse.data) && !group.some(({ type }) => type === "error")
   const asItCame = !readable || (intact && !changed)
-  const [next, events] = asItCame ? ([counted, [sse]] as const) : streamCodecs[state.format].rewrite(counted, group)
+  const { rewrite, isNumbered } = streamCodecs[state.format]
+  const relayed = { sse, first, kept: group }
+  const [next, events]: WrittenEvent = asItCame
+    ? [counted, [sse]]
+    : rewrite(counted, { ...relayed, body: readJson(sse.data, "response") })
   const same = intact && events.length === 1 && events[0] === sse
-  const passed = same && readable && streamCodecs[state.format].isNumbered(sse) ? { ...next, last: sse } : next
+  const passed = same && readable && isNumbered(sse) ? { ...next, last: sse } : next
   return [settle({ ...passed, intact: same }, group), events]
 }
 
@@ -105,26 +118,15 @@ function track(state: EncodeState, event: StreamEvent): EncodeState {
       return { ...state, usage: event.usage }
     case "response-stop":
       return { ...state, stop: event.stop }
-    case "text-delta":
-    case "reasoning-delta":
-    case "input-delta":
-    case "signature-delta":
-      return event.wire === undefined ? grow(state, event) : state
     default:
-      return state
+      return event.wire === undefined ? grow(state, event) : state
   }
 }
 
 function grow(state: EncodeState, event: StreamEvent): EncodeState {
   const part = writtenPart(state, event)
   if (part === undefined) return state
-  const grown =
-    event.type === "input-delta"
-      ? { ...part, input: part.input + event.text }
-      : event.type === "signature-delta"
-        ? { ...part, signature: event.signature }
-        : { ...part, text: part.text + ("text" in event ? event.text : "") }
-  return { ...state, open: new Map(state.open).set(part.start.index, grown) }
+  return { ...state, open: new Map(state.open).set(part.start.index, withDelta(part, event)) }
 }
 
 function settle(state: EncodeState, group: readonly StreamEvent[]): EncodeState {

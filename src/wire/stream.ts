@@ -1,9 +1,8 @@
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import type { CallId, CallKind, Format, ModelResponse, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { countIn, type Json, stringIn } from "./json.ts"
+import { countIn, type Json, readJson, stringIn } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
-import names from "./stop-names.json" with { type: "json" }
 
 /** The SSE event that a stream event was read from. One SSE event may yield several stream events. */
 export type WireEvent = {
@@ -39,7 +38,7 @@ export type ResponseStart = {
  * - `response-stop` has the stop reason; usage may follow, and `response-end` closes the response with both.
  * - `other` is relayed unread; with an `index` it belongs to that part.
  */
-export type StreamStatement =
+type StreamStatement =
   | ResponseStart
   | PartStart
   | { readonly type: "text-delta"; readonly index: number; readonly text: string }
@@ -77,9 +76,9 @@ export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart
   return index === undefined ? undefined : state.open.get(index)
 }
 
-/** What each format calls a stop reason. */
-export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
-  names
+/** The JSON that an event was read from; nothing for an event of our own. */
+export const wireJson = (event: StreamEvent | undefined): Json | undefined =>
+  event?.wire === undefined ? undefined : readJson(event.wire.sse.data, "response")
 
 /** The type and the words of an error of our own, or of the upstream's as it came. */
 export const errorNames = (problem: Problem, ours: string): { readonly type: string; readonly message: string } =>
@@ -96,7 +95,7 @@ export function hasChunk(state: EncodeState, event: StreamEvent): boolean {
 }
 
 /** An unfinished part while a stream is read. */
-export type OpenPart = {
+type OpenPart = {
   readonly start: PartStart
   /** Whether any of its content has arrived. */
   readonly fed: boolean
@@ -126,8 +125,10 @@ export type DecodeState = {
 }
 
 /** One statement of an SSE event, and the index in its list that it was read from. */
-export type WireStatement = { readonly said: StreamStatement; readonly slot?: number }
-export type Read = readonly [DecodeState, readonly WireStatement[]]
+export type WireStatement = { readonly said: StreamStatement; readonly slot: number | undefined }
+
+/** An SSE event while it is read: the state so far, what the event said so far, and the index in its list that is being read. */
+export type EventReading = { state: DecodeState; readonly said: WireStatement[]; slot: number | undefined }
 
 /** An unfinished part while a stream is written. */
 export type WrittenPart = {
@@ -166,6 +167,14 @@ export type EncodeState = {
 
 export type WrittenEvent = readonly [EncodeState, readonly SseEvent[]]
 
+/** An SSE event that is written again: its JSON, and which of its stream events were kept. */
+export type KeptOfEvent = {
+  readonly sse: SseEvent
+  readonly body: Json
+  readonly first: StreamEvent
+  readonly kept: readonly StreamEvent[]
+}
+
 /** A persistent list: appending copies nothing. */
 export type LinkedList<Item> = { readonly item: Item; readonly before: LinkedList<Item> } | undefined
 
@@ -173,6 +182,24 @@ export function listOf<Item>(chain: LinkedList<Item>): readonly Item[] {
   const items: Item[] = []
   for (let link = chain; link !== undefined; link = link.before) items.push(link.item)
   return items.reverse()
+}
+
+/** A part with what a delta adds to it; the same part after any other event. */
+export function withDelta<Part extends { readonly text: string; readonly input: string }>(
+  part: Part,
+  event: StreamEvent,
+): Part {
+  switch (event.type) {
+    case "text-delta":
+    case "reasoning-delta":
+      return { ...part, text: part.text + event.text }
+    case "input-delta":
+      return { ...part, input: part.input + event.text }
+    case "signature-delta":
+      return { ...part, signature: event.signature }
+    default:
+      return part
+  }
 }
 
 /** A part put together from its events. */
@@ -200,12 +227,14 @@ export type Collected = {
 /** How one format streams. The file of every format has these functions. */
 export type StreamCodec = {
   readonly format: Format
-  /** Read an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
-  readonly read: (state: DecodeState, sse: SseEvent) => Read
+  /** Read the JSON of an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
+  readonly read: (reading: EventReading, json: Json, name: string | undefined) => void
+  /** Read `[DONE]`, where the format has it. Some proxies end streams of every format with it: elsewhere it says nothing. */
+  readonly readDone?: (reading: EventReading) => void
   /** What the end of the connection means, if no closing event came before it. */
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Write what is kept of one SSE event over its original text. The state already includes these events. */
-  readonly rewrite: (state: EncodeState, kept: readonly StreamEvent[]) => WrittenEvent
+  readonly rewrite: (state: EncodeState, relayed: KeptOfEvent) => WrittenEvent
   /** Write an event of our own. The state already includes it. */
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
   /** Build the response as a client would send it back in its next request. */
@@ -224,33 +253,43 @@ export type Begun =
 
 const clientKinds: ReadonlySet<CallKind> = new Set(["function", "custom", "other", "approval"])
 
+/** Note what the SSE event says. */
+export function say({ said, slot }: EventReading, statement: StreamStatement): void {
+  said.push({ said: statement, slot })
+}
+
 /** Open the part that the wire calls `key`. */
-export function openPart(
-  state: DecodeState,
-  key: string,
-  begun: Begun,
-  input?: OpenPart["input"],
-): readonly [DecodeState, PartStart] {
+export function openPart(reading: EventReading, key: string, begun: Begun, input?: OpenPart["input"]): PartStart {
+  const { state } = reading
   if (state.open.has(key)) throw invalid(state, "a part that has not begun", "one that has")
   const start: PartStart = { type: "part-start", index: state.parts, ...begun }
   const open = new Map(state.open).set(key, { start, fed: false, ...present({ input }) })
   const calls = state.calls + (begun.part === "tool-call" && clientKinds.has(begun.kind) ? 1 : 0)
-  return [{ ...state, parts: state.parts + 1, calls, open }, start]
+  reading.state = { ...state, parts: state.parts + 1, calls, open }
+  say(reading, start)
+  return start
 }
 
-export function closePart(state: DecodeState, key: string): DecodeState {
-  const open = new Map(state.open)
+/** End an open part. */
+export function closePart(reading: EventReading, key: string): void {
+  const { index } = requirePart(reading, key).start
+  const open = new Map(reading.state.open)
   open.delete(key)
-  return { ...state, open }
+  reading.state = { ...reading.state, open }
+  say(reading, { type: "part-end", index })
 }
 
 /** Record that content has arrived, so that the input of the opening event is not used instead. */
-export function feedPart(state: DecodeState, key: string, part: OpenPart): DecodeState {
-  return part.fed ? state : { ...state, open: new Map(state.open).set(key, { ...part, fed: true }) }
+export function feedPart(reading: EventReading, key: string, input?: OpenPart["input"]): void {
+  const { state } = reading
+  const part = requirePart(reading, key)
+  if (part.fed && input === undefined) return
+  const open = new Map(state.open).set(key, { ...part, fed: true, ...present({ input }) })
+  reading.state = { ...state, open }
 }
 
 /** The open part of that name. Throws a Problem if there is none. */
-export function requirePart(state: DecodeState, key: string): OpenPart {
+export function requirePart({ state }: EventReading, key: string): OpenPart {
   const part = state.open.get(key)
   if (part === undefined) throw invalid(state, "a part that has begun", "one that has not")
   return part
@@ -263,33 +302,47 @@ export const isClientPart = (start: PartStart): boolean =>
 export const invalid = ({ after }: DecodeState, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "stream-invalid", event: after, expected, found })
 
-export const pieces = (...said: readonly StreamStatement[]): readonly WireStatement[] =>
-  said.map((one) => ({ said: one }))
-
-export function stopPiece(state: DecodeState, stop: StopReason): readonly [DecodeState, StreamStatement] {
-  return [
-    { ...state, stop },
-    { type: "response-stop", stop },
-  ]
+type StartNames = {
+  readonly id: string | undefined
+  readonly model: string | undefined
+  readonly createdAt?: number | undefined
 }
 
-export function usagePieces(
-  state: DecodeState,
-  usage: Usage | undefined,
-): readonly [DecodeState, readonly StreamStatement[]] {
-  return usage === undefined ? [state, []] : [{ ...state, usage }, [{ type: "usage", usage }]]
+export function sayStart(reading: EventReading, names: StartNames): void {
+  reading.state = { ...reading.state, started: true }
+  say(reading, { type: "response-start", ...present(names) })
+}
+
+/** More of a text or of reasoning. */
+export const sayText = (reading: EventReading, part: "text" | "reasoning", index: number, text: string): void =>
+  say(reading, { type: part === "text" ? "text-delta" : "reasoning-delta", index, text })
+
+export function sayStop(reading: EventReading, stop: StopReason): void {
+  reading.state = { ...reading.state, stop }
+  say(reading, { type: "response-stop", stop })
+}
+
+export function sayUsage(reading: EventReading, usage: Usage | undefined): void {
+  if (usage === undefined) return
+  reading.state = { ...reading.state, usage }
+  say(reading, { type: "usage", usage })
+}
+
+/** The response is complete. */
+export function sayEnd(reading: EventReading): void {
+  say(reading, endOf(reading.state))
+  reading.state = { ...reading.state, closed: true }
 }
 
 export function endOf({ stop, usage }: DecodeState): StreamStatement {
   return { type: "response-end", stop: stop ?? "other", ...present({ usage }) }
 }
 
-/** An error object of any provider. */
-export function errorOf(error: Json | undefined): StreamStatement {
+/** An error object of any provider, which ends the stream. */
+export function sayError(reading: EventReading, error: Json | undefined): void {
   const type = stringIn(error, "type") ?? stringIn(error, "code") ?? stringIn(error, "status") ?? "error"
   const message = stringIn(error, "message") ?? (typeof error?.value === "string" ? error.value : "no message")
-  return {
-    type: "error",
-    problem: { code: "upstream-error", type, message, ...present({ status: countIn(error, "code") }) },
-  }
+  const status = present({ status: countIn(error, "code") })
+  say(reading, { type: "error", problem: { code: "upstream-error", type, message, ...status } })
+  reading.state = { ...reading.state, closed: true }
 }

@@ -13,7 +13,7 @@ import {
   type Wire,
   wireText,
 } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { cutIntoRuns, present } from "../message/present.ts"
 import { codecOf, codecs } from "./codecs.ts"
 import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
 import { write, writeObject } from "./json-write.ts"
@@ -45,9 +45,8 @@ export function translate(messages: Transcript, to: Format): Translation {
   const lost: LossEvent[] = []
   const calls = new Map<CallId, ToolCallPart>()
   const out: Message[] = []
-  for (const group of groupsOf(messages, to)) {
+  for (const group of cutIntoRuns(messages, (before, message) => joins(before, message, to))) {
     const [first] = group
-    if (first === undefined) continue
     // A result answers the newest call of its id: some histories use an id twice.
     for (const part of group.flatMap(({ parts }) => parts)) if (part.type === "tool-call") calls.set(part.callId, part)
     if (first.format === to) out.push(first)
@@ -62,19 +61,9 @@ export function translate(messages: Transcript, to: Format): Translation {
 }
 
 /**
- * Messages that become one. OpenAI Responses has an item for each piece of an answer, where the others have one message; Anthropic
+ * Do two messages become one? OpenAI Responses has an item for each piece of an answer, where the others have one message; Anthropic
  * and Gemini want the results of one round together, where OpenAI has a message for each.
  */
-function groupsOf(messages: Transcript, to: Format): readonly (readonly Message[])[] {
-  const groups: Message[][] = []
-  for (const message of messages) {
-    const before = groups.at(-1)?.at(-1)
-    if (before !== undefined && joins(before, message, to)) groups.at(-1)?.push(message)
-    else groups.push([message])
-  }
-  return groups
-}
-
 function joins(before: Message, message: Message, to: Format): boolean {
   if (before.role !== message.role || before.format === to || message.format === to) return false
   if (message.role === "assistant") {
@@ -94,15 +83,10 @@ const settle = (wire: Wire, id: MessageId, to: Format, earlier: readonly Message
 
 /** Some histories have a call in a user's message or a result in an answer: each goes to the side that it belongs to. */
 function draft({ id, role }: Message, parts: readonly Part[], to: Format): readonly Message[] {
-  const runs: { readonly role: Role; readonly parts: Part[] }[] = []
-  for (const part of parts) {
-    const side =
-      part.type === "tool-result" ? "user" : part.type === "tool-call" || part.type === "reasoning" ? "assistant" : role
-    const run = runs.at(-1)
-    if (run?.role === side) run.parts.push(part)
-    else runs.push({ role: side, parts: [part] })
-  }
-  return runs.map((run) => ({ id, role: run.role, parts: inOrder(run.parts, to) }))
+  const sideOf = ({ type }: Part): Role =>
+    type === "tool-result" ? "user" : type === "tool-call" || type === "reasoning" ? "assistant" : role
+  const runs = cutIntoRuns(parts, (before, part) => sideOf(before) === sideOf(part))
+  return runs.map((run) => ({ id, role: sideOf(run[0]), parts: inOrder(run, to) }))
 }
 
 /** Results come first, as their call is right before them; on chat, reasoning is one text and calls follow the content. */
@@ -199,7 +183,7 @@ function writeCall({ callId, tool }: ToolCallPart, input: Wire, to: Format): Wir
 }
 
 function carryResult(part: ToolResultPart, transfer: Transfer): Part {
-  const { to, calls, lost } = transfer
+  const { to, calls } = transfer
   if (part.kind === "provider" || part.kind === "approval") {
     lose(transfer, "tool-result", "the call was not the client's to run; its result is told as text")
     return { type: "text", text: quoteText(part) }
@@ -208,13 +192,7 @@ function carryResult(part: ToolResultPart, transfer: Transfer): Part {
     item.type === "image" || item.type === "document" ? carryMedia(item, transfer, true) : carry(item, transfer),
   )
   const marked = to === "anthropic-messages" || to === "gemini"
-  if (part.failed === true && !marked)
-    lost.push({
-      type: "part-lost",
-      messageId: transfer.message.id,
-      part: part.type,
-      reason: "the target cannot mark a result as failed",
-    })
+  if (part.failed === true && !marked) lose(transfer, part.type, "the target cannot mark a result as failed")
   const call = calls.get(part.callId)
   const kind = to === "openai-responses" && call?.kind === "custom" ? "custom" : "function"
   const result: ToolResultPart = {

@@ -42,14 +42,9 @@ const maxDepth = 3
 function sightingsIn(text: string, depth = 0): readonly Sighting[] {
   const seen = survey(text)
   const spoken = spokenIn(text, seen)
-  const encoded =
-    depth >= maxDepth
-      ? []
-      : decodings(text, seen).flatMap(({ span, text: decoded }): readonly Sighting[] => {
-          return sightingsIn(decoded, depth + 1).length === 0
-            ? []
-            : [{ kind: "encoded-payload", strength: "strong", span }]
-        })
+  const encoded = (depth >= maxDepth ? [] : decodings(text, seen))
+    .filter(({ text: decoded }) => sightingsIn(decoded, depth + 1).length > 0)
+    .map(({ span }): Sighting => ({ kind: "encoded-payload", strength: "strong", span }))
   return [...spoken, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
 }
 

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../message/errors.ts"
 import type { Breakpoint, Format, MessageId, ModelRequest, Part, Tokens, Tool } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 
 /** What a provider reads of a request, in the order in which it caches: tools, system, messages. */
 export type RequestPieces = Pick<ModelRequest, "system" | "tools" | "messages">
@@ -12,52 +13,27 @@ export type Position =
 
 export type Marker = { readonly position: Position; readonly ttl: Breakpoint }
 
-/** How a provider caches. Only where it takes markers is there anything to place; the others find the common prefix themselves. */
-type Caching = { readonly type: "marked"; readonly limit: number } | { readonly type: "automatic" }
-
 /** Anthropic takes four markers a request, in its documentation of prompt caching. */
-const cachingOf: Readonly<Record<Format, Caching>> = {
-  "anthropic-messages": { type: "marked", limit: 4 },
-  "openai-chat": { type: "automatic" },
-  "openai-responses": { type: "automatic" },
-  gemini: { type: "automatic" },
-}
+export const maxMarkers = 4
+
+/** Only here is there anything to place; other providers find the common prefix themselves. */
+const takesMarkers = (format: Format): boolean => format === "anthropic-messages"
 
 /** Every marker in the pieces, in cache order. */
-export function markersIn({ tools, system, messages }: RequestPieces): readonly Marker[] {
+export function markersIn(pieces: RequestPieces): readonly Marker[] {
   const markers: Marker[] = []
-  const note = ({ breakpoint }: Pick<Part, "breakpoint">, position: Position): void => {
-    if (breakpoint !== undefined) markers.push({ position, ttl: breakpoint })
-  }
-  for (const [tool, item] of tools.entries()) note(item, { in: "tools", tool })
-  for (const [part, item] of system.entries()) note(item, { in: "system", part })
-  for (const [message, { parts }] of messages.entries()) {
-    for (const [part, item] of parts.entries()) {
-      if (item.type === "tool-result") {
-        for (const [inner, content] of item.content.entries()) note(content, { in: "messages", message, part, inner })
-      }
-      note(item, { in: "messages", message, part })
-    }
-  }
+  mapMarkers(pieces, (position, ttl) => {
+    if (ttl !== undefined) markers.push({ position, ttl })
+    return ttl
+  })
   return markers
 }
 
 /** May a marker stand on this part? Not on thinking, on a text without words, or on a block that we know nothing of. */
 function isMarkable(part: Part): boolean {
-  switch (part.type) {
-    case "text":
-      return part.text.trim() !== ""
-    case "reasoning":
-    case "unknown":
-      return false
-    case "opaque":
-      return part.kind === "compaction"
-    case "tool-call":
-    case "tool-result":
-    case "image":
-    case "document":
-      return true
-  }
+  if (part.type === "text") return part.text.trim() !== ""
+  if (part.type === "opaque") return part.kind === "compaction"
+  return part.type !== "reasoning" && part.type !== "unknown"
 }
 
 /** A tool that is loaded later is not in the prefix. */
@@ -141,10 +117,9 @@ export function placeBreakpoints(
   pieces: RequestPieces,
   options: BreakpointOptions = {},
 ): BreakpointPlan {
-  const caching = cachingOf[format]
   const clients = markersIn(pieces).map((marker): PlacedBreakpoint => ({ ...marker, reason: "client" }))
-  if (caching.type === "automatic") return { placed: clients, refused: [] }
-  const limit = Math.min(caching.limit, options.limit ?? caching.limit)
+  if (!takesMarkers(format)) return { placed: clients, refused: [] }
+  const limit = Math.min(maxMarkers, options.limit ?? maxMarkers)
   if (clients.length > limit) throw new HoldfastError({ code: "breakpoints-exceeded", count: clients.length, limit })
   const placed = clients.filter(({ position }) => canMark(pieces, position))
   const refused: RefusedBreakpoint[] = clients
@@ -245,34 +220,37 @@ function inTtlOrder(placed: readonly PlacedBreakpoint[]): readonly PlacedBreakpo
 /** The pieces with exactly the plan's markers. What already is as planned stays the same object. */
 export function applyBreakpoints(pieces: RequestPieces, { placed }: BreakpointPlan): RequestPieces {
   const planned = new Map(placed.map(({ position, ttl }) => [placeKey(position), ttl]))
-  const ttlAt = (position: Position): Breakpoint | undefined => planned.get(placeKey(position))
-  const tools = mapSame(pieces.tools, (item, tool) => markTool(item, ttlAt({ in: "tools", tool })))
-  const system = mapSame(pieces.system, (item, part) => markPart(item, ttlAt({ in: "system", part })))
+  return mapMarkers(pieces, (position) => planned.get(placeKey(position)))
+}
+
+/** The pieces with the marker that `choose` says for each place, given the one that stands there; places come in cache order. */
+function mapMarkers(
+  pieces: RequestPieces,
+  choose: (position: Position, ttl: Breakpoint | undefined) => Breakpoint | undefined,
+): RequestPieces {
+  const mark = (part: Part, position: Position): Part => {
+    const ttl = choose(position, part.breakpoint)
+    if (part.breakpoint === ttl) return part
+    const { breakpoint: _before, ...rest } = part
+    return ttl === undefined ? rest : { ...rest, breakpoint: ttl }
+  }
+  const tools = mapSame(pieces.tools, (item, tool) => {
+    const ttl = choose({ in: "tools", tool }, item.breakpoint)
+    const { breakpoint, ...rest } = item
+    return breakpoint === ttl ? item : { ...rest, ...present({ breakpoint: ttl }) }
+  })
+  const system = mapSame(pieces.system, (item, part) => mark(item, { in: "system", part }))
   const messages = mapSame(pieces.messages, (item, message) => {
-    const parts = mapSame(item.parts, (content, part) => {
-      const marked = markPart(content, ttlAt({ in: "messages", message, part }))
-      if (marked.type !== "tool-result") return marked
-      const inside = mapSame(marked.content, (within, inner) =>
-        markPart(within, ttlAt({ in: "messages", message, part, inner })),
-      )
-      return inside === marked.content ? marked : { ...marked, content: inside }
+    const parts = mapSame(item.parts, (whole, part) => {
+      const position = { in: "messages", message, part } as const
+      if (whole.type !== "tool-result") return mark(whole, position)
+      const content = mapSame(whole.content, (within, inner) => mark(within, { ...position, inner }))
+      return mark(content === whole.content ? whole : { ...whole, content }, position)
     })
     return parts === item.parts ? item : { ...item, parts }
   })
   const same = tools === pieces.tools && system === pieces.system && messages === pieces.messages
   return same ? pieces : { tools, system, messages }
-}
-
-function markPart(part: Part, ttl: Breakpoint | undefined): Part {
-  if (part.breakpoint === ttl) return part
-  const { breakpoint: _before, ...rest } = part
-  return ttl === undefined ? rest : { ...rest, breakpoint: ttl }
-}
-
-function markTool(tool: Tool, ttl: Breakpoint | undefined): Tool {
-  if (tool.breakpoint === ttl) return tool
-  const { breakpoint: _before, ...rest } = tool
-  return ttl === undefined ? rest : { ...rest, breakpoint: ttl }
 }
 
 /** A list of what `change` makes of each item; the same list if it leaves them all alone. */

@@ -1,7 +1,16 @@
-import type { Breakpoint, ModelRequest, Part } from "../../message/message.ts"
+import type { Breakpoint, Format, ModelRequest, Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { addSystem, type SystemText } from "../../wire/add-system.ts"
-import { applyBreakpoints, markersIn, type Position, type Purpose, placeBreakpoints } from "./breakpoints.ts"
+import {
+  applyBreakpoints,
+  type BreakpointOptions,
+  markersIn,
+  maxMarkers,
+  type Position,
+  type Purpose,
+  placeBreakpoints,
+  type RequestPieces,
+} from "./breakpoints.ts"
 import { isBlank, renderStack, type Stack, sectionsOf } from "./stack.ts"
 
 /** Texts that are added after the request's own system part on every call. */
@@ -69,19 +78,16 @@ function markTexts(
   layers: readonly SystemText[],
   rules: readonly SystemText[],
   documents: number,
-  { ttl, maxMarkers = usualMarkers }: PlaceOptions,
+  { ttl, maxMarkers: most = usualMarkers }: PlaceOptions,
 ): readonly SystemText[] {
   const texts = [...layers, ...rules]
   const own = request.system.length
   const at = (part: number): Position => ({ in: "system", part: own + part })
   const whole = { tools: request.tools, system: [...request.system, ...texts], messages: request.messages }
   // All markers of the client stay, including those that the provider ignores.
-  const free = Math.min(maxMarkers, providerLimit - markersIn(whole).length)
+  const free = Math.min(most, maxMarkers - markersIn(whole).length)
   if (free <= 0) return texts
-  const clients = placeBreakpoints(request.format, whole, { prefer: [] })
-  const pieces = applyBreakpoints(whole, clients)
-  const plan = placeBreakpoints(request.format, pieces, {
-    limit: Math.min(providerLimit, clients.placed.length + free),
+  const marked = addMarkers(request.format, whole, free, {
     prefer: wanted,
     stackEnd: at(layers.length - 1),
     ...present({
@@ -91,11 +97,16 @@ function markTexts(
       ttl,
     }),
   })
-  return applyBreakpoints(pieces, plan).system.slice(own).flatMap(markedText)
+  return marked.system.slice(own).flatMap(markedText)
 }
 
-/** No provider takes more markers in a request. */
-const providerLimit = 4
+/** The pieces with so many markers more than those of the client that the provider takes. */
+function addMarkers(format: Format, whole: RequestPieces, free: number, options: BreakpointOptions): RequestPieces {
+  const clients = placeBreakpoints(format, whole, { prefer: [] })
+  const pieces = applyBreakpoints(whole, clients)
+  const limit = Math.min(maxMarkers, clients.placed.length + free)
+  return applyBreakpoints(pieces, placeBreakpoints(format, pieces, { ...options, limit }))
+}
 
 const markedText = (part: Part): readonly SystemText[] =>
   part.type === "text" ? [{ type: "text", text: part.text, ...present({ breakpoint: part.breakpoint }) }] : []
@@ -113,15 +124,11 @@ export function markMessages(
   const { tools, system } = request
   const whole = { tools, system, messages }
   const markers = markersIn(whole)
-  if (markers.length >= providerLimit || markers.some(({ position }) => position.in === "messages")) return messages
-  const clients = placeBreakpoints(request.format, whole, { prefer: [] })
-  const pieces = applyBreakpoints(whole, clients)
-  const plan = placeBreakpoints(request.format, pieces, {
-    limit: clients.placed.length + providerLimit - markers.length,
+  if (markers.length >= maxMarkers || markers.some(({ position }) => position.in === "messages")) return messages
+  return addMarkers(request.format, whole, maxMarkers - markers.length, {
     prefer: ["newest-turn", "previous-turn"],
     ...present({ previousEnd, ttl }),
-  })
-  return applyBreakpoints(pieces, plan).messages
+  }).messages
 }
 
 /** A document of the stack, whole or in part: what a tool result may repeat. */

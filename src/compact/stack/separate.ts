@@ -3,6 +3,7 @@ import type { Message, Part, Tool, Transcript, Wire } from "../../message/messag
 import { createRecall } from "../../message/recall.ts"
 import { hashData, hashText } from "../../message/sha256.ts"
 import { type Marker, markersIn, type RequestPieces } from "./breakpoints.ts"
+import tagWords from "./tag-words.json" with { type: "json" }
 
 /** A document that the client's harness put among the user's words; `part` is marked as one, and so instructs no one. */
 export type InjectedDocument = {
@@ -284,24 +285,13 @@ function withoutMarker(wire: Wire | undefined): unknown {
 }
 
 /** Words in the names of what a harness puts beside a person's words: where the agent is, what it may do, what it should know. */
-const setting = wordSet(
-  "additional agents attached attachments background config configuration context details docs document documents editor env",
-  "environment ephemeral files guidelines hook ide info information instruction instructions knowledge layout memories memory",
-  "metadata mode permission permissions policies policy preferences project reminder reminders repo repository rule rules",
-  "runtime session settings skill skills system workspace",
-)
+const setting = wordSet(tagWords.setting)
 
 /** Those of them that say it alone; the others are common in a person's own markup. */
-const settingAlone = wordSet(
-  "context document documents env environment instructions memories memory reminder rules skills workspace",
-)
+const settingAlone = wordSet(tagWords.settingAlone)
 
 /** Words in the names of what a person asks, or of what happened since: with one of these it is conversation. */
-const spoken = wordSet(
-  "analysis answer ask code command commands conversation description diff error example examples feedback goal history input",
-  "issue message messages notification objective output plan problem prompt query question request response result results",
-  "review snapshot stderr stdout story summary task tasks transcript",
-)
+const spoken = wordSet(tagWords.spoken)
 
 function isSetting(name: string): boolean {
   const words = nameWords(name)

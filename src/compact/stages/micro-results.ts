@@ -1,7 +1,7 @@
 import type { Group } from "../../message/group.ts"
 import { pairCalls } from "../../message/group.ts"
 import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { namesIn, present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { StackDocument } from "../stack/place-stack.ts"
@@ -104,18 +104,7 @@ const maxKeyLength = 4_000
 /** Below this many tokens a repetition is cheaper than a word about it. */
 const minRepeatedTokens = 100
 
-const pathFields = [
-  "path",
-  "file_path",
-  "filePath",
-  "filepath",
-  "filename",
-  "file",
-  "absolute_path",
-  "target_file",
-  "notebook_path",
-  "uri",
-]
+const pathFields = namesIn("path file_path filePath filepath filename file absolute_path target_file notebook_path uri")
 const rangeField =
   /^(?:offset|limit|start|end|start_?line|end_?line|line|line_?number|lines|view_range|range|page|pages)$/i
 /** Said to the reader of the call rather than to the tool. */
@@ -166,8 +155,7 @@ export function findSuperseded(
     const keys = keysOf(result)
     const why = keys.asked.map((key) => later.get(key)).find((words) => words !== undefined)
     if (why !== undefined && !result.failed) found.set(result, { reason: "superseded", why })
-    else if (same !== undefined)
-      found.set(result, { reason: "repeated", why: `same as the later output of ${callWords(same)}` })
+    else if (same !== undefined) found.set(result, repeats(same))
     const { text } = result
     if (same === undefined && text !== undefined && isComparable(text, tokensOf(result))) printed.set(text, result)
     if (result.failed || isMarker(text ?? "")) continue

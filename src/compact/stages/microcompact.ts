@@ -302,45 +302,23 @@ function resultEdit(
 ): readonly Shortening[] {
   if (shown.content.every((item, n) => item === part.content[n])) return []
   const { content, reason } = shown
-  const beforeTokens = partTokens(part)
-  const afterTokens = partTokens({ ...part, content })
+  const { callId } = part
+  const [beforeTokens, afterTokens] = [partTokens(part), partTokens({ ...part, content })]
   if (afterTokens >= beforeTokens) return []
-  return [
-    {
-      type: "result-shortened",
-      messageId: message.id,
-      callId: part.callId,
-      reason,
-      beforeTokens,
-      afterTokens,
-      content,
-    },
-  ]
+  return [{ type: "result-shortened", messageId: message.id, callId, reason, beforeTokens, afterTokens, content }]
 }
 
 /** Pictures that the user showed before the latest message of theirs: by then they have been looked at. */
 function imageEdits(messages: Transcript, partTokens: (part: Part) => number): readonly Shortening[] {
-  return messages.slice(0, latestSpoken(messages) ?? 0).flatMap((message) =>
-    message.role !== "user"
-      ? []
-      : message.parts.flatMap((part, n): readonly Shortening[] => {
-          if (part.type !== "image") return []
-          const by = mediaHandle(part)
-          const beforeTokens = partTokens(part)
-          const afterTokens = partTokens(by)
-          if (afterTokens >= beforeTokens) return []
-          return [
-            {
-              type: "part-replaced",
-              messageId: message.id,
-              part: n,
-              reason: "media",
-              beforeTokens,
-              afterTokens,
-              by: [by],
-            },
-          ]
-        }),
+  const shown = messages.slice(0, latestSpoken(messages) ?? 0).filter(({ role }) => role === "user")
+  return shown.flatMap(({ id: messageId, parts }) =>
+    parts.flatMap((part, n): readonly Shortening[] => {
+      if (part.type !== "image") return []
+      const by = mediaHandle(part)
+      const [beforeTokens, afterTokens] = [partTokens(part), partTokens(by)]
+      if (afterTokens >= beforeTokens) return []
+      return [{ type: "part-replaced", messageId, part: n, reason: "media", beforeTokens, afterTokens, by: [by] }]
+    }),
   )
 }
 

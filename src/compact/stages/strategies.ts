@@ -1,12 +1,12 @@
 import type { Group } from "../../message/group.ts"
 
 /** Keep the newest and nothing else: what was said last is most likely what is being worked on. */
-const recency: Strategy = (choice) => newestThatFit(choice, choice.roomTokens)
+const recency: Strategy = ({ groups, roomTokens }) => takeWhileFits(groups, roomTokens, "newest")
 
 /** Keep a beginning and an end, each within its share of the room; what the beginning leaves over goes to the end. */
-const headTail: Strategy = (choice) => {
-  const head = oldestThatFit(choice, choice.roomTokens * choice.options.headShare)
-  const tail = newestThatFit(choice, choice.roomTokens - groupTokens(choice.groups, head))
+const headTail: Strategy = ({ groups, roomTokens, options }) => {
+  const head = takeWhileFits(groups, roomTokens * options.headShare, "oldest")
+  const tail = takeWhileFits(groups, roomTokens - groupTokens(groups, head), "newest")
   return new Set([...head, ...tail])
 }
 
@@ -18,7 +18,7 @@ const toolRounds: Strategy = (choice) => {
   const kept = new Set([...groups.keys()].filter((at) => !old.has(at)))
   if (groupTokens(groups, kept) <= roomTokens) return kept
   const without = groups.map((sized, at) => (old.has(at) ? { ...sized, tokens: 0 } : sized))
-  const newest = newestThatFit({ groups: without }, roomTokens)
+  const newest = takeWhileFits(without, roomTokens, "newest")
   return new Set([...newest].filter((at) => !old.has(at)))
 }
 
@@ -30,9 +30,9 @@ const oldestDrop: Strategy = (choice) => {
   const first = choice.groups.findIndex(({ group }) => group.type === "user")
   const goal = choice.groups[first]
   const keepsGoal = goal !== undefined && !goal.mandatory && goal.tokens <= choice.roomTokens * goalShare
-  if (!keepsGoal) return newestThatFit(choice, choice.roomTokens)
+  if (!keepsGoal) return recency(choice)
   const groups = choice.groups.map((sized, at) => (at === first ? { ...sized, tokens: 0 } : sized))
-  return new Set([first, ...newestThatFit({ groups }, choice.roomTokens - goal.tokens)])
+  return new Set([first, ...takeWhileFits(groups, choice.roomTokens - goal.tokens, "newest")])
 }
 
 /** Drop from the middle outwards: the beginning has the task and the end has the work. */
@@ -64,8 +64,6 @@ export type Shape = {
   readonly toolShare: number
 }
 
-type HybridChoice = { readonly pick: "middle-drop" | "oldest-drop" | "try-both"; readonly why: string }
-
 export function conversationShape({ groups, roomTokens }: Pick<Choice, "groups" | "roomTokens">): Shape {
   const total = Math.max(1, groupTokens(groups, new Set(groups.keys())))
   const recent = new Set([...groups.keys()].slice(Math.floor(groups.length * 0.8)))
@@ -80,17 +78,16 @@ export function conversationShape({ groups, roomTokens }: Pick<Choice, "groups" 
 }
 
 /** The decision table, first row that fits. The figures mark off the plain cases; what lies between is tried both ways. */
-export function chooseByShape(shape: Shape): HybridChoice {
-  if (shape.compression <= 0.3 && shape.groups <= 40) return { pick: "middle-drop", why: "little to drop, and short" }
-  if (shape.compression >= 0.7 && shape.groups >= 100) return { pick: "oldest-drop", why: "much to drop, and long" }
-  if (shape.recentShare >= 0.5) return { pick: "middle-drop", why: "the newest take most of it" }
-  if (shape.toolShare >= 0.6 && !shape.longGroup) return { pick: "middle-drop", why: "mostly tool rounds" }
-  return { pick: "try-both", why: "no plain case" }
+export function chooseByShape(shape: Shape): "middle-drop" | "oldest-drop" | "try-both" {
+  if (shape.compression <= 0.3 && shape.groups <= 40) return "middle-drop"
+  if (shape.compression >= 0.7 && shape.groups >= 100) return "oldest-drop"
+  const isMostlyTools = shape.toolShare >= 0.6 && !shape.longGroup
+  return shape.recentShare >= 0.5 || isMostlyTools ? "middle-drop" : "try-both"
 }
 
 /** Decide by shape; where that leaves it open, try both and take the better score of tokens gone and groups kept. */
 const hybrid: Strategy = (choice) => {
-  const { pick } = chooseByShape(conversationShape(choice))
+  const pick = chooseByShape(conversationShape(choice))
   if (pick === "middle-drop") return middleDrop(choice)
   if (pick === "oldest-drop") return oldestDrop(choice)
   const [one, other] = [middleDrop(choice), oldestDrop(choice)]
@@ -162,31 +159,18 @@ export type Choice = {
 /** Chooses which groups stay, by index. It never splits one, and the mandatory ones stay whatever it says. */
 export type Strategy = (choice: Choice) => ReadonlySet<number>
 
-/** The groups from newest to oldest while they fit; the first that does not ends it, so that what stays is one stretch. */
-function newestThatFit({ groups }: Pick<Choice, "groups">, roomTokens: number): ReadonlySet<number> {
-  return takeWhileFits(groups, roomTokens, groups.length - 1, -1)
-}
-
-/** The same from the oldest on. */
-function oldestThatFit({ groups }: Pick<Choice, "groups">, roomTokens: number): ReadonlySet<number> {
-  return takeWhileFits(groups, roomTokens, 0, 1)
-}
-
+/** The groups from newest to oldest, or the other way, while they fit; the first that does not ends it, so that what stays is one stretch. */
 function takeWhileFits(
   groups: readonly SizedGroup[],
   roomTokens: number,
-  from: number,
-  step: 1 | -1,
+  from: "newest" | "oldest",
 ): ReadonlySet<number> {
   const kept = new Set<number>()
   let left = roomTokens
-  for (let at = from; at >= 0 && at < groups.length; at += step) {
-    const sized = groups[at]
-    if (sized === undefined) break
-    if (!sized.mandatory) {
-      if (sized.tokens > left) break
-      left -= sized.tokens
-    }
+  const ordered = [...groups.entries()]
+  for (const [at, { tokens, mandatory }] of from === "newest" ? ordered.reverse() : ordered) {
+    if (!mandatory && tokens > left) break
+    if (!mandatory) left -= tokens
     kept.add(at)
   }
   return kept

@@ -1,7 +1,8 @@
-import { nameWords, wordSet } from "../../language/word-forms.ts"
+import { nameWords, wordSet, wordSetsOf } from "../../language/word-forms.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
+import toolWords from "./tool-words.json" with { type: "json" }
 
 /** What sort of output a tool gives, and so how much of it is worth keeping and which of its lines. */
 export type ToolKind = "read" | "search" | "shell" | "test" | "web" | "json" | "diff" | "list" | "other"
@@ -13,33 +14,11 @@ export type ToolNature = {
 }
 
 /** In the order in which they are asked: the more telling word first. */
-const kindWords: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  [
-    "web",
-    wordSet("web webfetch websearch fetch browse browser browsing url http https crawl scrape navigate page goto"),
-  ],
-  ["test", wordSet("test tests pytest jest vitest unittest lint typecheck check diagnostics")],
-  [
-    "shell",
-    wordSet(
-      "bash shell sh zsh exec execute run command cmd terminal powershell console repl python ipython script stdin process",
-    ),
-  ],
-  ["diff", wordSet("diff patch")],
-  ["search", wordSet("search grep rg find query locate lookup match symbols references")],
-  ["list", wordSet("ls list glob tree dir directory enumerate")],
-  [
-    "read",
-    wordSet("read cat view open show head tail load content contents document file notebook editor goto scroll"),
-  ],
-  ["json", wordSet("get describe details info status record api")],
-]
+const kindWords = wordSetsOf(toolWords.kinds)
 
 /** What changes files, as its words say, or shows them when it is given nothing to put in. */
-const editWords = wordSet("edit editor multiedit replace patch insert")
-const writeWords = wordSet(
-  "write create update delete remove send book cancel commit push apply save set add modify move rename upload post put submit pay transfer order schedule approve deploy install publish merge close reply refund exchange assign register buy sell reserve charge invite revoke enable disable start stop restart kill append mkdir copy undo",
-)
+const editWords = wordSet(toolWords.edit)
+const writeWords = wordSet(toolWords.write)
 /** Fields that carry what is put in, or what is taken out for it. */
 const contentFields =
   /^(?:content|contents|text|new_?(?:str|string|text|content|source)|old_?(?:str|string|text)|replacement(?:_text)?|patch|diff|edits|changes|insert_(?:text|line)|input|code_edit|search|replace|find|old|new)$/i
@@ -86,17 +65,6 @@ export const callNature = createPerObject(({ tool, input }: ToolCallPart): ToolN
 /** A command says what it does in its first words; a longer one is a script, and scripts may do anything. */
 const maxSeen = 2_000
 
-const readers =
-  /^(?:cat|bat|nl|head|tail|less|more|sed -n|awk|wc|stat|file|strings|xxd|od|jq|cut|sort|uniq|column|type|Get-Content)\b/
-const searchers = /^(?:grep|egrep|fgrep|rg|ag|ack|git grep|find|fd|locate|which|whereis|Select-String)\b/
-const listers = /^(?:ls|dir|tree|pwd|du|df|git ls-files|git branch|git tag|Get-ChildItem)\b/
-const testers =
-  /^(?:pytest|py\.test|python3? -m (?:pytest|unittest)|tox|nox|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|check|lint)|(?:npx |bunx |pnpm )?(?:jest|vitest|mocha|tsc|eslint|biome|playwright test)|go (?:test|vet)|cargo (?:test|check|clippy)|mvn .{0,40}\btest|gradle\w* .{0,40}\btest|\.\/gradlew .{0,40}\btest|make (?:test|check|lint)|ctest|rspec|bundle exec rspec|phpunit|dotnet test|mix test|ruff|mypy|flake8|pylint)\b/
-const differs = /^git (?:-\S+ )*(?:diff|show|log|blame|stash show)\b|^diff\b/
-const fetchers = /^(?:curl|wget|http|lynx|Invoke-WebRequest)\b/
-const idle =
-  /^(?:cd|pushd|popd|echo|printf|true|set|export|source|env|printenv|date|whoami|hostname|uname|id|ps|git (?:status|remote|rev-parse|config --get)|test|sleep|wait|node --version|python3? --version)\b/
-
 /** What writes although the command before it only reads. */
 const writing =
   />(?!\s*(?:&|\/dev\/null))|\btee\b|\bsed -i|\bfind\b.{0,400}-(?:delete|exec(?:dir)? +(?!echo|cat|grep|ls|head|tail|wc|stat|file))|\bcurl\b.{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|\bxargs\b.{0,40}\brm\b/
@@ -120,12 +88,25 @@ function commandNature(command: string): ToolNature {
   return { kind: writes || told === undefined ? "shell" : told, writes }
 }
 
-function stepKind(step: string): ToolNature["kind"] | "idle" | undefined {
-  if (differs.test(step)) return "diff"
-  if (searchers.test(step)) return "search"
-  if (testers.test(step)) return "test"
-  if (readers.test(step)) return "read"
-  if (listers.test(step)) return "list"
-  if (fetchers.test(step)) return "web"
-  return idle.test(step) ? "idle" : undefined
-}
+/** What one step of a command does, by its first words; the first that fits. */
+const stepKinds: readonly (readonly [ToolNature["kind"] | "idle", RegExp])[] = [
+  ["diff", /^git (?:-\S+ )*(?:diff|show|log|blame|stash show)\b|^diff\b/],
+  ["search", /^(?:grep|egrep|fgrep|rg|ag|ack|git grep|find|fd|locate|which|whereis|Select-String)\b/],
+  [
+    "test",
+    /^(?:pytest|py\.test|python3? -m (?:pytest|unittest)|tox|nox|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|check|lint)|(?:npx |bunx |pnpm )?(?:jest|vitest|mocha|tsc|eslint|biome|playwright test)|go (?:test|vet)|cargo (?:test|check|clippy)|mvn .{0,40}\btest|gradle\w* .{0,40}\btest|\.\/gradlew .{0,40}\btest|make (?:test|check|lint)|ctest|rspec|bundle exec rspec|phpunit|dotnet test|mix test|ruff|mypy|flake8|pylint)\b/,
+  ],
+  [
+    "read",
+    /^(?:cat|bat|nl|head|tail|less|more|sed -n|awk|wc|stat|file|strings|xxd|od|jq|cut|sort|uniq|column|type|Get-Content)\b/,
+  ],
+  ["list", /^(?:ls|dir|tree|pwd|du|df|git ls-files|git branch|git tag|Get-ChildItem)\b/],
+  ["web", /^(?:curl|wget|http|lynx|Invoke-WebRequest)\b/],
+  [
+    "idle",
+    /^(?:cd|pushd|popd|echo|printf|true|set|export|source|env|printenv|date|whoami|hostname|uname|id|ps|git (?:status|remote|rev-parse|config --get)|test|sleep|wait|node --version|python3? --version)\b/,
+  ],
+]
+
+const stepKind = (step: string): ToolNature["kind"] | "idle" | undefined =>
+  stepKinds.find(([, pattern]) => pattern.test(step))?.[0]

@@ -19,7 +19,7 @@ import {
   userText,
   type WrittenSummary,
 } from "./model-write.ts"
-import { openSection, type PromptInput, previousPlain, previousShare, sectionGuides } from "./prompt.ts"
+import { openSection, type PromptInput, previousPlain, previousShare } from "./prompt.ts"
 import { fitPieces, promptPieces, renderPlain } from "./prompt-fit.ts"
 import {
   type LineState,
@@ -29,6 +29,7 @@ import {
   type SummarizeInput,
   type SummaryLine,
   stateLabels,
+  writtenSections,
 } from "./summary.ts"
 
 export type CustomInput = PromptInput & { readonly signal: AbortSignal }
@@ -72,16 +73,9 @@ const previousId = messageId("previous")
 
 /** The conversation for a reader of somebody else's making, the earlier summary first. */
 function show({ messages, previous, inputTokens, count }: PromptInput): Pick<SummarizeInput, "text" | "pieces"> {
-  const before: readonly ShownPiece[] =
-    previous === undefined || previous.sections.length === 0
-      ? []
-      : [
-          {
-            id: previousId,
-            from: "memory",
-            text: previousPlain(previous, { limitTokens: inputTokens * previousShare, count }),
-          },
-        ]
+  const isFirst = previous === undefined || previous.sections.length === 0
+  const told = isFirst ? "" : previousPlain(previous, { limitTokens: inputTokens * previousShare, count })
+  const before: readonly ShownPiece[] = isFirst ? [] : [{ id: previousId, from: "memory", text: told }]
   const taken = before.reduce((sum, piece) => sum + count(piece.text), 0)
   const room = Math.max(0, inputTokens - taken)
   const { text, shown } = fitPieces(promptPieces(messages), room, { render: renderPlain, count })
@@ -229,15 +223,15 @@ function linesOf(text: string, { schema, known, sourcesOf }: Reading): readonly 
   return lines
 }
 
-/** The section that a heading means: by its name, otherwise by the first guide that knows one of its words. */
+/** The section that a heading means: by its name, otherwise by the first that is known by one of its words. */
 function sectionNamed(title: string, schema: SchemaName): string | undefined {
   const plain = title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim()
-  const guides = sectionGuides[schema]
-  const exact = guides.find(({ name }) => name.replaceAll("_", " ") === plain)
-  return (exact ?? guides.find(({ heads }) => heads.test(plain)))?.name
+  const known = writtenSections(schema)
+  const exact = known.find(({ name }) => name.replaceAll("_", " ") === plain)
+  return (exact ?? known.find(({ heads }) => heads !== undefined && new RegExp(heads).test(plain)))?.name
 }
 
 const labels: readonly (readonly [LineState, string])[] = [

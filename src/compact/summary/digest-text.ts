@@ -5,7 +5,9 @@ import {
   isUsersSection,
   type LineState,
   lineStart,
+  lineStates,
   plainWords,
+  rulesSection,
   type SchemaName,
   type SummaryLine,
   type SummarySection,
@@ -100,13 +102,8 @@ function sectionsIn(body: string, block: string, schema: SchemaName): readonly S
       const known = schemas[schema].find(({ title, short }) => `## ${title}` === line || `## ${short}` === line)
       const { name, worth, state: usual } = known ?? { name: line.slice(3), worth: unknownWorth, state: undefined }
       sections.push({ name, worth, usual, items: [] })
-    } else if (
-      isUsers &&
-      section !== undefined &&
-      !itemStart.test(line) &&
-      !(section.name === schemas[schema][0]?.name)
-    )
-      section.items.at(-1)?.push(line.startsWith("\\") ? line.slice(1) : line)
+    } else if (isUsers && !itemStart.test(line) && section?.name !== rulesSection)
+      section?.items.at(-1)?.push(line.startsWith("\\") ? line.slice(1) : line)
     else section?.items.push([line])
   }
   return sections.map(({ name, worth, usual, items }) => ({
@@ -125,8 +122,6 @@ const titles: ReadonlySet<string> = new Set(
     .flatMap(({ title, short }) => [`## ${title}`, `## ${short}`]),
 )
 
-const states = ["open", "done", "failed", "pending", "next", "withdrawn", "said"] as const
-
 const labels = Object.values(stateLabels)
   .map((label) => label.replace(/[[\]]/g, "\\$&"))
   .join("|")
@@ -139,7 +134,7 @@ const likeLabel: RegExp = new RegExp(`^\\\\*(?:${labels})`)
 
 /** Of a printed line nobody can tell whose deed it was: it comes back as memory, which instructs no one. The user's words stay the user's. */
 function readLine(line: string, worth: number, isUsers: boolean): SummaryLine {
-  const state = states.find((one) => line.startsWith(lineStart(one)))
+  const state = lineStates.find((one) => line.startsWith(lineStart(one)))
   const text = line.slice(lineStart(state).length)
   const unescaped = text.startsWith("\\") && likeLabel.test(text) ? text.slice(1) : text
   return { text: unescaped, sources: [], ...present({ state }), channel: isUsers ? "user" : "memory", worth }
@@ -176,7 +171,7 @@ export const toldLine = (section: string, { text, state }: Pick<SummaryLine, "te
 
 /** A section as it stands in a digest. The user's words have a state each, so that their beginning can be told. */
 function sectionText({ name, lines }: SummarySection, schema: SchemaName, brief: boolean): string {
-  const isRules = name === schemas[schema][0]?.name
+  const isRules = name === rulesSection
   const shown = lines.map((line) => {
     if (!isUsersLine(name, line)) return toldLine(name, line)
     return isRules

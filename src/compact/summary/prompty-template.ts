@@ -57,7 +57,7 @@ export function readTemplate(
   fixed: ReadonlyMap<string, string>,
 ): readonly TemplateNode[] {
   const reader = { tokens: tokensOf(text, firstLine), at: 0, fixed }
-  const nodes = readNodes(reader, undefined, 0)
+  const nodes = readNodes(reader, { item: undefined, depth: 0 })
   const rest = reader.tokens[reader.at]
   return rest === undefined ? nodes : refuseLine(rest.line, "an opening tag first", "a closing one")
 }
@@ -110,61 +110,57 @@ function jinja(inner: string, line: number): Token {
   return refuseLine(line, supported, "another tag")
 }
 
+/** How far the tokens were read. */
 type Reader = { readonly tokens: readonly Token[]; at: number; readonly fixed: ReadonlyMap<string, string> }
 
+/** The loop variable, where a block stands in a loop, and how many blocks it stands in. */
+type Within = { readonly item: string | undefined; readonly depth: number }
+
+const deeper = ({ item, depth }: Within): Within => ({ item, depth: depth + 1 })
+
 /** Nodes up to an `else`, `elif` or closing tag, which the caller reads. */
-function readNodes(reader: Reader, item: string | undefined, depth: number): readonly TemplateNode[] {
+function readNodes(reader: Reader, within: Within): readonly TemplateNode[] {
   const nodes: TemplateNode[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
     if (token.type === "close" || token.type === "else" || (token.type === "open" && token.style === "elif")) break
-    if (depth > maxTemplateDepth)
+    if (within.depth > maxTemplateDepth)
       return refuseLine(token.line, `at most ${maxTemplateDepth} blocks in one another`, "a deeper one")
     reader.at++
     if (token.type === "text") nodes.push({ type: "text", text: token.text })
-    else if (token.type === "value")
-      nodes.push({ type: "value", of: referenceTo(token.name, token.line, item, reader.fixed) })
-    else if (token.type === "for") nodes.push(readLoop(reader, token, item, depth))
-    else nodes.push(readSection(reader, token, item, depth))
+    else if (token.type === "value") nodes.push({ type: "value", of: referenceTo(token, within.item, reader.fixed) })
+    else if (token.type === "for") nodes.push(readLoop(reader, token, within))
+    else nodes.push(readSection(reader, token, within))
   }
   return nodes
 }
 
-function readLoop(
-  reader: Reader,
-  { item, list, line }: Extract<Token, { type: "for" }>,
-  outer: string | undefined,
-  depth: number,
-): TemplateNode {
-  if (outer !== undefined) return refuseLine(line, "a loop that is in no other", "a loop in a loop")
+function readLoop(reader: Reader, token: Extract<Token, { type: "for" }>, within: Within): TemplateNode {
+  const { item, list, line } = token
+  if (within.item !== undefined) return refuseLine(line, "a loop that is in no other", "a loop in a loop")
   if (list !== "messages") return refuseLine(line, "a loop over messages", `a loop over ${list}`)
-  const body = readNodes(reader, item, depth + 1)
+  const body = readNodes(reader, { ...deeper(within), item })
   close(reader, "endfor", line)
   return { type: "each", body }
 }
 
-function readSection(
-  reader: Reader,
-  token: Extract<Token, { type: "open" }>,
-  item: string | undefined,
-  depth: number,
-): TemplateNode {
+function readSection(reader: Reader, token: Extract<Token, { type: "open" }>, within: Within): TemplateNode {
   const { name, negated, style, line } = token
-  if (style === "mustache" && name === "messages" && !negated && item === undefined) {
-    const body = readNodes(reader, "", depth + 1)
+  if (style === "mustache" && name === "messages" && !negated && within.item === undefined) {
+    const body = readNodes(reader, { ...deeper(within), item: "" })
     close(reader, name, line)
     return { type: "each", body }
   }
-  const of = referenceTo(name, line, item, reader.fixed)
-  const then = readNodes(reader, item, depth + 1)
+  const of = referenceTo(token, within.item, reader.fixed)
+  const then = readNodes(reader, deeper(within))
   const next = reader.tokens[reader.at]
   if (style !== "mustache" && next?.type === "open" && next.style === "elif") {
     reader.at++
-    return { type: "when", of, negated, then, otherwise: [readSection(reader, next, item, depth + 1)] }
+    return { type: "when", of, negated, then, otherwise: [readSection(reader, next, deeper(within))] }
   }
   let otherwise: readonly TemplateNode[] = []
   if (style !== "mustache" && next?.type === "else") {
     reader.at++
-    otherwise = readNodes(reader, item, depth + 1)
+    otherwise = readNodes(reader, deeper(within))
   }
   close(reader, style === "mustache" ? name : "endif", line)
   return { type: "when", of, negated, then, otherwise }
@@ -177,15 +173,12 @@ function close(reader: Reader, what: string, line: number): void {
   reader.at++
 }
 
+type Named = { readonly name: string; readonly line: number }
+
 const isBuiltIn = (name: string): name is BuiltIn => builtIn.some((known) => known === name)
 
 /** In a mustache loop the message's fields have no prefix; in a Jinja loop they have the name of the loop variable. */
-function referenceTo(
-  name: string,
-  line: number,
-  item: string | undefined,
-  fixed: ReadonlyMap<string, string>,
-): Reference {
+function referenceTo({ name, line }: Named, item: string | undefined, fixed: ReadonlyMap<string, string>): Reference {
   const inner = item === undefined ? undefined : item === "" ? name : after(name, `${item}.`)
   const field = inner === undefined || !Object.hasOwn(fields, inner) ? undefined : fields[inner]
   if (field !== undefined) return { type: "field", field }

@@ -8,10 +8,6 @@ type Yaml = null | boolean | number | string | readonly Yaml[] | { readonly [nam
 
 /** A .prompty file, read. */
 type Prompty = {
-  readonly name?: string
-  readonly description?: string
-  /** The whole frontmatter. What it says of models, connections and tools is not acted on. */
-  readonly settings: { readonly [name: string]: Yaml }
   readonly messages: readonly { readonly role: "system" | "user"; readonly nodes: readonly TemplateNode[] }[]
 }
 
@@ -23,7 +19,7 @@ const marker = /^\s{0,20}#?\s{0,20}(system|user|assistant|developer|tool)(?:\[[^
 
 const engines: ReadonlySet<Yaml | undefined> = new Set([undefined, null, "jinja2", "mustache", "nunjucks"])
 
-/** Read a .prompty file: YAML between two lines of three dashes, then a template in roles. What it uses and we do not offer is refused by line. */
+/** Read a .prompty file: YAML between two lines of three dashes, then a template in roles. What it uses and we do not offer is refused by line; what the frontmatter says of models, connections and tools is not acted on. */
 export async function parsePrompty(text: string): Promise<Prompty> {
   if (text.length > maxLength) refuseLine(1, `a file of at most ${maxLength} characters`, `${text.length} characters`)
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/)
@@ -34,13 +30,7 @@ export async function parsePrompty(text: string): Promise<Prompty> {
   const messages = messagesOf(lines, end + 1, fixedInputs(settings))
   if (!messages.some(({ nodes }) => shows(nodes)))
     refuseLine(end + 2, "{{messages}} or {{transcript}}, so that there is something to summarize", "neither")
-  const { name, description } = settings
-  return {
-    ...(typeof name === "string" ? { name } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    settings,
-    messages,
-  }
+  return { messages }
 }
 
 async function settingsOf(lines: readonly string[]): Promise<{ readonly [name: string]: Yaml }> {
@@ -211,15 +201,6 @@ function renderNode(node: TemplateNode, values: PromptyValues, item: Item | unde
 function textFor(of: Reference, values: PromptyValues, item: Item | undefined): string {
   if (of.type === "fixed") return of.text
   if (of.type === "field") return item?.[of.field] ?? ""
-  switch (of.name) {
-    case "messages":
-    case "transcript":
-      return values.transcript
-    case "focus":
-      return values.focus ?? ""
-    case "language":
-      return values.language ?? ""
-    case "budget":
-      return String(values.budgetTokens)
-  }
+  const { transcript, focus = "", language = "", budgetTokens } = values
+  return { messages: transcript, transcript, focus, language, budget: String(budgetTokens) }[of.name]
 }

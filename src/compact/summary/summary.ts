@@ -1,12 +1,16 @@
 import { startOfText } from "../../language/cut-text.ts"
+import { assert } from "../../message/assert.ts"
 import type { Channel, MessageId, Transcript } from "../../message/message.ts"
-import { namesIn } from "../../message/present.ts"
+import { namesIn, present } from "../../message/present.ts"
+import sections from "./sections.json" with { type: "json" }
 
 /**
  * How far the thing is that a line speaks of, printed before it. Words of the user always have a state: a request is open, done, waits for
  * the user's answer or was taken back; everything else was said.
  */
-export type LineState = "open" | "done" | "failed" | "pending" | "next" | "withdrawn" | "said"
+export type LineState = (typeof lineStates)[number]
+
+export const lineStates = ["open", "done", "failed", "pending", "next", "withdrawn", "said"] as const
 
 /** One line of a summary: what it says, what it rests on, and with whose authority. */
 export type SummaryLine = {
@@ -30,6 +34,18 @@ export type SummarySection = { readonly name: string; readonly lines: readonly S
 /** What is worth knowing of messages that are no longer shown, by section of its schema, in the schema's order; empty sections are left out. */
 export type Summary = { readonly schema: SchemaName; readonly sections: readonly SummarySection[] }
 
+/** What the user wants whatever is asked next. It stands first in every schema, and no one but the user's own words writes it. */
+export const rulesSection = "standing_rules"
+
+/** Values with their owner, each line a record. Read from what tools said, and never through a model. */
+export const factsSection = "facts"
+
+/** What a summarizer told that rests on data: quoted, and no one's request. */
+export const seenSection = "seen_in_tool_output"
+
+/** Acts that answer the user's latest words: these stand below the digest, and a reader would do all of it again. */
+export const sinceSection = "acts_since"
+
 /** A section of a summary: its stable name, what people read above it, the same in few tokens, and what one of its lines is worth if nothing else is known. */
 type SchemaSection = {
   readonly name: string
@@ -38,64 +54,25 @@ type SchemaSection = {
   readonly worth: number
   /** What its lines tell of if they have no label: its title says so. */
   readonly state?: LineState
+  /** What a summarizer is told that it holds. */
+  readonly holds?: string
+  /** A pattern of the words by which a heading of somebody else's making is known to mean it. */
+  readonly heads?: string
 }
 
-/** What the user wants whatever is asked next. It stands first in every schema, and no one but the user's own words writes it. */
-export const rulesSection = "standing_rules"
+type SectionRow = Omit<SchemaSection, "state"> & { readonly state?: string }
 
-const rules: SchemaSection = { name: rulesSection, title: "Standing rules of the user", short: "Rules", worth: 9 }
-
-/** Values with their owner, each line a record. Read from what tools said, and never through a model. */
-export const factsSection = "facts"
-
-const facts: SchemaSection = { name: factsSection, title: "Known values", short: "Values", worth: 7 }
-
-/** What a summarizer told that rests on data: quoted, and no one's request. */
-export const seenSection = "seen_in_tool_output"
-
-const seen: SchemaSection = { name: seenSection, title: "Seen in tool output", short: "Seen", worth: 3 }
-
-/** Acts that answer the user's latest words: these stand below the digest, and a reader would do all of it again. */
-export const sinceSection = "acts_since"
-
-const since: SchemaSection = {
-  name: sinceSection,
-  title: "Done since the user's latest words, which stand below",
-  short: "Done since",
-  worth: 8,
+const readSection = ({ state, ...row }: SectionRow): SchemaSection => {
+  const known = lineStates.find((one) => one === state)
+  assert(known === state, `no state of a line: ${state}`)
+  return { ...row, ...present({ state: known }) }
 }
-
-const handoff: readonly SchemaSection[] = [
-  rules,
-  { name: "primary_requests", title: "What the user wants now", short: "Wanted", worth: 8 },
-  { name: "user_messages", title: "What the user said, in order", short: "Said", worth: 6 },
-  { name: "acts", title: "What was done", short: "Done", worth: 8 },
-  since,
-  { name: "errors_and_fixes", title: "What failed", short: "Failed", worth: 6, state: "failed" },
-  { name: "files_and_code", title: "Files", short: "Files", worth: 5 },
-  { name: "pending_tasks", title: "Tasks", short: "Tasks", worth: 7 },
-  { name: "current_work", title: "Where it stopped", short: "Stopped", worth: 7 },
-  { name: "next_steps", title: "Next steps", short: "Next", worth: 7, state: "next" },
-  { name: "key_concepts", title: "Decisions and findings", short: "Found", worth: 5 },
-  { name: "status", title: "Checks and lookups", short: "Checked", worth: 4.5 },
-  seen,
-  facts,
-]
-
-const snapshot: readonly SchemaSection[] = [
-  rules,
-  { name: "overall_goal", title: "What the user wants and said", short: "Wanted", worth: 8 },
-  { name: "recent_actions", title: "What was done", short: "Done", worth: 8 },
-  since,
-  { name: "file_system_state", title: "Files", short: "Files", worth: 5 },
-  { name: "current_plan", title: "Plan and where it stopped", short: "Plan", worth: 7 },
-  { name: "key_knowledge", title: "Key knowledge", short: "Known", worth: 6 },
-  seen,
-  facts,
-]
 
 /** The sections of each schema in the order in which they are shown. */
-export const schemas: Readonly<Record<SchemaName, readonly SchemaSection[]>> = { handoff, snapshot }
+export const schemas: Readonly<Record<SchemaName, readonly SchemaSection[]>> = {
+  handoff: sections.handoff.map(readSection),
+  snapshot: sections.snapshot.map(readSection),
+}
 
 /** Where decisions and findings stand. */
 export const findingsSections: Readonly<Record<SchemaName, string>> = {

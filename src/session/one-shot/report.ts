@@ -1,7 +1,6 @@
-import type { Compacted } from "../../compact/attempt.ts"
+import type { Compacted, Remedy } from "../../compact/attempt.ts"
 import type { Weighing } from "../../compact/plan/economics.ts"
 import type { Plan } from "../../compact/plan/plan.ts"
-import type { Remedy } from "../../compact/remedy.ts"
 import { type Separation, separate } from "../../compact/stack/separate.ts"
 import type { Stack } from "../../compact/stack/stack.ts"
 import type { MemoryEntry } from "../../compact/state/flush.ts"
