@@ -3,6 +3,7 @@ import type { Store } from "../store/store.ts"
 import { asTyped, type MainCommand, unusable } from "./command.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
+import { clientLines } from "./wrap-clients.ts"
 
 const usualColumns = 80
 
@@ -27,7 +28,7 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
   const { stdout, dateMs: now } = world
   const { write, hasColour: colour, columns = usualColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
-  await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
+  await playDemo({ clients: clientLines(url), store, version, now, write, colour, columns, pace, signal, onFault })
   await write(`\nLook at its session and its compactions in a browser: ${asTyped("holdfast open", world.env)}\n`)
 }
 

@@ -17,7 +17,6 @@ import { asTyped, commandFailure, failureOf, type MainCommand, type Options } fr
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
-import { clientLines } from "./serve-log-entries.ts"
 import {
   configuredPlace,
   readSettingsOrFaults,
@@ -28,6 +27,7 @@ import {
 import { localUrl } from "./status-command.ts"
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
+import { clientLine, clientNames } from "./wrap-clients.ts"
 
 /** The result of one check. */
 export type Check = {
@@ -183,12 +183,12 @@ export function checkClock(nowMs: number, newestMs: number | undefined): Check {
 async function checkClients(env: World["env"], url: string): Promise<readonly Check[]> {
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => folder !== "")
   const found: Check[] = []
-  for (const { program, line } of clientLines(url)) {
-    if (await isOnPath(program, folders)) found.push(ok(`client ${program}`, line))
+  for (const program of clientNames) {
+    if (await isOnPath(program, folders)) found.push(ok(`client ${program}`, clientLine(program, url)))
   }
   if (found.length > 0) return found
   const next = "Any client or SDK whose base URL can be set works; holdfast serve prints how."
-  return [warn("clients", "none of claude, codex, gemini, opencode and pi is on the PATH", next)]
+  return [warn("clients", `none of ${clientNames.join(", ")} is on the PATH`, next)]
 }
 
 const endings = process.platform === "win32" ? [".cmd", ".exe", ".ps1"] : [""]

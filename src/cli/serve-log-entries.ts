@@ -11,6 +11,7 @@ import type { LogLevel } from "./config/resolved-config.ts"
 import type { ServeResources } from "./serve-open.ts"
 import type { AdminAccess } from "./serve-settings.ts"
 import { clip, count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
+import { clientLines } from "./wrap-clients.ts"
 
 /** Names that came in from outside are cut to this. */
 const maxName = 80
@@ -268,11 +269,9 @@ const shorter = (path: string): string => {
 /** What a person wants to know at the start, in lines. */
 export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo, moving }: Started): string {
   const { operator, directory, admin, place } = ground
-  const clients = clientLines(url).slice(0, 3)
   const refusal = operator.refusal()
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ...clients.map(({ program, line }) => [program, line] as const),
-    ["SDKs", sdkLine(url)],
+    ...clientLines(url).map(({ program, line }) => [program, line] as const),
     ["token", wantsToken ? "every request has to carry it as x-holdfast-token" : undefined],
     ["config", config],
     ["store", placeWords(place).replace(/^the (?:store )?/, "")],
@@ -331,22 +330,3 @@ export const welcomeLine = (started: Started, atMs: number): string => {
     ...present({ refuses: ground.operator.refusal()?.code }),
   })
 }
-
-/** A client, the name of its program, and how it is pointed at a gateway. */
-type ClientLine = { readonly program: string; readonly line: string }
-
-export function clientLines(url: string): readonly ClientLine[] {
-  const codex = `model_providers.holdfast={name="holdfast",base_url="${url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`
-  const opencode = { provider: { anthropic: { options: { baseURL: `${url}/v1` } } } }
-  const pi = { providers: { anthropic: { baseUrl: url } } }
-  return [
-    { program: "claude", line: `ANTHROPIC_BASE_URL=${url} claude` },
-    { program: "codex", line: `codex -c model_provider=holdfast -c '${codex}'` },
-    { program: "gemini", line: `GOOGLE_GEMINI_BASE_URL=${url} gemini` },
-    { program: "opencode", line: `OPENCODE_CONFIG_CONTENT='${JSON.stringify(opencode)}' opencode` },
-    { program: "pi", line: `in ~/.pi/agent/models.json: ${JSON.stringify(pi)}` },
-  ]
-}
-
-/** How a program with a vendor's SDK is pointed at it. */
-const sdkLine = (url: string): string => `baseURL ${url} (Anthropic, Gemini) or ${url}/v1 (OpenAI)`
