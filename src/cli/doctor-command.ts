@@ -13,7 +13,7 @@ import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { movingWords, openIfThere, placeWords, usualDirectory } from "./ask-store.ts"
-import { asTyped, commandFailure, failureOf, type MainCommand, type Options } from "./command.ts"
+import { asTyped, type Command, commandFailure, failureOf, type Options } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
@@ -353,14 +353,8 @@ const options: Options = {
 }
 
 /** Look at everything that a gateway needs, and say what is wrong. */
-export const doctorCommand: MainCommand = {
-  usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
+export const doctorCommand: Command = {
   options,
-  notes: `It takes the options of holdfast serve, and looks at what that would use. It leaves nothing behind and sends no key.
-The exit code is 1 if anything fails, and 0 where there are warnings alone.
-
-  holdfast doctor
-  holdfast doctor --config deploy/holdfast.config.yaml --offline`,
   run: async (args, world) => {
     const settings = await readSettingsOrFaults(args, world.env)
     const checks =
