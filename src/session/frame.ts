@@ -9,6 +9,7 @@ import {
   textOf,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { codecs } from "../wire/codecs.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
 import type { PrepareOptions } from "./prepared.ts"
@@ -58,12 +59,7 @@ const frames: Readonly<Record<Format, Frame>> = {
   }),
 }
 
-const listNames: Readonly<Record<Format, string>> = {
-  "anthropic-messages": "messages",
-  "openai-chat": "messages",
-  "openai-responses": "input",
-  gemini: "contents",
-}
+const listName = (format: Format): string => codecs[format].names.messages[0] ?? ""
 
 /**
  * A request to put the log's messages into: from options, or from a body without messages. `known` is the frame of the call before: as long
@@ -87,14 +83,14 @@ const toolWire = (tool: unknown): unknown =>
   isObject(tool) && typeof tool.wire === "string" ? JSON.parse(tool.wire) : tool
 
 const withList = (format: Format, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.hasOwn(body, listNames[format]) ? body : { ...body, [listNames[format]]: [] }
+  Object.hasOwn(body, listName(format)) ? body : { ...body, [listName(format)]: [] }
 
 /** Does a body contain messages, so that it is the client's own history? */
 export function carriesMessages(format: Format, body: unknown): boolean {
   if (!isObject(body)) {
     throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: typeof body })
   }
-  const list = body[listNames[format]]
+  const list = body[listName(format)]
   return list !== undefined && list !== null && !(Array.isArray(list) && list.length === 0)
 }
 

@@ -5,10 +5,10 @@ import { hashData, hashText } from "../message/sha256.ts"
 import type { Steps } from "../message/steps.ts"
 import { survivalOf } from "../rules/survival.ts"
 import { runPaced } from "../store/pace.ts"
-import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, freeze } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
+import type { Committed } from "./log/journal.ts"
 import type { Outline } from "./log/outline.ts"
 import {
   askFinder,

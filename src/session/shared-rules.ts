@@ -4,8 +4,8 @@ import type { Pin } from "../rules/pin.ts"
 import { createLock } from "../store/pace.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
-import { createJournal } from "./journal.ts"
 import type { RuleBody } from "./log/entry.ts"
+import { createJournal } from "./log/journal.ts"
 import { pinOf } from "./pins.ts"
 
 export type SharedRules = ReturnType<typeof createSharedRules>

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { fc, runs } from "../../test/support/property.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import { isHit, readQuery, searchTerms } from "../store/search-terms.ts"
-import type { Store } from "../store/store.ts"
-import { createHoldfast } from "./holdfast.ts"
+import { fc, runs } from "../../../test/support/property.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { isHit, readQuery, searchTerms } from "../../store/search-terms.ts"
+import type { Store } from "../../store/store.ts"
+import { createHoldfast } from "../holdfast.ts"
 import { searchLogs, sectionsIn } from "./search-logs.ts"
 
 /** Words with forms, accents, other scripts, paths and numbers; a question and the texts are made of the same ones. */

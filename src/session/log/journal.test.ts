@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { HoldfastError } from "../message/errors.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import type { Store } from "../store/store.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import type { Store } from "../../store/store.ts"
+import type { EntryBody } from "./entry.ts"
 import { createJournal, type Journal } from "./journal.ts"
-import type { EntryBody } from "./log/entry.ts"
 
 const away = new HoldfastError({ code: "store-unavailable", store: "test", reason: "it is switched off" })
 const rule = (text: string): EntryBody => ({

@@ -1,12 +1,12 @@
-import { HoldfastError, type Problem, problemOrThrow } from "../message/errors.ts"
-import { namesIn, present } from "../message/present.ts"
-import { runPaced } from "../store/pace.ts"
-import { payloadsOf } from "../store/reserved-log.ts"
-import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
-import { type ChainedEntries, chainEntries, readBody } from "./log/chain.ts"
-import type { Entry, EntryBody, EntryType } from "./log/entry.ts"
-import type { LogEvent } from "./log/event.ts"
-import { createOutline, type Outline, rebase, type UnsavedEntry } from "./log/outline.ts"
+import { HoldfastError, type Problem, problemOrThrow } from "../../message/errors.ts"
+import { namesIn, present } from "../../message/present.ts"
+import { runPaced } from "../../store/pace.ts"
+import { payloadsOf } from "../../store/reserved-log.ts"
+import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../../store/store.ts"
+import { type ChainedEntries, chainEntries, readBody } from "./chain.ts"
+import type { Entry, EntryBody, EntryType } from "./entry.ts"
+import type { LogEvent } from "./event.ts"
+import { createOutline, type Outline, rebase, type UnsavedEntry } from "./outline.ts"
 
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
 export type Committed = {

@@ -1,11 +1,11 @@
-import { type Message, type Part, type Span, textOf } from "../message/message.ts"
-import { present } from "../message/present.ts"
-import { createPause } from "../store/pace.ts"
-import { payloadsOf } from "../store/reserved-log.ts"
-import { hasWord, isHit, type QueryWord, rankTexts, readQuery, searchTerms } from "../store/search-terms.ts"
-import type { SessionRow, Store } from "../store/store.ts"
-import { readBody } from "./log/chain.ts"
-import { entryId, thaw } from "./log/entry.ts"
+import { type Message, type Part, type Span, textOf } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { createPause } from "../../store/pace.ts"
+import { payloadsOf } from "../../store/reserved-log.ts"
+import { hasWord, isHit, type QueryWord, rankTexts, readQuery, searchTerms } from "../../store/search-terms.ts"
+import type { SessionRow, Store } from "../../store/store.ts"
+import { readBody } from "./chain.ts"
+import { entryId, thaw } from "./entry.ts"
 
 /** A message whose words answer a question, by the excerpt of it that does so best. */
 export type FoundText = {
