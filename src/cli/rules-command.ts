@@ -1,6 +1,6 @@
 import { pinScopes } from "../rules/pin.ts"
 import { rulesNamed } from "../rules/read-withdrawals.ts"
-import type { ExplainedRule } from "../session/rule-guard.ts"
+import type { ExplainedRule } from "../session/rules/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
 import { askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"

@@ -9,8 +9,9 @@ import {
   type Usage,
   wireText,
 } from "../../message/message.ts"
-import { sha256Hex } from "../../message/sha256.ts"
-import type { Explicitness, RuleKind } from "../../rules/pin.ts"
+import { present } from "../../message/present.ts"
+import { hashText, sha256Hex } from "../../message/sha256.ts"
+import type { Explicitness, Pin, RuleKind } from "../../rules/pin.ts"
 import { isAsRead } from "../../wire/codec.ts"
 import { decodeMessage } from "../../wire/decode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -249,4 +250,27 @@ export function thaw(frozen: FrozenMessage, id: string): Message {
 export function eventsOfTrace({ trace }: Pick<CheckpointBody, "trace">): readonly Readonly<Record<string, unknown>>[] {
   const events = tryParse(trace)
   return Array.isArray(events) ? events.filter(isObject) : []
+}
+
+/** The rule of an entry. */
+export function pinOf(seq: number, body: RuleBody): Pin {
+  const { text, channel, by, kind, place, document, explicitness, confidence, source, context, expiresAtMs } = body
+  const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
+  return {
+    id: entryId(seq),
+    text,
+    hash: hashText(text),
+    channel,
+    by,
+    kind,
+    scope: "session",
+    ...present({
+      explicitness,
+      confidence,
+      source,
+      context,
+      expiresAtMs,
+      place: at ?? (document === undefined ? undefined : { document }),
+    }),
+  }
 }

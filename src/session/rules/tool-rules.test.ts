@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
-import { runSteps } from "../message/steps.ts"
-import { isInstructionFile } from "../rules/instruction-file.ts"
-import { decodeRequest } from "../wire/decode.ts"
+import { fc } from "../../../test/support/property.ts"
+import { runSteps } from "../../message/steps.ts"
+import { isInstructionFile } from "../../rules/instruction-file.ts"
+import { decodeRequest } from "../../wire/decode.ts"
 import { seekRules } from "./seek-rules.ts"
 
 /** The rules found in the output of a call with these arguments. */

@@ -1,21 +1,23 @@
-import { isHeld } from "../compact/held.ts"
-import { type Separation, separate, separateMade } from "../compact/stack/separate.ts"
-import { HoldfastError, refuseOption } from "../message/errors.ts"
-import { messageKey } from "../message/lineage.ts"
-import { type Format, formats, type Message, type ModelRequest, messageId } from "../message/message.ts"
-import { present } from "../message/present.ts"
-import { decodeNext, decodeRequest, resumeRequest } from "../wire/decode.ts"
-import { isObject } from "../wire/json.ts"
-import { translate } from "../wire/translate.ts"
+import { isHeld } from "../../compact/held.ts"
+import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
+import { HoldfastError, refuseOption, refuseValue } from "../../message/errors.ts"
+import { messageKey } from "../../message/lineage.ts"
+import { type Format, formats, type Message, type ModelRequest, messageId } from "../../message/message.ts"
+import { checkOptionNames, optionNames } from "../../message/option-names.ts"
+import { present } from "../../message/present.ts"
+import { decodeNext, decodeRequest, resumeRequest } from "../../wire/decode.ts"
+import { isObject } from "../../wire/json.ts"
+import { translate } from "../../wire/translate.ts"
+import { type EntryBody, entryId, type Item, seqOf } from "../log/entry.ts"
+import type { Trace } from "../log/event.ts"
+import type { SessionPin } from "../rules/pins.ts"
+import { checkStackOption, type StackInForce } from "../stack/stack-options.ts"
+import { type Live, loadSession } from "../state/live.ts"
+import { checkNumbers } from "../state/options.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, type IngestResult, ingest, newestAnswer } from "./ingest.ts"
-import { type Live, loadSession } from "./live.ts"
-import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
-import type { Trace } from "./log/event.ts"
-import { checkPrepareOptions } from "./options.ts"
-import type { SessionPin } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
-import { type CallStack, type StackInForce, stackForCall, withStanding } from "./session-stack.ts"
+import { type CallStack, stackForCall, withStanding } from "./session-stack.ts"
 import {
   entriesIn,
   type Framed,
@@ -73,6 +75,20 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
   return request.messages.length === 0
     ? logCall(live, options, request, asText)
     : clientCall(live, options, request, asText, pins)
+}
+
+const prepareNames = optionNames<PrepareOptions>()(
+  "format body request model system tools maxOutputTokens stream windowTokens reserveTokens focus occasion maxWaitMs isSent repair whenStoreIsAway stack",
+)
+
+/** Refuse invalid options of one call. */
+function checkPrepareOptions(options: PrepareOptions): void {
+  checkNumbers(options, { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 })
+  checkOptionNames(options, prepareNames, "prepare")
+  if (options.stack !== undefined) checkStackOption(options.stack, "prepare")
+  const { request } = options
+  if (request !== undefined && !(typeof request?.wire === "string" && Array.isArray(request.messages)))
+    refuseValue("request", "a request as decodeRequest reads it", request)
 }
 
 /** Reuse the message objects of the previous request. */

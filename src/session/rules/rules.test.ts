@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { bodyIn, type ChatMessage } from "../../test/support/conversations.ts"
-import { formats } from "../message/message.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import { createHoldfast } from "./holdfast.ts"
-import type { HoldfastOptions } from "./options.ts"
-import type { Session } from "./session.ts"
+import { bodyIn, type ChatMessage } from "../../../test/support/conversations.ts"
+import { formats } from "../../message/message.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { createHoldfast } from "../holdfast.ts"
+import type { Session } from "../session.ts"
+import type { HoldfastOptions } from "../state/options.ts"
 
 const windowTokens = 3000
 const open = (options: HoldfastOptions = {}): Session =>

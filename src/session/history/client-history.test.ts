@@ -1,12 +1,12 @@
 import type { Arbitrary } from "fast-check"
 import { expect, test } from "vitest"
-import { bodyIn, type ChatMessage, conversation } from "../../test/support/conversations.ts"
-import { objectionTo } from "../../test/support/objection.ts"
-import { fc, runs } from "../../test/support/property.ts"
-import { HoldfastError } from "../message/errors.ts"
-import { formats } from "../message/message.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import { createHoldfast } from "./holdfast.ts"
+import { bodyIn, type ChatMessage, conversation } from "../../../test/support/conversations.ts"
+import { objectionTo } from "../../../test/support/objection.ts"
+import { fc, runs } from "../../../test/support/property.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { formats } from "../../message/message.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { createHoldfast } from "../holdfast.ts"
 
 /** A change that a client makes to its own history. */
 type Move =

@@ -1,12 +1,12 @@
-import type { Guard, Verdict } from "../guard/guard.ts"
-import { type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
-import type { Circumstances, SpentBy } from "../guard/policy/condition.ts"
-import { spentNames } from "../guard/policy/schema.ts"
-import { HoldfastError } from "../message/errors.ts"
-import { createLock } from "../store/pace.ts"
-import { hashEntry, spendingLog } from "../store/reserved-log.ts"
-import { type Head, type MemoryOwner, noHead, type Store, type StoredEntry } from "../store/store.ts"
-import { isObject, tryParse } from "../wire/json.ts"
+import type { Guard, Verdict } from "../../guard/guard.ts"
+import { type Guarding, type JudgedCall, spentWith } from "../../guard/judge-call.ts"
+import type { Circumstances, SpentBy } from "../../guard/policy/condition.ts"
+import { spentNames } from "../../guard/policy/schema.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { createLock } from "../../store/pace.ts"
+import { hashEntry, spendingLog } from "../../store/reserved-log.ts"
+import { type Head, type MemoryOwner, noHead, type Store, type StoredEntry } from "../../store/store.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 
 /** A tool call that was let through and spends money, in hundredths of the currency; of an answer that has an id, with both ids. */
 type Purchase = Spender & { readonly minor: number; readonly response?: string; readonly call?: string }

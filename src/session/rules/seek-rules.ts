@@ -1,7 +1,7 @@
-import { scan } from "../compact/gate/scan.ts"
-import { documentName, type InjectedDocument } from "../compact/stack/separate.ts"
-import { outputsIn } from "../compact/state/written-command.ts"
-import { channelOf, ownText } from "../message/fence.ts"
+import { scan } from "../../compact/gate/scan.ts"
+import { documentName, type InjectedDocument } from "../../compact/stack/separate.ts"
+import { outputsIn } from "../../compact/state/written-command.ts"
+import { channelOf, ownText } from "../../message/fence.ts"
 import {
   type CallId,
   type Channel,
@@ -11,17 +11,16 @@ import {
   type Span,
   type ToolCallPart,
   type Transcript,
-} from "../message/message.ts"
-import { namesIn, present } from "../message/present.ts"
-import type { Steps } from "../message/steps.ts"
-import { findRules, findRulesInSteps, kindOfRule } from "../rules/find-rules.ts"
-import { isInstructionFile } from "../rules/instruction-file.ts"
-import { asidesIn } from "../rules/own-words.ts"
-import type { FoundRule } from "../rules/pin.ts"
-import { readPinCommand } from "../rules/read-withdrawals.ts"
-import { isObject } from "../wire/json.ts"
-import type { RuleBody } from "./log/entry.ts"
-import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
+} from "../../message/message.ts"
+import { namesIn, present } from "../../message/present.ts"
+import type { Steps } from "../../message/steps.ts"
+import { findRules, findRulesInSteps, kindOfRule } from "../../rules/find-rules.ts"
+import { isInstructionFile } from "../../rules/instruction-file.ts"
+import { asidesIn } from "../../rules/own-words.ts"
+import type { FoundRule } from "../../rules/pin.ts"
+import { readPinCommand } from "../../rules/read-withdrawals.ts"
+import { isObject } from "../../wire/json.ts"
+import type { RuleBody } from "../log/entry.ts"
 
 /** Characters at the start of a message that show whether it is a notice, which says so first. */
 const maxNotice = 300
@@ -255,6 +254,11 @@ const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRu
 /** Limit on rules from one message; the longest rule files have fewer. */
 const maxRules = 300
 const known = new WeakMap<Message, readonly SaidRule[]>()
+
+/** For each message id, the number of leading parts that are not searched for rules. */
+export type IgnoredParts = ReadonlyMap<string, number>
+
+export const noIgnoredParts: IgnoredParts = new Map()
 
 /** The context of new messages. */
 type Surroundings = {

@@ -1,4 +1,4 @@
-import { HoldfastError, refuseOption } from "../message/errors.ts"
+import { HoldfastError, refuseOption } from "../../message/errors.ts"
 import {
   type Format,
   formats,
@@ -7,11 +7,11 @@ import {
   messageId,
   type Transcript,
   textOf,
-} from "../message/message.ts"
-import { present } from "../message/present.ts"
-import { codecs } from "../wire/codecs.ts"
-import { decodeRequest } from "../wire/decode.ts"
-import { isObject } from "../wire/json.ts"
+} from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { codecs } from "../../wire/codecs.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { isObject } from "../../wire/json.ts"
 import type { PrepareOptions } from "./prepared.ts"
 
 /** The parts of a request besides its messages, for callers without a body of their own. */

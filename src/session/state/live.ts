@@ -1,26 +1,24 @@
-import type { Breaker } from "../compact/plan/breaker.ts"
-import type { JudgedCall } from "../guard/judge-call.ts"
-import { type Format, type Message, type ModelRequest, type Transcript, tokens } from "../message/message.ts"
-import type { Pin } from "../rules/pin.ts"
-import type { PinLedger, StandingPin } from "../rules/pin-ledger.ts"
-import { createLock, type Lock } from "../store/pace.ts"
-import type { Queue } from "../store/queue/queue.ts"
-import type { MemoryOwner, Store } from "../store/store.ts"
-import { type Calibration, calibrate, uncalibrated } from "../tokens/calibrate.ts"
-import type { Meter } from "../tokens/meter.ts"
+import type { Breaker } from "../../compact/plan/breaker.ts"
+import type { JudgedCall } from "../../guard/judge-call.ts"
+import { type Format, type Message, type ModelRequest, type Transcript, tokens } from "../../message/message.ts"
+import type { Pin } from "../../rules/pin.ts"
+import type { PinLedger, StandingPin } from "../../rules/pin-ledger.ts"
+import { createLock, type Lock } from "../../store/pace.ts"
+import type { Queue } from "../../store/queue/queue.ts"
+import type { MemoryOwner, Store } from "../../store/store.ts"
+import { type Calibration, calibrate, uncalibrated } from "../../tokens/calibrate.ts"
+import type { Meter } from "../../tokens/meter.ts"
+import type { Caller, EntryBody } from "../log/entry.ts"
+import { createJournal, type Journal } from "../log/journal.ts"
+import type { Outline } from "../log/outline.ts"
+import { createRedactor, wellKnownSecrets } from "../log/redact.ts"
+import type { Memory } from "../memory/memory.ts"
+import { meterOf } from "../one-shot/plan-request.ts"
+import type { StackInForce, StackReader, WaitingStack } from "../stack/stack-options.ts"
 import type { NewEvent } from "./events.ts"
-import { placeToGoOn } from "./ingest.ts"
-import type { Caller, EntryBody } from "./log/entry.ts"
-import { createJournal, type Journal } from "./log/journal.ts"
-import { createRedactor, wellKnownSecrets } from "./log/redact.ts"
-import type { Memory } from "./memory/memory.ts"
-import { meterOf } from "./one-shot/plan-request.ts"
 import type { HoldfastOptions } from "./options.ts"
-import type { StackInForce, WaitingStack } from "./session-stack.ts"
-import { noSpending, type SummaryDue, type SummarySpending } from "./session-summary.ts"
 import type { SharedRules } from "./shared-rules.ts"
 import type { Spending } from "./spending.ts"
-import type { StackReader } from "./stack/stack-options.ts"
 
 /** State shared by all sessions of one process. */
 export type Shared = {
@@ -128,6 +126,29 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
   /** After an undo, the view is not compacted again before it has to be. */
   undoneAt?: number
 }
+
+/** What a session's own model has been asked for its summaries, and what that took. */
+export type SummarySpending = {
+  /** What the one that is due, or was asked for last, takes by our count: nearly all of it is in the provider's cache. */
+  readonly expectedTokens?: number
+  readonly asked: number
+  /** As the provider reported it, all of them together. */
+  readonly inputTokens: number
+  readonly cacheReadTokens: number
+  readonly outputTokens: number
+}
+
+/** A summary that is due: its request goes on from the one that was sent last. */
+export type SummaryDue = {
+  readonly key: string
+  readonly format: Format
+  readonly wire: string
+  readonly model: string | undefined
+  readonly contextTokens: number
+  readonly conversation: Transcript
+}
+
+const noSpending: SummarySpending = { asked: 0, inputTokens: 0, cacheReadTokens: 0, outputTokens: 0 }
 
 /** Limit on entries in memory while the store is unavailable: a long day's work of one agent. */
 const usualUnsaved = 10_000
@@ -257,6 +278,13 @@ export async function loadSession(live: Live): Promise<void> {
   if (undone !== undefined && undone > (outline.ofType("checkpoint-installed").at(-1) ?? 0)) live.undoneAt = undone
   live.opened = true
   live.learned = true
+}
+
+/** The parent of the next message: the one that the client returned to, or what others appended to it meanwhile. */
+export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): number {
+  const tip = outline.tip()
+  const isKnown = opened && (at === 0 || outline.node(at) !== undefined)
+  return isKnown && (tip === seen || outline.path(tip, at) === undefined) ? at : tip
 }
 
 /** Learn from a usage report: how far our token count was off, and how long the response was. */

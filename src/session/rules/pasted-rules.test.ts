@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { introductions, pasteWith } from "../../test/support/pastes.ts"
-import { fc, runs } from "../../test/support/property.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import { createHoldfast } from "./holdfast.ts"
-import type { Session } from "./session.ts"
+import { introductions, pasteWith } from "../../../test/support/pastes.ts"
+import { fc, runs } from "../../../test/support/property.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { createHoldfast } from "../holdfast.ts"
+import type { Session } from "../session.ts"
 
 const open = (): Session =>
   createHoldfast({ store: createMemoryStore(), windowTokens: 50_000, format: "openai-chat" }).session("s")

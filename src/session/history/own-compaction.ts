@@ -1,14 +1,15 @@
-import { composeDigest } from "../compact/compose-digest.ts"
-import { readConversation } from "../compact/knowledge.ts"
-import { parseDigest } from "../compact/summary/digest-text.ts"
-import type { SchemaName, Summary } from "../compact/summary/summary.ts"
-import { HoldfastError } from "../message/errors.ts"
-import { isSpoken, isSpokenPart } from "../message/fence.ts"
-import { messageKey } from "../message/lineage.ts"
-import type { Message, Transcript } from "../message/message.ts"
-import { createMeter } from "../tokens/meter.ts"
-import type { Live } from "./live.ts"
-import type { Outline } from "./log/outline.ts"
+import { composeDigest } from "../../compact/compose-digest.ts"
+import { readConversation } from "../../compact/knowledge.ts"
+import { parseDigest } from "../../compact/summary/digest-text.ts"
+import type { SchemaName, Summary } from "../../compact/summary/summary.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { isSpoken, isSpokenPart } from "../../message/fence.ts"
+import { messageKey } from "../../message/lineage.ts"
+import type { Message, Transcript } from "../../message/message.ts"
+import { createMeter } from "../../tokens/meter.ts"
+import type { Outline } from "../log/outline.ts"
+import { type IgnoredParts, noIgnoredParts } from "../rules/seek-rules.ts"
+import type { Live } from "../state/live.ts"
 import { readMessages } from "./view.ts"
 
 /** The state of a conversation when its client replaced its history. */
@@ -71,11 +72,6 @@ function retells(text: string, other: string): boolean {
     .slice(0, maxLines)
     .some((line) => text.includes(line))
 }
-
-/** For each message id, the number of leading parts that are not searched for rules. */
-export type IgnoredParts = ReadonlyMap<string, number>
-
-export const noIgnoredParts: IgnoredParts = new Map()
 
 export type ClientCompaction = {
   readonly ignoredParts: IgnoredParts

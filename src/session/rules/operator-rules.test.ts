@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { bodyIn } from "../../test/support/conversations.ts"
-import { textOf } from "../message/message.ts"
-import { survivalOf } from "../rules/survival.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import { decodeRequest } from "../wire/decode.ts"
-import { createHoldfast } from "./holdfast.ts"
+import { bodyIn } from "../../../test/support/conversations.ts"
+import { textOf } from "../../message/message.ts"
+import { survivalOf } from "../../rules/survival.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { createHoldfast } from "../holdfast.ts"
 
 const rules = [
   "Never lend the fleet cards to guests.",

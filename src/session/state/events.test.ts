@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { createFailingStore } from "../../test/support/failing-store.ts"
-import { answerTo, completion, toolRound, userSays } from "../../test/support/scripted-session.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
+import { createFailingStore } from "../../../test/support/failing-store.ts"
+import { answerTo, completion, toolRound, userSays } from "../../../test/support/scripted-session.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { createHoldfast } from "../holdfast.ts"
 import type { SessionEvent } from "./events.ts"
-import { createHoldfast } from "./holdfast.ts"
 
 const options = { format: "openai-chat", windowTokens: 6000, reserveTokens: 200 } as const
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { findRules } from "../rules/find-rules.ts"
+import { findRules } from "../../rules/find-rules.ts"
 import { holdsForNow, isNotice, shapesOneAnswer } from "./seek-rules.ts"
 
 test.each([

@@ -1,15 +1,14 @@
-import { type InjectedDocument, type Separation, separate, separateMade } from "../compact/stack/separate.ts"
-import { messageKey, renamed } from "../message/lineage.ts"
-import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
-import { hashData, hashText } from "../message/sha256.ts"
-import type { Steps } from "../message/steps.ts"
-import { survivalOf } from "../rules/survival.ts"
-import { runPaced } from "../store/pace.ts"
-import type { Live } from "./live.ts"
-import { type EntryBody, entryId, freeze } from "./log/entry.ts"
-import type { LogEvent } from "./log/event.ts"
-import type { Committed } from "./log/journal.ts"
-import type { Outline } from "./log/outline.ts"
+import { type InjectedDocument, type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
+import { messageKey, renamed } from "../../message/lineage.ts"
+import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../../message/message.ts"
+import { hashData, hashText } from "../../message/sha256.ts"
+import type { Steps } from "../../message/steps.ts"
+import { survivalOf } from "../../rules/survival.ts"
+import { runPaced } from "../../store/pace.ts"
+import { type EntryBody, entryId, freeze } from "../log/entry.ts"
+import type { LogEvent } from "../log/event.ts"
+import type { Committed } from "../log/journal.ts"
+import type { Outline } from "../log/outline.ts"
 import {
   askFinder,
   isRewind,
@@ -19,7 +18,9 @@ import {
   reportFound,
   rewound,
   takenBackIn,
-} from "./new-rules.ts"
+} from "../rules/new-rules.ts"
+import { isInForce, type SessionPin } from "../rules/pins.ts"
+import { type Live, placeToGoOn } from "../state/live.ts"
 import {
   type ClientCompaction,
   conversationEnd,
@@ -30,7 +31,6 @@ import {
   readRewrite,
   summarized,
 } from "./own-compaction.ts"
-import { isInForce, type SessionPin } from "./pins.ts"
 
 type MessageBody = Extract<EntryBody, { type: "message-appended" }>
 
@@ -159,13 +159,6 @@ const maxBefore = 8
 
 const textsOf = (documents: readonly InjectedDocument[]): ReadonlySet<string> =>
   new Set(documents.flatMap(({ part }) => (part.type === "text" ? part.text : [])))
-
-/** The parent of the next message: the one that the client returned to, or what others appended to it meanwhile. */
-export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): number {
-  const tip = outline.tip()
-  const isKnown = opened && (at === 0 || outline.node(at) !== undefined)
-  return isKnown && (tip === seen || outline.path(tip, at) === undefined) ? at : tip
-}
 
 /**
  * The parent of a response. A client that sends its whole history may have sent later messages, even to another process, before the

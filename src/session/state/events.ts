@@ -1,7 +1,7 @@
-import type { Problem } from "../message/errors.ts"
-import { createListeners } from "../message/listeners.ts"
-import type { Words } from "../message/present.ts"
-import type { LogEvent } from "./log/event.ts"
+import type { Problem } from "../../message/errors.ts"
+import { createListeners } from "../../message/listeners.ts"
+import type { Words } from "../../message/present.ts"
+import type { LogEvent } from "../log/event.ts"
 
 export type SessionEvent = { readonly session: string; readonly atMs: number } & (
   | { readonly type: "entries-appended"; readonly entries: readonly string[]; readonly durable: boolean }

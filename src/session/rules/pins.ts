@@ -1,14 +1,14 @@
-import { HoldfastError, ignoreProblem, refuseOption } from "../message/errors.ts"
-import { present } from "../message/present.ts"
-import { hashText } from "../message/sha256.ts"
-import { kindOfRule } from "../rules/find-rules.ts"
-import { operatorHeading, type Pin, type PinScope, pinScopes } from "../rules/pin.ts"
-import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
-import { rulesNamed } from "../rules/read-withdrawals.ts"
-import { runPaced } from "../store/pace.ts"
-import type { MemoryOwner } from "../store/store.ts"
-import type { Live } from "./live.ts"
-import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
+import { HoldfastError, ignoreProblem, refuseOption } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import { hashText } from "../../message/sha256.ts"
+import { kindOfRule } from "../../rules/find-rules.ts"
+import { operatorHeading, type Pin, type PinScope, pinScopes } from "../../rules/pin.ts"
+import { createPinLedger, type StandingPin } from "../../rules/pin-ledger.ts"
+import { rulesNamed } from "../../rules/read-withdrawals.ts"
+import { runPaced } from "../../store/pace.ts"
+import type { MemoryOwner } from "../../store/store.ts"
+import { type EntryBody, entryId, pinOf, type RuleBody, seqOf } from "../log/entry.ts"
+import type { Live } from "../state/live.ts"
 
 /** When a pinned rule expires, and whether it holds for this session (the default), all of its agent, or all. */
 export type PinOptions = { readonly expiresAtMs?: number; readonly scope?: PinScope }
@@ -283,28 +283,6 @@ async function ledgerOf(live: Live, pins: readonly Pin[]): Promise<readonly Stan
   const standing = await runPaced(comparing.extend(pins.slice(known?.of.length ?? 0)))
   live.ledger = { of: pins, pins: standing, comparing }
   return standing
-}
-
-export function pinOf(seq: number, body: RuleBody): Pin {
-  const { text, channel, by, kind, place, document, explicitness, confidence, source, context, expiresAtMs } = body
-  const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
-  return {
-    id: entryId(seq),
-    text,
-    hash: hashText(text),
-    channel,
-    by,
-    kind,
-    scope: "session",
-    ...present({
-      explicitness,
-      confidence,
-      source,
-      context,
-      expiresAtMs,
-      place: at ?? (document === undefined ? undefined : { document }),
-    }),
-  }
 }
 
 const plainness = {

@@ -1,13 +1,13 @@
 import type { Arbitrary } from "fast-check"
 import { expect, test } from "vitest"
-import { bodyIn, type ChatMessage, conversation } from "../../test/support/conversations.ts"
-import { objectionTo } from "../../test/support/objection.ts"
-import { fc, runs } from "../../test/support/property.ts"
-import { HoldfastError } from "../message/errors.ts"
-import { type Format, formats, textOf } from "../message/message.ts"
-import { createMemoryStore } from "../store/memory-store.ts"
-import { decodeRequest } from "../wire/decode.ts"
-import { createHoldfast } from "./holdfast.ts"
+import { bodyIn, type ChatMessage, conversation } from "../../../test/support/conversations.ts"
+import { objectionTo } from "../../../test/support/objection.ts"
+import { fc, runs } from "../../../test/support/property.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { type Format, formats, textOf } from "../../message/message.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { createHoldfast } from "../holdfast.ts"
 
 const subjects = [
   "Never open the lock gate by night.",

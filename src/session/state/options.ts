@@ -1,20 +1,19 @@
-import { type FromRules, fromRulesNames } from "../guard/from-rules/compile-rules.ts"
-import { checkGuardNames, checkGuardUse, type Guarding } from "../guard/judge-call.ts"
-import type { Standing } from "../guard/operator/rule-file.ts"
-import { refuseValue } from "../message/errors.ts"
-import type { Format } from "../message/message.ts"
-import { checkName, checkOptionNames, optionNames } from "../message/option-names.ts"
-import type { Words } from "../message/present.ts"
-import type { RuleFinder } from "../rules/find-rules.ts"
-import type { Queue } from "../store/queue/queue.ts"
-import type { Store } from "../store/store.ts"
-import type { Hooks } from "./hooks.ts"
-import type { Caller } from "./log/entry.ts"
-import type { Redaction } from "./log/redact.ts"
-import type { MemoryLimits } from "./memory/memory.ts"
-import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
-import type { PrepareOptions } from "./prepared.ts"
-import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
+import type { PlanReason } from "../../compact/plan/plan.ts"
+import { type FromRules, fromRulesNames } from "../../guard/from-rules/compile-rules.ts"
+import { checkGuardNames, checkGuardUse, type Guarding } from "../../guard/judge-call.ts"
+import type { Standing } from "../../guard/operator/rule-file.ts"
+import { refuseValue } from "../../message/errors.ts"
+import type { Format } from "../../message/message.ts"
+import { checkName, checkOptionNames, optionNames } from "../../message/option-names.ts"
+import type { Words } from "../../message/present.ts"
+import type { RuleFinder } from "../../rules/find-rules.ts"
+import type { Queue } from "../../store/queue/queue.ts"
+import type { Store } from "../../store/store.ts"
+import type { Caller } from "../log/entry.ts"
+import type { Redaction } from "../log/redact.ts"
+import type { MemoryLimits } from "../memory/memory.ts"
+import { type CompactOptions, checkNestedNames, checkOptions } from "../one-shot/options.ts"
+import { checkStackOption, type StackOption } from "../stack/stack-options.ts"
 
 /** Compaction options of sessions: those of `compactRequest` that do not belong to a single request. */
 type ContextOptions = Pick<
@@ -44,6 +43,42 @@ type SessionGuard = Partial<Guarding> & {
    * have decided, `ask` has a person asked, `enforce` refuses. `observe` unless given.
    */
   readonly fromRules?: FromRules
+}
+
+/** A compaction that is about to begin. `mustFit`: the context does not fit the window otherwise, so it cannot be cancelled. */
+export type CompactionAhead = {
+  readonly session: string
+  readonly contextTokens: number
+  readonly targetTokens: number
+  readonly reasons: readonly PlanReason[]
+  readonly mustFit: boolean
+  readonly focus?: string
+}
+
+/** A compaction that passed its acceptance test and is not in force yet. */
+export type CompactionReady = {
+  readonly session: string
+  readonly remedy: string
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  readonly droppedMessages: number
+  readonly digest?: string
+  readonly mustFit: boolean
+}
+
+export type CompactionDone = Omit<CompactionReady, "mustFit"> & { readonly checkpoint: string }
+
+/** The hook's decision: continue, cancel, set a focus, or use this text as the summary. */
+export type BeforeCompact = { readonly cancel?: boolean; readonly focus?: string; readonly summary?: string }
+export type BeforeInstall = { readonly veto?: boolean }
+
+type Answer<Value> = Value | undefined | Promise<Value | undefined>
+
+/** User functions that influence compactions. A hook that throws or takes too long is ignored, and the trace says so. */
+export type Hooks = {
+  readonly beforeCompact?: (ahead: CompactionAhead) => Answer<BeforeCompact>
+  readonly beforeInstall?: (ready: CompactionReady) => Answer<BeforeInstall>
+  readonly afterCompact?: (done: CompactionDone) => void | Promise<void>
 }
 
 export type HoldfastOptions = ContextOptions & {
@@ -111,7 +146,7 @@ function checkHoldfastNames(options: HoldfastOptions): void {
 }
 
 /** Refuse what is not a whole number, or less than the least that is said beside its name. */
-function checkNumbers(values: object, least: Readonly<Record<string, number>>, within = ""): void {
+export function checkNumbers(values: object, least: Readonly<Record<string, number>>, within = ""): void {
   for (const [name, value] of Object.entries(values))
     if (value !== undefined && least[name] !== undefined && !(Number.isSafeInteger(value) && value >= least[name]))
       refuseValue(`${within}${name}`, `a whole number, at least ${least[name]}`, value)
@@ -145,20 +180,6 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
     const pattern = rule instanceof RegExp ? rule : rule.pattern
     if (!(pattern instanceof RegExp)) refuseValue("redact", "regular expressions, or defaults", rule)
   }
-}
-
-const prepareNames = optionNames<PrepareOptions>()(
-  "format body request model system tools maxOutputTokens stream windowTokens reserveTokens focus occasion maxWaitMs isSent repair whenStoreIsAway stack",
-)
-
-/** Refuse invalid options of one call. */
-export function checkPrepareOptions(options: PrepareOptions): void {
-  checkNumbers(options, { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 })
-  checkOptionNames(options, prepareNames, "prepare")
-  if (options.stack !== undefined) checkStackOption(options.stack, "prepare")
-  const { request } = options
-  if (request !== undefined && !(typeof request?.wire === "string" && Array.isArray(request.messages)))
-    refuseValue("request", "a request as decodeRequest reads it", request)
 }
 
 export const usualAgent = "default"

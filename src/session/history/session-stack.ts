@@ -1,45 +1,30 @@
-import { lifetimeThatPays } from "../compact/plan/economics.ts"
-import { defaultPolicy } from "../compact/plan/policy.ts"
-import { diffStacks } from "../compact/stack/diff.ts"
-import { stackTokens } from "../compact/stack/fit.ts"
-import { documentsIn, placeStanding, type StackDocument } from "../compact/stack/place-stack.ts"
-import { emptyStack, makeSection, makeStack, type Section, type Stack, sectionsOf } from "../compact/stack/stack.ts"
-import { HoldfastError } from "../message/errors.ts"
-import { type Breakpoint, type ModelRequest, tokens } from "../message/message.ts"
-import { present } from "../message/present.ts"
-import type { Live } from "./live.ts"
-import type { StackBody, StackSection } from "./log/entry.ts"
-import type { LogEvent, Trace } from "./log/event.ts"
-import type { Outline } from "./log/outline.ts"
-import { operatorText } from "./pins.ts"
+import { lifetimeThatPays } from "../../compact/plan/economics.ts"
+import { defaultPolicy } from "../../compact/plan/policy.ts"
+import { diffStacks } from "../../compact/stack/diff.ts"
+import { stackTokens } from "../../compact/stack/fit.ts"
+import { documentsIn, placeStanding } from "../../compact/stack/place-stack.ts"
+import { emptyStack, makeSection, makeStack, type Section, type Stack, sectionsOf } from "../../compact/stack/stack.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { type Breakpoint, type ModelRequest, tokens } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import type { StackBody, StackSection } from "../log/entry.ts"
+import type { LogEvent, Trace } from "../log/event.ts"
+import type { Outline } from "../log/outline.ts"
+import { operatorText } from "../rules/pins.ts"
 import {
   budgetFor,
-  type FittedForWindow,
   fitToWindow,
   optionsOf,
   type StackChanges,
+  type StackInForce,
   type StackOption,
   type StackOptions,
   type StackRoom,
   type StackVersions,
   versionsOf,
-} from "./stack/stack-options.ts"
-
-/** The prompt stack that a session sends, from its log. */
-export type StackInForce = {
-  /** The entry that installed it. */
-  readonly seq: number
-  readonly stack: Stack
-  /** The same sections, with the hashes of their sources. */
-  readonly source: Stack
-  readonly documents: readonly StackDocument[]
-  readonly ttl: Breakpoint
-  /** The model and window that it was last checked to fit. */
-  fits?: string
-}
-
-/** A changed stack, fitted to the window, that waits for the next compaction. */
-export type WaitingStack = FittedForWindow & { readonly source: Stack }
+  type WaitingStack,
+} from "../stack/stack-options.ts"
+import type { Live } from "../state/live.ts"
 
 /** The prompt stacks of one call: the one in force, the one that waits, and events about them. */
 export type CallStack = {

@@ -1,12 +1,11 @@
-import { ignoreProblem } from "../message/errors.ts"
-import { present } from "../message/present.ts"
-import type { Pin } from "../rules/pin.ts"
-import { createLock } from "../store/pace.ts"
-import { sharedRulesLog } from "../store/reserved-log.ts"
-import type { MemoryOwner, Store } from "../store/store.ts"
-import type { RuleBody } from "./log/entry.ts"
-import { createJournal } from "./log/journal.ts"
-import { pinOf } from "./pins.ts"
+import { ignoreProblem } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import type { Pin } from "../../rules/pin.ts"
+import { createLock } from "../../store/pace.ts"
+import { sharedRulesLog } from "../../store/reserved-log.ts"
+import type { MemoryOwner, Store } from "../../store/store.ts"
+import { pinOf, type RuleBody } from "../log/entry.ts"
+import { createJournal } from "../log/journal.ts"
 
 export type SharedRules = ReturnType<typeof createSharedRules>
 

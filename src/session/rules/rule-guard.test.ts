@@ -1,8 +1,8 @@
 import { expect, it } from "vitest"
-import { createGuard } from "../guard/guard.ts"
-import { createHoldfast } from "./holdfast.ts"
-import type { HoldfastOptions } from "./options.ts"
-import type { Session } from "./session.ts"
+import { createGuard } from "../../guard/guard.ts"
+import { createHoldfast } from "../holdfast.ts"
+import type { Session } from "../session.ts"
+import type { HoldfastOptions } from "../state/options.ts"
 
 const rule = "Never e-mail anyone outside northwind.test."
 

@@ -4,17 +4,17 @@ import {
   policyInMode,
   type RulePolicy,
   type UncompiledRule,
-} from "../guard/from-rules/compile-rules.ts"
-import type { PolicyFamily } from "../guard/from-rules/family.ts"
-import { type Guard, guardSteps } from "../guard/guard.ts"
-import type { TemplateUse } from "../guard/policy/templates.ts"
-import { HoldfastError, ignoreProblem } from "../message/errors.ts"
-import { type Channel, trust } from "../message/message.ts"
-import { present } from "../message/present.ts"
-import { createRecent } from "../message/recall.ts"
-import type { Pin } from "../rules/pin.ts"
-import { forEachInSlices, runPaced } from "../store/pace.ts"
-import type { Live } from "./live.ts"
+} from "../../guard/from-rules/compile-rules.ts"
+import type { PolicyFamily } from "../../guard/from-rules/family.ts"
+import { type Guard, guardSteps } from "../../guard/guard.ts"
+import type { TemplateUse } from "../../guard/policy/templates.ts"
+import { HoldfastError, ignoreProblem } from "../../message/errors.ts"
+import { type Channel, trust } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { createRecent } from "../../message/recall.ts"
+import type { Pin } from "../../rules/pin.ts"
+import { forEachInSlices, runPaced } from "../../store/pace.ts"
+import type { Live } from "../state/live.ts"
 import { isInForce, knownPins, operatorRules, type SessionPin, standingPins, whyOf } from "./pins.ts"
 
 /** A rule, in words for who wants to know: where it comes from, and what it is for the guard. */
