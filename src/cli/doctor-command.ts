@@ -194,16 +194,11 @@ async function checkClients(env: World["env"], url: string): Promise<readonly Ch
 const endings = process.platform === "win32" ? [".cmd", ".exe", ".ps1"] : [""]
 
 async function isOnPath(program: string, folders: readonly string[]): Promise<boolean> {
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const isThere = await access(join(folder, `${program}${ending}`), constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-      if (isThere) return true
-    }
-  }
-  return false
+  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${program}${ending}`)))
+  return await Promise.any(files.map((file) => access(file, constants.X_OK))).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** What was found of a store, and when a session in it last changed. */

@@ -53,6 +53,7 @@ function levelOf({ ending, status, how }: ExchangeRecord): LogLevel {
 export function recordEntry(record: ExchangeRecord): ConsoleEntry {
   const { id, tenant, session, agent, method, path, format, model, stream, upstream } = record
   const { how, ending, status, changed, usage, attempts, recalls, totalMs, problem } = record
+  const { requestBytes, sentBytes, responseBytes, preparedMs, firstByteMs } = record
   return {
     atMs: record.atMs,
     level: levelOf(record),
@@ -69,15 +70,8 @@ export function recordEntry(record: ExchangeRecord): ConsoleEntry {
       ...{ id, tenant, method: name(method), path: name(pathOnly(path)), stream, how, ending, status, changed },
       ...present({ session, agent, format, model: model === undefined ? undefined : name(model), upstream, usage }),
       ...present({ stack: record.receipt?.stack?.hash }),
-      ...present({ compacted: compactionIn(record), problem: problem?.code, firstByteMs: record.firstByteMs }),
-      ...{
-        denied: denialsIn(record),
-        attempts,
-        recalls,
-        requestBytes: record.requestBytes,
-        sentBytes: record.sentBytes,
-      },
-      ...{ responseBytes: record.responseBytes, preparedMs: record.preparedMs, totalMs },
+      ...present({ compacted: compactionIn(record), problem: problem?.code, firstByteMs }),
+      ...{ denied: denialsIn(record), attempts, recalls, requestBytes, sentBytes, responseBytes, preparedMs, totalMs },
     },
   }
 }
@@ -321,11 +315,8 @@ export const welcomeLine = (started: Started, atMs: number): string => {
       host: hostOf(upstream),
       ownKey: upstream.apiKey !== undefined,
     })),
-    admin: {
-      on: ground.admin.token !== undefined,
-      ...(ground.admin.file === undefined ? {} : { tokenFile: ground.admin.file }),
-    },
-    ...(config === undefined ? {} : { config }),
+    admin: { on: ground.admin.token !== undefined, ...present({ tokenFile: ground.admin.file }) },
+    ...present({ config }),
     operatorRules: ground.operator.standing().rules.length,
     ...present({ refuses: ground.operator.refusal()?.code }),
   })

@@ -48,16 +48,8 @@ export async function askBeforeCompact(live: Live, budgeted: Budgeted, options: 
   )
   if (value === undefined) return { events }
   const cancelled = value.cancel === true && fits
-  const outcome: HookOutcome =
-    value.cancel === true
-      ? fits
-        ? "cancelled"
-        : "overruled"
-      : value.summary !== undefined
-        ? "replaced"
-        : value.focus !== undefined
-          ? "focused"
-          : "went-on"
+  const steered = value.summary !== undefined ? "replaced" : value.focus !== undefined ? "focused" : "went-on"
+  const outcome: HookOutcome = value.cancel !== true ? steered : fits ? "cancelled" : "overruled"
   return {
     cancelled,
     events: [...events, { type: "hook-ran", hook: "before-compact", outcome }],

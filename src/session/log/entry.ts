@@ -1,22 +1,12 @@
 import type { Section } from "../../compact/stack/stack.ts"
 import type { Shortening } from "../../compact/stages/edit.ts"
-import {
-  type Breakpoint,
-  type Channel,
-  type Format,
-  type Message,
-  messageId,
-  type Usage,
-  wireText,
-} from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { type Breakpoint, type Format, type Message, messageId, type Usage, wireText } from "../../message/message.ts"
+import { present, type Words } from "../../message/present.ts"
 import { hashText, sha256Hex } from "../../message/sha256.ts"
-import type { Explicitness, Pin, RuleKind } from "../../rules/pin.ts"
+import type { Pin } from "../../rules/pin.ts"
 import { isAsRead } from "../../wire/codec.ts"
 import { decodeMessage } from "../../wire/decode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-
-/** Edits that change one message and leave it where it is. */
 
 /** One message of a compacted view: an entry unchanged, a shortened entry, or a generated message. */
 export type Item =
@@ -68,12 +58,9 @@ export type StackBody = {
 export type StackSection = Omit<Section, "hash" | "minTokens" | "shrink"> & { readonly source: string }
 
 /** A rule in force from here on: its exact text, and where it was said. */
-export type RuleBody = {
+export type RuleBody = Pick<Pin, Words<"text channel kind explicitness source context expiresAtMs">> & {
   readonly type: "rule-pinned"
-  readonly text: string
-  readonly channel: Channel
   readonly by: "asked" | "found"
-  readonly kind: RuleKind
   /** In the log of shared rules: only for the sessions of this tenant and this agent. */
   readonly tenant?: string
   readonly agent?: string
@@ -81,12 +68,8 @@ export type RuleBody = {
   readonly place?: { readonly entry: number; readonly part: number; readonly piece?: number; readonly start: number }
   /** The hash of the document with the rule. */
   readonly document?: string
-  readonly explicitness?: Explicitness
   /** How sure the finder was, from 0 to 1. */
   readonly confidence?: number
-  readonly source?: string
-  readonly context?: string
-  readonly expiresAtMs?: number
 }
 
 /** The decision on one tool call, and the policies that made it. */
