@@ -1,4 +1,4 @@
-import type { PrepareOptions } from "../src/session/prepared.ts"
+import type { PrepareOptions } from "../src/session/history/prepared.ts"
 import type { Session } from "../src/session/session.ts"
 import { openStore } from "../src/store/open-store.ts"
 import { median } from "./quantile.ts"

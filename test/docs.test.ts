@@ -119,7 +119,7 @@ function objectionToBench(words: readonly string[]): string | undefined {
 
 async function objectionToHoldfast([name = "", ...words]: readonly string[]): Promise<string | undefined> {
   if (name === "--version" || name === "--help") return undefined
-  const found = await commands.get(name)?.load()
+  const found = await commands.get(name)?.()
   if (found === undefined) return `no command ${name}`
   if (!isGroup(found)) return objectionToArguments(found, words)
   const [inner = "", ...rest] = words

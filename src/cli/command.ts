@@ -2,18 +2,12 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem, refuseOption } from "../message/errors.ts"
 import { suggest } from "../message/nearest.ts"
 import { present } from "../message/present.ts"
-import summaries from "./commands.json" with { type: "json" }
+import words from "./commands.json" with { type: "json" }
 import { createPaper, jsonLine, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** A command of the program. */
+/** A command of the program. What help says about it is in `commands.json`, under its name. */
 export type Command = {
-  /** One line for the list of commands. */
-  readonly summary: string
-  /** Its arguments, as help shows them after `holdfast`. */
-  readonly usage: string
-  /** Further help, printed after the options. */
-  readonly notes: string
   readonly options: Options
   /** How many arguments it takes beside options; 0 by default. */
   readonly maxPositionals?: number
@@ -25,8 +19,6 @@ export type Command = {
 
 /** Commands on one subject, chosen by a second word: `holdfast sessions list`. */
 export type CommandGroup = {
-  readonly summary: string
-  readonly notes: string
   /** The default command, used if the second word is missing. */
   readonly usual?: string
   /** The default command also gets a second word that names no command, as its argument. */
@@ -34,12 +26,16 @@ export type CommandGroup = {
   readonly commands: ReadonlyMap<string, Command>
 }
 
-/** A command or group at the top level: its summary is in `commands.json`, not in the command. */
-export type MainCommand = Omit<Command, "summary">
-export type MainGroup = Omit<CommandGroup, "summary">
+/** The commands by name, in the order of the list; each is loaded when it is used. */
+export type Commands = ReadonlyMap<string, () => Promise<Command | CommandGroup>>
 
-/** An entry in the list of commands; the command itself is loaded when it is used. */
-export type Listed = { readonly summary: string; readonly load: () => Promise<Command | CommandGroup> }
+/** What help says about a command or a group: one line for the list, its arguments as they follow `holdfast`, and lines below the options. */
+type CommandWords = { readonly summary: string; readonly usage?: string; readonly notes: readonly string[] }
+
+const allWords: Readonly<Record<string, CommandWords>> = words
+
+/** The words about a command by its name, or by the names of its group and itself: `sessions list`. */
+export const wordsAbout = (path: string): CommandWords => allWords[path] ?? { summary: "", notes: [] }
 
 export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup => "commands" in entry
 
@@ -75,15 +71,11 @@ export function partedFromProgram(argv: readonly string[], options: Options): re
   return argv[at] === "--" ? argv : [...argv.slice(0, at), "--", ...argv.slice(at)]
 }
 
-/** The summary of every command, in the order of the list. */
-export const commandSummaries = summaries
+/** The names of the commands and groups. */
+export type CommandName = Exclude<keyof typeof words, `${string} ${string}`>
 
-export type CommandName = keyof typeof commandSummaries
-
-const commandLine = new RegExp(
-  `\\bholdfast (?=(?:${Object.keys(commandSummaries).join("|")}|COMMAND|--help|--version)\\b(?!:))`,
-  "g",
-)
+const mainNames = Object.keys(words).filter((path) => !path.includes(" "))
+const commandLine = new RegExp(`\\bholdfast (?=(?:${mainNames.join("|")}|COMMAND|--help|--version)\\b(?!:))`, "g")
 
 /** A message with its commands as the user has to type them: when npm started us, there may be no `holdfast` on the path. */
 export function asTyped(text: string, env: World["env"]): string {

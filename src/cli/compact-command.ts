@@ -7,7 +7,7 @@ import { compactRequest } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import { meterFor, planRequest } from "../session/one-shot/plan-request.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import type { Arguments, MainCommand, Options } from "./command.ts"
+import type { Arguments, Command, Options } from "./command.ts"
 import { writeResult } from "./deliver.ts"
 import { type OpenedRequest, openRequest, readInput } from "./read-input.ts"
 import { startProgress } from "./terminal/output.ts"
@@ -49,21 +49,10 @@ const compactOptions: Options = {
   quiet: { help: "the body and no account" },
 }
 
-export const compactCommand: MainCommand = {
-  usage: "compact [FILE] [OPTIONS]",
+export const compactCommand: Command = {
   options: compactOptions,
   maxPositionals: 1,
   run: compactFile,
-  notes: `FILE is a request body of Anthropic Messages, OpenAI Chat, OpenAI Responses or Gemini, a list of messages,
-a JSONL trace, or a session file of Claude Code, Codex or pi. Without FILE, or with -, standard input is read.
-
-The compacted body goes to stdout, or to --out, and the account for people to stderr. On a terminal, or with
---show, the account goes to stdout and no body is printed. With neither --budget nor --window the request is
-compacted when it does not fit the model's window. A body that fits comes back as it was.
-
-  holdfast compact session.jsonl --budget 25% --show
-  holdfast compact request.json --budget 6000 --out smaller.json
-  cat request.json | holdfast compact --quiet | curl -d @- https://…`,
 }
 
 /** A shorter text is done before anyone would look for a sign of life. */

@@ -1,4 +1,4 @@
-import { type Command, isGroup, type Listed, type MainCommand, misuse, type Options } from "./command.ts"
+import { type Command, type Commands, isGroup, misuse, type Options, wordsAbout } from "./command.ts"
 
 const shells = ["bash", "zsh", "fish"] as const
 type Shell = (typeof shells)[number]
@@ -16,15 +16,11 @@ type Completed = {
 
 /** Print a script by which a shell completes the commands that there are; only for names of sessions it asks the store. */
 export const createCompletionCommand = (
-  commands: ReadonlyMap<string, Listed>,
+  commands: Commands,
   wordsOf: Readonly<Record<string, readonly string[]>>,
-): MainCommand => ({
-  usage: "completion bash|zsh|fish",
+): Command => ({
   options: {},
   maxPositionals: 1,
-  notes: `For bash, in ~/.bashrc:   eval "$(holdfast completion bash)"
-For zsh, in ~/.zshrc:     eval "$(holdfast completion zsh)"
-For fish:                 holdfast completion fish > ~/.config/fish/completions/holdfast.fish`,
   run: async ({ positionals: [name] }, { stdout }) => {
     const shell = shells.find((known) => known === name)
     if (shell === undefined)
@@ -38,28 +34,28 @@ For fish:                 holdfast completion fish > ~/.config/fish/completions/
 })
 
 async function readCompleted(
-  commands: ReadonlyMap<string, Listed>,
+  commands: Commands,
   wordsOf: Readonly<Record<string, readonly string[]>>,
 ): Promise<readonly Completed[]> {
   const found: Completed[] = []
-  for (const [path, { summary, load }] of commands) {
+  for (const [path, load] of commands) {
     const loaded = await load()
     if (!isGroup(loaded)) {
-      found.push({ path, ...completedBy(loaded, path), summary, words: wordsOf[path] ?? [] })
+      found.push({ ...completedBy(path, loaded), words: wordsOf[path] ?? [] })
       continue
     }
+    const { summary } = wordsAbout(path)
     found.push({ path, summary, options: {}, words: [...loaded.commands.keys()], takesSession: false })
-    for (const [name, command] of loaded.commands)
-      found.push({ path: `${path} ${name}`, ...completedBy(command, path), words: [] })
+    for (const [name, command] of loaded.commands) found.push({ ...completedBy(`${path} ${name}`, command), words: [] })
   }
   return found
 }
 
-const completedBy = ({ summary, usage, options }: Command, path: string) => ({
-  summary,
-  options,
-  takesSession: /^[a-z]+(?: \[?[a-z]+\]?)? \[?SESSION\b/.test(usage) || (path === "sessions" && / \[?ID\b/.test(usage)),
-})
+function completedBy(path: string, { options }: Command) {
+  const { summary, usage = "" } = wordsAbout(path)
+  const named = path.startsWith("sessions ") ? / \[?ID\b/ : /^[a-z]+(?: \[?[a-z]+\]?)? \[?SESSION\b/
+  return { path, summary, options, takesSession: named.test(usage) }
+}
 
 /** What a shell runs for the names of the newest sessions. */
 const sessionNames = `{ echo @last; holdfast sessions list --json 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d'"' -f4; }`

@@ -1,8 +1,9 @@
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { asTyped, type MainCommand, unusable } from "./command.ts"
+import { asTyped, type Command, unusable } from "./command.ts"
 import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
+import { clientLines } from "./wrap-clients.ts"
 
 const usualColumns = 80
 
@@ -27,21 +28,16 @@ export const showDemo: ShowDemo = async ({ url, store, version, world, signal, o
   const { stdout, dateMs: now } = world
   const { write, hasColour: colour, columns = usualColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
-  await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
+  await playDemo({ clients: clientLines(url), store, version, now, write, colour, columns, pace, signal, onFault })
   await write(`\nLook at its session and its compactions in a browser: ${asTyped("holdfast open", world.env)}\n`)
 }
 
 /** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
-export const demoCommand: MainCommand = {
-  usage: "demo [--fast] [--json]",
+export const demoCommand: Command = {
   options: {
     fast: { help: "do not wait for anyone who reads along" },
     json: { help: "only what was seen, as one JSON object on stdout" },
   },
-  notes: `It takes half a minute, needs no key and reaches nothing outside this machine. The model is a script; the gateway is
-the real one. Its session is kept in memory, and is gone at the end.
-
-  holdfast demo`,
   run: async (args, { stdout, stderr, dateMs: now, env }) => {
     const json = args.isOn("json")
     const { signal, release } = stopSignal()

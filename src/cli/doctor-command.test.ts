@@ -255,7 +255,7 @@ test("a missing package fails only where the configuration needs it", () => {
 })
 
 test("help says how to write it, in lines that fit a terminal", () => {
-  const help = commandHelp({ ...doctorCommand, summary: "" })
+  const help = commandHelp("doctor", doctorCommand)
   expect(help).toContain("--offline")
   expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(120)
 })

@@ -13,11 +13,10 @@ import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { movingWords, openIfThere, placeWords, usualDirectory } from "./ask-store.ts"
-import { asTyped, commandFailure, failureOf, type MainCommand, type Options } from "./command.ts"
+import { asTyped, type Command, commandFailure, failureOf, type Options } from "./command.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { askEnforced, enforcedCounts } from "./running-gateway.ts"
-import { clientLines } from "./serve-log-entries.ts"
 import {
   configuredPlace,
   readSettingsOrFaults,
@@ -28,6 +27,7 @@ import {
 import { localUrl } from "./status-command.ts"
 import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
+import { clientLine, clientNames } from "./wrap-clients.ts"
 
 /** The result of one check. */
 export type Check = {
@@ -184,27 +184,22 @@ export function checkClock(nowMs: number, newestMs: number | undefined): Check {
 async function checkClients(env: World["env"], url: string): Promise<readonly Check[]> {
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => folder !== "")
   const found: Check[] = []
-  for (const { program, line } of clientLines(url)) {
-    if (await isOnPath(program, folders)) found.push(ok(`client ${program}`, line))
+  for (const program of clientNames) {
+    if (await isOnPath(program, folders)) found.push(ok(`client ${program}`, clientLine(program, url)))
   }
   if (found.length > 0) return found
   const next = "Any client or SDK whose base URL can be set works; holdfast serve prints how."
-  return [warn("clients", "none of claude, codex, gemini, opencode and pi is on the PATH", next)]
+  return [warn("clients", `none of ${clientNames.join(", ")} is on the PATH`, next)]
 }
 
 const endings = process.platform === "win32" ? [".cmd", ".exe", ".ps1"] : [""]
 
 async function isOnPath(program: string, folders: readonly string[]): Promise<boolean> {
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const isThere = await access(join(folder, `${program}${ending}`), constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-      if (isThere) return true
-    }
-  }
-  return false
+  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${program}${ending}`)))
+  return await Promise.any(files.map((file) => access(file, constants.X_OK))).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** What was found of a store, and when a session in it last changed. */
@@ -354,14 +349,8 @@ const options: Options = {
 }
 
 /** Look at everything that a gateway needs, and say what is wrong. */
-export const doctorCommand: MainCommand = {
-  usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
+export const doctorCommand: Command = {
   options,
-  notes: `It takes the options of holdfast serve, and looks at what that would use. It leaves nothing behind and sends no key.
-The exit code is 1 if anything fails, and 0 where there are warnings alone.
-
-  holdfast doctor
-  holdfast doctor --config deploy/holdfast.config.yaml --offline`,
   run: async (args, world) => {
     const settings = await readSettingsOrFaults(args, world.env)
     const checks =

@@ -6,20 +6,14 @@ import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
 import { dataOption, dataPlace, openPlace, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
-import { type Command, type MainGroup, misuse } from "./command.ts"
+import { type Command, type CommandGroup, misuse } from "./command.ts"
 import { unwritable, writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { usualKey } from "./sign-and-submit.ts"
 import { sentenceOf, table } from "./terminal/output.ts"
 
 const keysList: Command = {
-  summary: "The keys of the policy directory, and what each is good for",
-  usage: "keys list [--json]",
   options: operatorOptions,
-  notes: `trusted: its commands are obeyed. retired: what it said stands, and it says nothing more. revoked: nothing that it
-said stands. Move its file between keys, keys/retired and keys/revoked to change that.
-
-  holdfast keys list`,
   run: async (args, world) => {
     const directory = policyDirectory(args, world.env)
     const ring = makeKeyRing((await readDirectory(directory)).keys)
@@ -38,14 +32,8 @@ said stands. Move its file between keys, keys/retired and keys/revoked to change
 const columns = ["KEY", "STATE", "FILE"] as const
 
 const keysTrust: Command = {
-  summary: "Copy a public key into the policy directory: commands signed with it are obeyed from then on",
-  usage: "keys trust FILE.pub [--json]",
   options: operatorOptions,
   maxPositionals: 1,
-  notes: `The folder is made if it is not there. A program that is running takes it up by itself. Compare the fingerprint with
-the one that its owner sees.
-
-  holdfast keys trust operator.pub`,
   run: async (args, world) => {
     const [path] = args.positionals
     if (path === undefined) return misuse("It was not said which key.", "Name the file of a public key: operator.pub")
@@ -74,16 +62,8 @@ async function copyKey(target: string, text: string): Promise<void> {
 const publicFile = (path: string): string => `${path.replace(/\.(?:key|pem)$/, "")}.pub`
 
 const keysNew: Command = {
-  summary: "Make a pair of keys: FILE for its owner alone, and FILE.pub to be trusted",
-  usage: "keys new [FILE] [--json]",
   options: { json: { help: "one JSON object on stdout, and nothing else" } },
   maxPositionals: 1,
-  notes: `FILE is operator.key in your configuration folder unless given, where commands that sign look for it; of NAME.key the
-public half is NAME.pub. A file that is there is never written over. The private key has no passphrase: keep the file
-where nobody else can read it, and out of the folders in which agents work.
-
-  holdfast keys new
-  holdfast keys new /media/stick/operator.key`,
   run: async (args, world) => {
     const path = args.positionals[0] ?? usualKey(world.env)
     if (args.positionals[0] === undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -116,21 +96,11 @@ async function writePair(path: string): Promise<string> {
 }
 
 const keysStore: Command = {
-  summary: "Give an encrypted store another key",
-  usage: "keys store --new-key-file FILE [--json]",
   options: {
     ...dataOption,
     "new-key-file": { value: "FILE", help: "the file that has the new key: 32 bytes in hexadecimal or base64" },
     json: { help: "one JSON object on stdout, and nothing else" },
   },
-  notes: `The key until now is taken from HOLDFAST_STORE_KEY, HOLDFAST_STORE_KEY_FILE or HOLDFAST_STORE_KEY_COMMAND, as by
-every command. It takes a moment, however large the store is: the key that encrypts the texts stays, and is encrypted
-with the new key in place of the old one. If it is interrupted, one of the two keys opens the store; do it again.
-Gateways that are running go on; give them the new key before they are started again. If the old key and a copy of
-the store fell into other hands, export the sessions and import them into a new store.
-
-  openssl rand -hex 32 > new.key
-  holdfast keys store --new-key-file new.key`,
   run: async (args, world) => {
     const file = args.valueOf("new-key-file")
     if (file === undefined) return misuse("It was not said which key.", "Name its file with --new-key-file.")
@@ -147,13 +117,7 @@ the store fell into other hands, export the sessions and import them into a new 
   },
 }
 
-export const keysCommand: MainGroup = {
-  notes: `A command is obeyed if the public half of its key lies in the folder keys of the policy directory. The private half
-stays with whoever commands: not in the policy directory, and not where an agent can read it.
-
-  holdfast keys new ~/operator.key
-  holdfast keys trust ~/operator.pub
-  holdfast pin "Never delete backups." --key ~/operator.key`,
+export const keysCommand: CommandGroup = {
   commands: new Map([
     ["new", keysNew],
     ["list", keysList],

@@ -80,7 +80,7 @@ test("open to others without a token: refused, and the source is closed again", 
 
 test("help says how to write it, in lines that fit a terminal", () => {
   const deps = { openSource: () => Promise.reject(new Error("not asked for")), version: async () => "" }
-  const help = commandHelp({ ...createMcpCommand(deps), summary: "" })
+  const help = commandHelp("mcp", createMcpCommand(deps))
   for (const word of ["--session ID", "--http", "--token-env NAME", "recall", "127.0.0.1"]) expect(help).toContain(word)
   expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(120)
 })

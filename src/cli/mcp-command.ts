@@ -5,7 +5,7 @@ import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
 import { dataOption, dataPlace, missingCode, openPlace } from "./ask-store.ts"
-import { type Arguments, failCommand, failureIn, type MainCommand, misuse, type Options } from "./command.ts"
+import { type Arguments, type Command, failCommand, failureIn, misuse, type Options } from "./command.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import { readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
@@ -32,32 +32,14 @@ const options: Options = {
   "allow-origin": { value: "URL", help: "web page that may call the server", repeats: true },
 }
 
-const notes = `An agent that is connected to this server can get back what was compacted away: the tools are recall,
-search_memory and list_pins, and the traces of compactions are resources. It only reads, and it sees the one
-session or agent that was named here and no other. With --agent, recall takes a handle of any of the agent's
-newest sessions as it was printed, or behind the name of its session: NAME/hf-…
-
-Over stdio the client starts it, and it ends with its input; in a client's settings:
-
-  { "command": "holdfast", "args": ["mcp", "--session", "ID"] }
-
-Over HTTP it answers at http://127.0.0.1:${usualPort}/mcp. If other machines can reach it, it requires a token, which
-is given in an environment variable so that no list of processes shows it:
-
-  holdfast mcp --session ID
-  holdfast mcp --agent NAME --http 4200
-  holdfast mcp --agent NAME --http --host 0.0.0.0 --token-env MCP_TOKEN --allow-host box.example`
-
 /** Show a session or an agent's memory to MCP clients. */
-export const createMcpCommand = (deps: McpDeps): MainCommand => ({
-  usage: "mcp (--session ID | --agent NAME [--tenant ID]) [--data PLACE] [--http [PORT]] [OPTIONS]",
+export const createMcpCommand = (deps: McpDeps): Command => ({
   options,
   maxPositionals: 1,
-  notes,
   run: (args, world) => serve(args, world, deps),
 })
 
-export const mcpCommand: MainCommand = createMcpCommand({ openSource: openMcpSource, version: readVersion })
+export const mcpCommand: Command = createMcpCommand({ openSource: openMcpSource, version: readVersion })
 
 async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0> {
   const scope = scopeOf(args)

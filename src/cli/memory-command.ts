@@ -7,7 +7,7 @@ import {
   type Arguments,
   type Command,
   type CommandAnswer,
-  type MainGroup,
+  type CommandGroup,
   misuse,
   type Options,
   readCount,
@@ -64,12 +64,7 @@ const listed = (names: readonly string[]): string =>
 const columns = ["DAY", "LINES"] as const
 
 const memoryDays: Command = {
-  summary: "The days on which an agent wrote something down, and how much",
-  usage: "memory days [--agent NAME] [--json]",
   options: memoryOptions,
-  notes: `The newest first; days are those of UTC.
-
-  holdfast memory days --agent harbour`,
   run: (args, world) =>
     askMemory(args, world, async (memory, agent) => {
       const days = await memory.days()
@@ -83,13 +78,8 @@ const memoryDays: Command = {
 }
 
 const memoryDay: Command = {
-  summary: "All that was written down on one day, as Markdown",
-  usage: "memory day 2026-11-15 [--agent NAME] [--json]",
   options: memoryOptions,
   maxPositionals: 1,
-  notes: `The day is one of UTC. Lines that came from a tool, a document or the web are marked as unverified.
-
-  holdfast memory day 2026-11-15`,
   run: async (args, world) => {
     const [day] = args.positionals
     if (day === undefined) return misuse("It was not said which day.", "Write it as 2026-11-15.")
@@ -110,8 +100,6 @@ const maxWords = 100
 const usualHits = 20
 
 const memorySearch: Command = {
-  summary: "Search what an agent wrote down",
-  usage: "memory search WORDS… [OPTIONS]",
   options: {
     kind: { value: "KIND", help: "only lines of this kind: decision, fact, command, error, path, task, …" },
     from: { value: "DAY", help: "not before this day, such as 2026-11-15 (UTC)" },
@@ -122,10 +110,6 @@ const memorySearch: Command = {
     ...memoryOptions,
   },
   maxPositionals: maxWords,
-  notes: `All words must occur, in any order; those in double quotes in a row. Without words the newest lines come first.
-
-  holdfast memory search ferry length
-  holdfast memory search '"tide table"' --kind fact --from 2026-11-01`,
   run: async (args, world) => {
     const search = readSearch(args)
     return askMemory(args, world, async (memory, agent) => {
@@ -169,9 +153,7 @@ function hitLines({ row }: MemoryHit, { width, bold, dim }: Paper): readonly str
 }
 
 /** What is asked of an agent's durable memory. */
-export const memoryCommand: MainGroup = {
-  notes: `The store is holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another place: a
-folder, a file, or a postgres:// address.`,
+export const memoryCommand: CommandGroup = {
   commands: new Map([
     ["search", memorySearch],
     ["days", memoryDays],

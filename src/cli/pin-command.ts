@@ -2,7 +2,7 @@ import { readMoment } from "../guard/operator/rule-file.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
-import { type MainCommand, misuse, readSpan } from "./command.ts"
+import { type Command, misuse, readSpan } from "./command.ts"
 import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 import { moment, sentenceOf } from "./terminal/output.ts"
@@ -17,8 +17,7 @@ function readExpiry(text: string | undefined, nowMs: number): number | undefined
   refuseOption("--expires", expected, JSON.stringify(text.slice(0, 40)))
 }
 
-export const pinCommand: MainCommand = {
-  usage: 'pin "TEXT" --key FILE [--agent NAME] [--session ID] [--expires 7d] [--print] [--json]',
+export const pinCommand: Command = {
   options: {
     agent: { value: "NAME", help: "only for this agent; for all unless given" },
     session: { value: "ID", help: "only for this session, by its ID or the name its client gave it" },
@@ -26,13 +25,6 @@ export const pinCommand: MainCommand = {
     ...signingOptions,
   },
   maxPositionals: 1,
-  notes: `The rule stands verbatim in every request, until it expires or holdfast unpin takes it back. The answer says
-its ID. Rules that are to last are better put into a file of the policy directory. In a gateway the agent is what
-the client says in the header x-holdfast-agent; a rule for a session holds in its side calls and subagents too.
-
-  holdfast pin "Never send mail outside example.com." --key operator.key
-  holdfast pin "Do not deploy." --agent builder --expires 2d --key operator.key
-  holdfast pin "Do not deploy." --key operator.key --audience harbour --print | ssh box holdfast policy submit -`,
   run: async (args, world) => {
     const [text = ""] = args.positionals
     if (text.trim() === "") return misuse("There is no rule to pin.", 'Write it in quotes: holdfast pin "Never …"')
@@ -48,14 +40,9 @@ the client says in the header x-holdfast-agent; a rule for a session holds in it
   },
 }
 
-export const unpinCommand: MainCommand = {
-  usage: "unpin ID --key FILE [--print] [--json]",
+export const unpinCommand: Command = {
   options: signingOptions,
   maxPositionals: 1,
-  notes: `Any trusted key may take back what any other gave. A rule of a file is taken back by changing the file.
-
-  holdfast policy
-  holdfast unpin c12 --key operator.key`,
   run: async (args, world) => {
     const [rule = ""] = args.positionals
     if (rule.trim() === "") return misuse("It was not said which rule.", "Write its ID; holdfast policy lists them.")

@@ -7,7 +7,7 @@ import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
 import { askOperator, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
-import { type Command, type MainGroup, misuse, readCount, unusable } from "./command.ts"
+import { type Command, type CommandGroup, misuse, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
@@ -15,13 +15,8 @@ import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign
 import { clip, count, moment, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
 
 const policyRemove: Command = {
-  summary: "Take away a policy that was added by command, signed",
-  usage: "policy remove NAME --key FILE [--print] [--json]",
   options: signingOptions,
   maxPositionals: 1,
-  notes: `A policy of a file is taken away by changing the file.
-
-  holdfast policy remove spending --key operator.key`,
   run: async (args, world) => {
     const [name = ""] = args.positionals
     if (name === "") return misuse("It was not said which policy.", "Write its name; holdfast policy lists them.")
@@ -30,13 +25,8 @@ const policyRemove: Command = {
 }
 
 const policySubmit: Command = {
-  summary: "Send a command that was signed elsewhere with --print",
-  usage: "policy submit FILE|- [--json]",
   options: operatorOptions,
   maxPositionals: 1,
-  notes: `It is good for a day, and counts once, wherever it is sent.
-
-  holdfast policy submit command.txt`,
   run: async (args, world) => {
     const input = await readInput(args.positionals[0], world, "a command that --print printed")
     const submission: Submission = {
@@ -48,13 +38,8 @@ const policySubmit: Command = {
 }
 
 const policyAdd: Command = {
-  summary: "Add a policy by command, or replace one of the same name, signed",
-  usage: "policy add NAME FILE|- --key FILE [--print] [--json]",
   options: signingOptions,
   maxPositionals: 2,
-  notes: `The file has policies in Cedar, or one use of a template as JSON: {"template":"spend-limit","amount":100}.
-
-  holdfast policy add spending spend.json --key operator.key`,
   run: async (args, world) => {
     const [name = "", path] = args.positionals
     if (name === "") return misuse("It was not said how to call the policy.", "Write: holdfast policy add NAME FILE")
@@ -83,14 +68,7 @@ const policyAdd: Command = {
 }
 
 const policyShow: Command = {
-  summary: "What stands: rules with their ids and sources, policies, and for whom to sign",
-  usage: "policy [show] [--json]",
   options: operatorOptions,
-  notes: `Of the files as they are now, and of the commands in the store; and what each gateway that runs on the store
-enforces of it, as it says itself. Nothing is written.
-
-  holdfast policy
-  holdfast policy --policy /etc/holdfast/policy --json`,
   run: (args, world) =>
     askOperator(args, world, async ({ store, directory, place }) => {
       const enforced = await askEnforced(place)
@@ -168,15 +146,8 @@ function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly st
 const policyColumns = ["ID", "FROM", "SAYS", "RULE"] as const
 
 const policyCheck: Command = {
-  summary: "Read a policy directory as a start would, and say what is wrong with which file and line",
-  usage: "policy check [DIR] [--json]",
   options: operatorOptions,
   maxPositionals: 1,
-  notes: `The exit code is 1 if anything is wrong. It says which rules were read: each list item and each paragraph of a .md
-or .txt file is one, headings are none, and a list behind a line that ends in a colon belongs to that line.
-
-  holdfast policy check
-  holdfast policy check deploy/policy`,
   run: async (args, world) => {
     const [named] = args.positionals
     const directory = named === undefined ? policyDirectory(args, world.env) : resolve(named)
@@ -192,17 +163,10 @@ or .txt file is one, headings are none, and a list behind a line that ends in a 
 }
 
 const policyVerify: Command = {
-  summary: "Check the whole audit log: that no line was changed, lost or put in, and every signature",
-  usage: "policy verify [--head N:HASH] [--json]",
   options: {
     head: { value: "N:HASH", help: "a head that was printed before; the log must still have that line" },
     ...operatorOptions,
   },
-  notes: `The exit code is 1 if anything is damaged. A log whose end was cut off hangs together all the same: keep the head
-that is printed somewhere else, and give it the next time.
-
-  holdfast policy verify
-  holdfast policy verify --head 12:9f86d081884c7d65…`,
   run: async (args, world) => {
     const known = readHead(args.valueOf("head"))
     return askOperator(args, world, async ({ store, directory }) => {
@@ -232,14 +196,7 @@ const usualLimit = 50
 const maxLimit = 100_000
 
 const policyLog: Command = {
-  summary: "The audit log: every command accepted or refused, and every change of the policy directory",
-  usage: "policy log [--limit N] [--json]",
   options: { limit: { value: "N", help: `the last so many lines; ${usualLimit} unless given` }, ...operatorOptions },
-  notes: `Every line is checked as it is read, signatures included. Of a flood of refused commands some have lines; the
-others are counted in them. Times are in UTC.
-
-  holdfast policy log
-  holdfast policy log --limit 1000 --json`,
   run: async (args, world) => {
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
     return askOperator(args, world, async ({ store, directory }) => {
@@ -293,20 +250,7 @@ function commandWords(command: OperatorCommand): string {
 }
 
 /** What the operator wants, whatever is said in a conversation. */
-export const policyCommand: MainGroup = {
-  notes: `holdfast policy alone shows what stands.
-
-The policy directory is the folder policy of your configuration folder (~/.config/holdfast), or beside a store that
---data names, unless --policy or HOLDFAST_POLICY names another. Keep it where the agent cannot write. In it:
-
-  *.md *.txt         rules, one for each list item or paragraph; between two lines --- at the very beginning a file
-                     may say agent: NAME, session: ID and expires: 2027-01-31
-  *.cedar            policies of the guard
-  *.json             a use of a template, or a list of them
-  keys/*.pub         keys whose commands are obeyed; in keys/retired what they said stands and they say nothing more,
-                     in keys/revoked nothing that they said stands
-
-Files and folders that others than their owner may write are refused.`,
+export const policyCommand: CommandGroup = {
   usual: "show",
   commands: new Map([
     ["show", policyShow],

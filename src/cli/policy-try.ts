@@ -7,7 +7,7 @@ import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { readPolicyFile } from "../guard/operator/rule-file.ts"
 import type { TemplateUse } from "../guard/policy/templates.ts"
 import type { Message } from "../message/message.ts"
-import type { ExplainedRule } from "../session/rule-guard.ts"
+import type { ExplainedRule } from "../session/rules/rule-guard.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, findSession, openSession, sessionsNamed, storeOptions } from "./ask-store.ts"
 import { type Arguments, type Command, type CommandAnswer, misuse, readCount, unusable } from "./command.ts"
@@ -25,8 +25,6 @@ const maxListed = 30
 const pageEntries = 500
 
 export const policyTry: Command = {
-  summary: "Judge the calls of stored sessions by policies on trial, and say what they would have stopped",
-  usage: "policy try FILE|FOLDER [--sessions ID,ID…] [--days N] [--json]",
   options: {
     sessions: {
       value: "ID,ID…",
@@ -39,13 +37,6 @@ export const policyTry: Command = {
     ...storeOptions,
   },
   maxPositionals: 1,
-  notes: `FILE has policies in Cedar (.cedar), or uses of templates and tool contracts as JSON; FOLDER is a policy directory.
-Nothing is changed, and nothing is called. Policies with mode observe count as if they were in force. Sums count for
-each session from its beginning.
-
-  holdfast policy try spend.json
-  holdfast policy try new-policy/ --days 30 --json
-  holdfast policy try mail.cedar --sessions 4f1c,@last`,
   run: async (args, world) => {
     const [path] = args.positionals
     if (path === undefined)
@@ -193,20 +184,11 @@ type Suggestion =
   | { readonly rule: string; readonly why: string; readonly from: string }
 
 export const policySuggest: Command = {
-  summary:
-    "Write the policies that the rules of sessions mean into a file, to be read and put in force by the operator",
-  usage: "policy suggest [SESSION] [--out FILE] [--json]",
   options: {
     out: { value: "FILE", help: "write them there, as a .json file of a policy directory; to stdout unless given" },
     ...storeOptions,
   },
   maxPositionals: 1,
-  notes: `Every rule in force that the guard can judge, with the sentence that it came from, its session and how sure that is;
-and which rules are no policy, and why. Nothing is put in force: read the file, take out what is not meant, and move it
-into the policy directory, or sign its policies one by one with holdfast policy add.
-
-  holdfast policy suggest
-  holdfast policy suggest @last --out suggested.json`,
   run: (args, world) =>
     askStore(args, world, async ({ store }) => {
       const rows = await sessionsNamed(store, args.positionals[0], { limit: maxSessions })

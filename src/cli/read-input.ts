@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs"
-import { stat } from "node:fs/promises"
+import { open, stat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { codeOrThrow, HoldfastError } from "../message/errors.ts"
 import { type Format, type Wire, wireText } from "../message/message.ts"
@@ -36,6 +36,18 @@ export async function readInput(
     return await readAll(path, createReadStream(path), wanted)
   } catch (error) {
     return unreadable(path, codeOrThrow(error))
+  }
+}
+
+/** A short file of somebody's own, and whether others than its owner may read it; of one that is longer than it may be, nothing is read. */
+export async function readOwnFile(path: string, maxBytes: number) {
+  const file = await open(path, "r")
+  try {
+    const { mode, size } = await file.stat()
+    const text = size > maxBytes ? undefined : await file.readFile("utf8")
+    return { text, isPrivate: process.platform === "win32" || (mode & 0o077) === 0 }
+  } finally {
+    await file.close()
   }
 }
 

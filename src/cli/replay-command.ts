@@ -1,15 +1,7 @@
 import { present } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
-import {
-  type Arguments,
-  type CommandAnswer,
-  failureIn,
-  type MainCommand,
-  misuse,
-  readCount,
-  unusable,
-} from "./command.ts"
+import { type Arguments, type Command, type CommandAnswer, failureIn, misuse, readCount, unusable } from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
 import { save } from "./deliver.ts"
 import { replayPage } from "./replay/page.ts"
@@ -48,8 +40,7 @@ const usualLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
-export const replayCommand: MainCommand = {
-  usage: "replay FILE|FOLDER… | --mine [--window N] [--model NAME] [--strategy NAME] [--html FILE] [--json]",
+export const replayCommand: Command = {
   options: {
     mine: { help: "the newest sessions in the folders of Claude Code, Codex and pi" },
     window: { value: "TOKENS", help: "the window to replay in; the model's own unless given" },
@@ -61,14 +52,6 @@ export const replayCommand: MainCommand = {
     json: { help: "one JSON object on stdout, and nothing else" },
   },
   maxPositionals: maxPlaces,
-  notes: `Reads sessions of Claude Code, Codex and pi, request bodies, lists of messages and JSONL traces, packed with gzip or not.
-Each conversation goes turn by turn through a session in memory, beside the same history whole and truncated. It needs
-no key, calls no model and sends nothing anywhere. Costs are estimates by the model table's prices and a simulated
-prompt cache.
-
-  holdfast replay --mine
-  holdfast replay session.jsonl --window 60000 --html report.html
-  holdfast replay traces/ --model claude-sonnet-4-5 --json`,
   run: replay,
 }
 

@@ -1,23 +1,23 @@
 import { pinScopes } from "../rules/pin.ts"
 import { rulesNamed } from "../rules/read-withdrawals.ts"
-import type { ExplainedRule } from "../session/rule-guard.ts"
+import type { ExplainedRule } from "../session/rules/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
 import { askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandAnswer, commandFailure, type MainGroup, misuse } from "./command.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandAnswer,
+  type CommandGroup,
+  commandFailure,
+  misuse,
+} from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
 const rulesList: Command = {
-  summary: "The rules of a session, with who said each and what it is for the guard",
-  usage: "rules [SESSION] [--all] [--json]",
   options: { all: { help: "also those that were superseded, taken back or ran out" }, ...storeOptions },
   maxPositionals: 1,
-  notes: `Without SESSION it is the conversation that was written to last. POLICY is the family of the policy that the guard
-makes of the rule; holdfast rules why says why there is none.
-
-  holdfast rules
-  holdfast rules 4f1c --all`,
   run: (args, world) =>
     askStore(args, world, async ({ store }) => {
       const row = await findSession(store, args.positionals[0] ?? "@last")
@@ -49,13 +49,8 @@ function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly strin
 }
 
 const rulesWhy: Command = {
-  summary: "Why a rule was found, and what it is for the guard",
-  usage: "rules why [SESSION] ID|WORDS [--json]",
   options: storeOptions,
   maxPositionals: 2,
-  notes: `A rule is named by its ID or by words of it that no other has.
-
-  holdfast rules why @last "the metric rule"`,
   run: (args, world) =>
     askRule(args, world, async (session, name) => {
       const rules = await session.rules({ all: true })
@@ -92,17 +87,11 @@ const notOneRule = (name: string, fitting: number) =>
   )
 
 const rulesAdd: Command = {
-  summary: "Pin a rule in a session, for all of its agent, or for all sessions",
-  usage: 'rules add [SESSION] "TEXT" [--scope session|agent|project] [--json]',
   options: {
     scope: { value: "SCOPE", help: "for whom it holds; the session unless given", oneOf: pinScopes },
     ...storeOptions,
   },
   maxPositionals: 2,
-  notes: `It stands verbatim in every request from the next one on. A rule that no conversation can take back is laid down by
-the operator: holdfast pin.
-
-  holdfast rules add @last "Answer in English." --scope agent`,
   run: (args, world) =>
     askRule(args, world, async (session, text) => {
       const scope = pinScopes.find((one) => one === args.valueOf("scope")) ?? "session"
@@ -112,15 +101,8 @@ the operator: holdfast pin.
 }
 
 const rulesRemove: Command = {
-  summary: "Take back a rule of a session",
-  usage: "rules remove [SESSION] ID|WORDS [--json]",
   options: storeOptions,
   maxPositionals: 2,
-  notes: `It is no longer repeated and binds no call; the log keeps that it was said. Rules of the operator are taken back with
-holdfast unpin or by changing the file.
-
-  holdfast rules remove @last e12
-  holdfast rules remove @last "metric units"`,
   run: (args, world) =>
     askRule(args, world, async (session, name) => {
       const { id, text } = await session.unpin(name)
@@ -156,14 +138,8 @@ async function isSessionName(store: Store, name: string): Promise<boolean> {
 }
 
 const rulesDemote: Command = {
-  summary: "Keep a rule in mind without giving it force",
-  usage: "rules demote [SESSION] ID|WORDS [--json]",
   options: storeOptions,
   maxPositionals: 2,
-  notes: `It is carried as something remembered, where there is room: it gives way to any other rule, and the guard does not
-go by it. For what was taken for a rule and is none.
-
-  holdfast rules demote @last "no tabs"`,
   run: (args, world) =>
     askRule(args, world, async (session, name) => {
       const { id, text } = await session.demote(name)
@@ -171,9 +147,7 @@ go by it. For what was taken for a rule and is none.
     }),
 }
 
-export const rulesCommand: MainGroup = {
-  notes: `holdfast rules SESSION lists them; SESSION is an ID, its beginning, or @last, which is also meant where none is given.
-In a conversation the user does the same with /pin and /unpin at the head of a message, by words of the rule.`,
+export const rulesCommand: CommandGroup = {
   usual: "list",
   usualTakesWords: true,
   commands: new Map([

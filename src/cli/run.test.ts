@@ -7,10 +7,14 @@ import { type Format, formats } from "../message/message.ts"
 import { type FileKind, fileKinds } from "../transcript/conversation.ts"
 import { exportTranscript } from "../transcript/export.ts"
 import { importTranscript } from "../transcript/import.ts"
+import { isGroup } from "./command.ts"
+import words from "./commands.json" with { type: "json" }
+import { usualPort } from "./config/resolve-config.ts"
 import { maxInputBytes } from "./read-input.ts"
-import { fitHelp, run } from "./run.ts"
+import { commands, fitHelp, run } from "./run.ts"
 import type { Sink } from "./terminal/output.ts"
 import type { World } from "./world.ts"
+import { clientNames } from "./wrap-clients.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-cli-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -110,6 +114,17 @@ describe("what cannot be meant", () => {
     expect(exit).toBe(2)
     expect(stderr).toContain("nothing to read")
   })
+})
+
+test("every command has words of its own, and no words are left over", async () => {
+  const paths: string[] = []
+  for (const [name, load] of commands) {
+    const loaded = await load()
+    paths.push(name, ...(isGroup(loaded) ? [...loaded.commands.keys()].map((inner) => `${name} ${inner}`) : []))
+  }
+  expect(Object.keys(words).toSorted()).toEqual(paths.toSorted())
+  expect(words.wrap.notes[0]).toContain(`CLIENT is ${clientNames.join(", ")}, or any`)
+  expect(words.serve.notes.join()).toContain(`:${usualPort} claude`)
 })
 
 test("help and version are there, for the program and for a command", async () => {

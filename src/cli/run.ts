@@ -5,20 +5,18 @@ import {
   type Command,
   type CommandGroup,
   type CommandName,
+  type Commands,
   commandFailure,
-  commandSummaries,
   failCommand,
   failureIn,
   isGroup,
-  type Listed,
-  type MainCommand,
-  type MainGroup,
   misuse,
   type Options,
   partedFromProgram,
   readArguments,
   tellAnswer,
   tellFailure,
+  wordsAbout,
 } from "./command.ts"
 import { type Sink, wrap } from "./terminal/output.ts"
 import { readVersion, type World } from "./world.ts"
@@ -39,7 +37,7 @@ export async function run(argv: readonly string[], world: World): Promise<number
 async function dispatch([first, ...rest]: readonly string[], world: World): Promise<number> {
   const { stdout, stderr } = world
   if (first === undefined) {
-    await writeHelp(stderr, programHelp(commands), world.env)
+    await writeHelp(stderr, programHelp(), world.env)
     return misuse("No command was given.", `Start with: holdfast ${[...commands.keys()].join(" | ")}`)
   }
   if (isHelp(first) || first === "help") {
@@ -50,9 +48,9 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
     await stdout.write(`holdfast ${await readVersion()}\n`)
     return 0
   }
-  const found = await commands.get(first)?.load()
+  const found = await commands.get(first)?.()
   if (found !== undefined)
-    return isGroup(found) ? await choose(first, found, rest, world) : await perform(found, rest, world)
+    return isGroup(found) ? await choose(first, found, rest, world) : await perform(first, found, rest, world)
   const known = [...commands.keys(), "--help", "--version"]
   const what = first.startsWith("-") ? "option" : "command"
   const within = await placesOf(first)
@@ -66,7 +64,7 @@ const mostNamed = 4
 async function placesOf(word: string): Promise<readonly string[]> {
   const [option] = word.replace(/^--?/, "").split("=")
   const found: string[] = []
-  for (const [name, { load }] of commands) {
+  for (const [name, load] of commands) {
     const entry = await load()
     const all = isGroup(entry) ? [...entry.commands] : [["", entry] as const]
     for (const [inner, command] of all) {
@@ -85,11 +83,11 @@ const eitherOf = (lines: readonly string[]): string =>
     .replace(/, (?=[^,]*$)/, " or ")
 
 async function helpFor([name = "", inner = ""]: readonly string[]): Promise<string> {
-  const asked = await commands.get(name)?.load()
-  if (asked === undefined) return programHelp(commands)
-  if (!isGroup(asked)) return commandHelp(asked)
+  const asked = await commands.get(name)?.()
+  if (asked === undefined) return programHelp()
+  if (!isGroup(asked)) return commandHelp(name, asked)
   const command = asked.commands.get(inner)
-  return command === undefined ? groupHelp(name, asked) : commandHelp(command)
+  return command === undefined ? groupHelp(name, asked) : commandHelp(`${name} ${inner}`, command)
 }
 
 async function choose(name: string, group: CommandGroup, argv: readonly string[], world: World): Promise<number> {
@@ -99,27 +97,27 @@ async function choose(name: string, group: CommandGroup, argv: readonly string[]
     return 0
   }
   const known = [...group.commands.keys()]
-  const usual = first === undefined || first.startsWith("-") ? group.commands.get(group.usual ?? "") : undefined
-  if (usual !== undefined) return await perform(usual, argv, world)
+  const usual = group.commands.get(group.usual ?? "")
+  const performUsual = (command: Command): Promise<number> => perform(`${name} ${group.usual}`, command, argv, world)
+  if (usual !== undefined && (first === undefined || first.startsWith("-"))) return await performUsual(usual)
   if (first === undefined) {
     await writeHelp(world.stderr, groupHelp(name, group), world.env)
     return misuse(`It was not said what to do with ${name}.`, `Start with: holdfast ${name} ${known.join(" | ")}`)
   }
   const command = group.commands.get(first)
-  if (command !== undefined) return await perform(command, rest, world)
-  const taking = group.usualTakesWords === true ? group.commands.get(group.usual ?? "") : undefined
-  if (taking !== undefined) return await perform(taking, argv, world)
+  if (command !== undefined) return await perform(`${name} ${first}`, command, rest, world)
+  if (usual !== undefined && group.usualTakesWords === true) return await performUsual(usual)
   return misuse(
     `There is no command ${name} ${first.slice(0, 60)}.`,
     suggest(first, known, `holdfast ${name} --help lists the commands.`),
   )
 }
 
-async function perform(command: Command, given: readonly string[], world: World): Promise<number> {
+async function perform(path: string, command: Command, given: readonly string[], world: World): Promise<number> {
   const argv = command.passesOn === true ? partedFromProgram(given, command.options) : given
   const end = argv.indexOf("--")
   if (argv.slice(0, end < 0 ? argv.length : end).some(isHelp)) {
-    await writeHelp(world.stdout, commandHelp(command), world.env)
+    await writeHelp(world.stdout, commandHelp(path, command), world.env)
     return 0
   }
   const args = await readKnown(argv, command)
@@ -171,39 +169,41 @@ const writeHelp = (
   env: World["env"],
 ): Promise<void> => write(fitHelp(asTyped(text, env), columns - 1))
 
-function programHelp(commands: ReadonlyMap<string, Listed>): string {
+function programHelp(): string {
   return `holdfast: the context layer for LLM agents. History may shrink, rules may not.
 
 Usage: holdfast COMMAND [OPTIONS]
 
 Commands
-${summaries(commands)}
+${summaries([...commands.keys()], "")}
 
 ${indent}holdfast COMMAND --help  what a command takes
 ${indent}holdfast --version       which version this is
 `
 }
 
-function groupHelp(name: string, { summary, notes, commands }: CommandGroup): string {
+function groupHelp(name: string, group: CommandGroup): string {
+  const { summary, notes } = wordsAbout(name)
   return `${summary}
 
 Usage: holdfast ${name} COMMAND [OPTIONS]
 
 Commands
-${summaries(commands)}
+${summaries([...group.commands.keys()], `${name} `)}
 
 ${indent}holdfast ${name} COMMAND --help  what a command takes
 
-${notes}
+${notes.join("\n")}
 `
 }
 
-function summaries(commands: ReadonlyMap<string, { readonly summary: string }>): string {
-  const width = Math.max(...[...commands.keys()].map(({ length }) => length))
-  return [...commands].map(([name, { summary }]) => `${indent}${name.padEnd(width)}  ${summary}`).join("\n")
+function summaries(names: readonly string[], group: string): string {
+  const width = Math.max(...names.map(({ length }) => length))
+  return names.map((name) => `${indent}${name.padEnd(width)}  ${wordsAbout(group + name).summary}`).join("\n")
 }
 
-export function commandHelp({ summary, usage, notes, options }: Command): string {
+export function commandHelp(path: string, { options }: Command): string {
+  const { summary, usage, notes } = wordsAbout(path)
   return `${summary}
 
 Usage: holdfast ${usage}
@@ -211,7 +211,7 @@ Usage: holdfast ${usage}
 Options
 ${optionLines(options).join("\n")}
 
-${notes}
+${notes.join("\n")}
 `
 }
 
@@ -226,7 +226,7 @@ function optionLines(options: Options): readonly string[] {
   )
 }
 
-const loaders: Readonly<Record<CommandName, () => Promise<MainCommand | MainGroup>>> = {
+const loaders: Readonly<Record<CommandName, () => Promise<Command | CommandGroup>>> = {
   wrap: async () => (await import("./wrap-command.ts")).wrapCommand,
   compact: async () => (await import("./compact-command.ts")).compactCommand,
   demo: async () => (await import("./demo-command.ts")).demoCommand,
@@ -256,12 +256,5 @@ const loaders: Readonly<Record<CommandName, () => Promise<MainCommand | MainGrou
   },
 }
 
-const summaryOf: Readonly<Record<string, string>> = commandSummaries
-
 /** Every command by name, loaded when it is used, so that none waits for the modules of another. */
-export const commands: ReadonlyMap<string, Listed> = new Map(
-  Object.entries(loaders).map(([name, load]) => {
-    const summary = summaryOf[name] ?? ""
-    return [name, { summary, load: async () => ({ ...(await load()), summary }) }]
-  }),
-)
+export const commands: Commands = new Map(Object.entries(loaders))

@@ -118,6 +118,18 @@ export async function askAdmin(
   }
 }
 
+/** The same as an object; nothing where the answer is none. */
+export async function readAdmin(
+  gateway: RunningGateway,
+  path: string,
+  method: "GET" | "POST" = "GET",
+): Promise<AdminFields | undefined> {
+  const told: unknown = await (await askAdmin(gateway, path, { method }))?.json()
+  return isObject(told) ? told : undefined
+}
+
+export type AdminFields = Readonly<Record<string, unknown>>
+
 /** A gateway on this machine answers at once, or not at all. */
 const askMs = 3000
 
@@ -136,8 +148,8 @@ export type Enforced = {
 /** Ask every gateway of a store what it enforces. */
 export async function askEnforced(place: string): Promise<readonly Enforced[]> {
   const asked = findGateways(place).map(async (gateway): Promise<Enforced> => {
-    const told: unknown = await (await askAdmin(gateway, "/admin/pins"))?.json()
-    if (!isObject(told)) return (await isRefused(gateway.url)) ? { gateway, isGone: true } : { gateway }
+    const told = await readAdmin(gateway, "/admin/pins")
+    if (told === undefined) return (await isRefused(gateway.url)) ? { gateway, isGone: true } : { gateway }
     const problem = isObject(told.problem) ? told.problem.sentence : undefined
     return {
       gateway,

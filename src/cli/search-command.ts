@@ -2,10 +2,10 @@ import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { seqOf } from "../session/log/entry.ts"
+import { type FoundText, type LogSearch, searchLogs } from "../session/log/search-logs.ts"
 import { type LineRange, linesIn, type Recalled } from "../session/recall.ts"
-import { type FoundText, type LogSearch, searchLogs } from "../session/search-logs.ts"
 import { type AskedSession, askSession, askStore, sessionsNamed, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type MainCommand, misuse, readCount } from "./command.ts"
+import { type Arguments, type Command, misuse, readCount } from "./command.ts"
 import { messageWords } from "./sessions-show.ts"
 import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
@@ -16,20 +16,13 @@ const usualFound = 10
 const mostFound = 200
 
 /** Find what was said, in any session. */
-export const searchCommand: MainCommand = {
-  usage: "search WORDS… [--session ID|@last] [--limit N] [--json]",
+export const searchCommand: Command = {
   options: {
     session: { value: "ID", help: "only in this session: its ID, its beginning or @last" },
     limit: { value: "N", help: `most messages; ${usualFound} unless given` },
     ...storeOptions,
   },
   maxPositionals: maxWords,
-  notes: `Messages with more and rarer of the words come first; what stands in double quotes must occur. holdfast recall prints
-one whole. What agents wrote down on purpose is searched by holdfast memory search.
-With --json: { "found": [{ session, entry, atMs, role, kind, tool, text }], "sessions": 12, "cut": false }
-
-  holdfast search timeout of the importer
-  holdfast search '"ECONNRESET"' --session @last`,
   run: async (args, world) => {
     const query = args.positionals.join(" ")
     if (query.trim() === "") return misuse("It was not said what to search for.", "Write some words.")
@@ -71,22 +64,13 @@ function speakerWords({ role, kind, tool }: Pick<FoundText, "role" | "kind" | "t
 }
 
 /** Print what was said, as it came in. */
-export const recallCommand: MainCommand = {
-  usage: "recall SESSION|@last eN|HANDLE [--lines 40-80] [--find WORDS] [--json]",
+export const recallCommand: Command = {
   options: {
     lines: { value: "A-B", help: "only these lines, counted from 1; 40- is all from line 40 on" },
     find: { value: "WORDS", help: "only the excerpts with these words, each with its lines" },
     ...storeOptions,
   },
   maxPositionals: 2,
-  notes: `eN is an entry of the log, as search, sessions show --log and the inspector name it. A HANDLE (hf-…) stands where a
-text was shortened, and behind a handoff, where it is the whole conversation before it. The text goes to stdout and
-nothing else, so that it can be saved; what it is goes to stderr.
-With --json: { "session", "entry", "text", "lines", "fromLine", "toLine", "channel", "tool" }
-
-  holdfast recall @last e12
-  holdfast recall 4f1c e12 --lines 40-80
-  holdfast recall @last hf-12-1f0c6a1d2b3c4d5e6f70 --find "exit code"`,
   run: (args, world) =>
     askSession(args, world, async (asked) => {
       const [, what = ""] = args.positionals

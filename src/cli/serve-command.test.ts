@@ -364,7 +364,7 @@ test("the schema is printed, and nothing is started", async () => {
 })
 
 test("help says how to write it, in lines that fit a terminal", () => {
-  const help = commandHelp({ ...serveCommand, summary: "" })
+  const help = commandHelp("serve", serveCommand)
   for (const word of ["--port N", "--upstream URL", "HOLDFAST_PORT", "127.0.0.1:4141", "--token-env"])
     expect(help).toContain(word)
   expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(120)

@@ -6,12 +6,11 @@ import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
-import type { SessionEvent } from "../session/events.ts"
+import type { SessionEvent } from "../session/state/events.ts"
 import { applyRetention, type RetentionLimits } from "../store/prune.ts"
 import type { Store } from "../store/store.ts"
 import { movingWords } from "./ask-store.ts"
-import { type Arguments, asTyped, type MainCommand, type Options, unusable } from "./command.ts"
-import { usualPort } from "./config/resolve-config.ts"
+import { type Arguments, asTyped, type Command, type Options, unusable } from "./command.ts"
 import { type LogFormat, type LogLevel, logLevels } from "./config/resolved-config.ts"
 import { type ShowDemo, showDemo } from "./demo-command.ts"
 import { noteGateway } from "./running-gateway.ts"
@@ -196,29 +195,12 @@ const options: Options = {
   json: { help: "JSON lines on stdout, and nothing else; the same as --log-format json" },
 }
 
-const notes = `Agents talk to it as they do to the model's own API; it needs no change to them but the address:
-
-  holdfast serve
-  ANTHROPIC_BASE_URL=http://127.0.0.1:${usualPort} claude
-
-Every option has an environment variable, such as HOLDFAST_PORT for --port. An option overrides its variable, that
-overrides the configuration, and that overrides the default. The client's own key is passed on unless the upstream has
-one in the configuration. If other machines can reach the gateway, it requires a token from every client:
-
-  holdfast serve --upstream http://127.0.0.1:8000 --window 32000
-  holdfast serve --host 0.0.0.0 --token-env HOLDFAST_TOKEN
-  holdfast serve --config deploy/holdfast.config.yaml --log-format json
-
-The first Ctrl-C waits for open requests; a second one stops at once. If it does not start: holdfast doctor.`
-
-export const createServeCommand = (deps: ServeDeps): MainCommand => ({
-  usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",
+export const createServeCommand = (deps: ServeDeps): Command => ({
   options,
-  notes,
   run: (args, world) => serve(args, world, deps),
 })
 
-export const serveCommand: MainCommand = createServeCommand({
+export const serveCommand: Command = createServeCommand({
   startGateway,
   openTelemetry,
   showDemo,

@@ -5,12 +5,13 @@ import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { countPolicies } from "../guard/policy/templates.ts"
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { SessionEvent } from "../session/events.ts"
+import type { SessionEvent } from "../session/state/events.ts"
 import { placeWords } from "./ask-store.ts"
 import type { LogLevel } from "./config/resolved-config.ts"
 import type { ServeResources } from "./serve-open.ts"
 import type { AdminAccess } from "./serve-settings.ts"
 import { clip, count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
+import { clientLines } from "./wrap-clients.ts"
 
 /** Names that came in from outside are cut to this. */
 const maxName = 80
@@ -52,6 +53,7 @@ function levelOf({ ending, status, how }: ExchangeRecord): LogLevel {
 export function recordEntry(record: ExchangeRecord): ConsoleEntry {
   const { id, tenant, session, agent, method, path, format, model, stream, upstream } = record
   const { how, ending, status, changed, usage, attempts, recalls, totalMs, problem } = record
+  const { requestBytes, sentBytes, responseBytes, preparedMs, firstByteMs } = record
   return {
     atMs: record.atMs,
     level: levelOf(record),
@@ -68,15 +70,8 @@ export function recordEntry(record: ExchangeRecord): ConsoleEntry {
       ...{ id, tenant, method: name(method), path: name(pathOnly(path)), stream, how, ending, status, changed },
       ...present({ session, agent, format, model: model === undefined ? undefined : name(model), upstream, usage }),
       ...present({ stack: record.receipt?.stack?.hash }),
-      ...present({ compacted: compactionIn(record), problem: problem?.code, firstByteMs: record.firstByteMs }),
-      ...{
-        denied: denialsIn(record),
-        attempts,
-        recalls,
-        requestBytes: record.requestBytes,
-        sentBytes: record.sentBytes,
-      },
-      ...{ responseBytes: record.responseBytes, preparedMs: record.preparedMs, totalMs },
+      ...present({ compacted: compactionIn(record), problem: problem?.code, firstByteMs }),
+      ...{ denied: denialsIn(record), attempts, recalls, requestBytes, sentBytes, responseBytes, preparedMs, totalMs },
     },
   }
 }
@@ -268,11 +263,9 @@ const shorter = (path: string): string => {
 /** What a person wants to know at the start, in lines. */
 export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo, moving }: Started): string {
   const { operator, directory, admin, place } = ground
-  const clients = clientLines(url).slice(0, 3)
   const refusal = operator.refusal()
   const facts: readonly (readonly [string, string | undefined])[] = [
-    ...clients.map(({ program, line }) => [program, line] as const),
-    ["SDKs", sdkLine(url)],
+    ...clientLines(url).map(({ program, line }) => [program, line] as const),
     ["token", wantsToken ? "every request has to carry it as x-holdfast-token" : undefined],
     ["config", config],
     ["store", placeWords(place).replace(/^the (?:store )?/, "")],
@@ -322,31 +315,9 @@ export const welcomeLine = (started: Started, atMs: number): string => {
       host: hostOf(upstream),
       ownKey: upstream.apiKey !== undefined,
     })),
-    admin: {
-      on: ground.admin.token !== undefined,
-      ...(ground.admin.file === undefined ? {} : { tokenFile: ground.admin.file }),
-    },
-    ...(config === undefined ? {} : { config }),
+    admin: { on: ground.admin.token !== undefined, ...present({ tokenFile: ground.admin.file }) },
+    ...present({ config }),
     operatorRules: ground.operator.standing().rules.length,
     ...present({ refuses: ground.operator.refusal()?.code }),
   })
 }
-
-/** A client, the name of its program, and how it is pointed at a gateway. */
-type ClientLine = { readonly program: string; readonly line: string }
-
-export function clientLines(url: string): readonly ClientLine[] {
-  const codex = `model_providers.holdfast={name="holdfast",base_url="${url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`
-  const opencode = { provider: { anthropic: { options: { baseURL: `${url}/v1` } } } }
-  const pi = { providers: { anthropic: { baseUrl: url } } }
-  return [
-    { program: "claude", line: `ANTHROPIC_BASE_URL=${url} claude` },
-    { program: "codex", line: `codex -c model_provider=holdfast -c '${codex}'` },
-    { program: "gemini", line: `GOOGLE_GEMINI_BASE_URL=${url} gemini` },
-    { program: "opencode", line: `OPENCODE_CONFIG_CONTENT='${JSON.stringify(opencode)}' opencode` },
-    { program: "pi", line: `in ~/.pi/agent/models.json: ${JSON.stringify(pi)}` },
-  ]
-}
-
-/** How a program with a vendor's SDK is pointed at it. */
-const sdkLine = (url: string): string => `baseURL ${url} (Anthropic, Gemini) or ${url}/v1 (OpenAI)`

@@ -20,6 +20,7 @@ import { openPlace, storeKeyNames, usualDirectory, usualFolders } from "./ask-st
 import { unusable } from "./command.ts"
 import { configNames } from "./config/read-config.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
+import { readOwnFile } from "./read-input.ts"
 import { type AdminAccess, configuredPlace, type ServeSettings } from "./serve-settings.ts"
 import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
@@ -128,31 +129,18 @@ type ChannelPlace = {
 async function operatorAt({ operator }: ResolvedConfig, place: string, env: World["env"]): Promise<ChannelPlace> {
   const keys: string[] = []
   for (const path of operator.keys) {
-    const key = await readKey(path)
-    if (key === undefined)
+    const key = await readOwnFile(path, maxKeyBytes).catch(() => undefined)
+    if (key?.text === undefined)
       return unusable(
         "input-unreadable",
         `The public key ${path} cannot be read.`,
         "Check operator.keys in the configuration.",
       )
-    keys.push(key)
+    keys.push(key.text)
   }
   const { directory } = operator
   if (directory !== undefined) return { directory: resolve(directory), directoryIs: "expected", keys }
   return { directory: usualDirectory(place, env), directoryIs: "optional", keys }
-}
-
-async function readKey(path: string): Promise<string | undefined> {
-  const file = await open(path, "r").catch(() => undefined)
-  if (file === undefined) return undefined
-  try {
-    const { size } = await file.stat()
-    return size > maxKeyBytes ? undefined : await file.readFile("utf8")
-  } catch {
-    return undefined
-  } finally {
-    await file.close()
-  }
 }
 
 type AdminToken = { readonly token: string; readonly file: string }
@@ -179,33 +167,29 @@ async function keepAdminToken(
 
 /** The token in a file; nothing where there is none. */
 export async function readAdminToken(path: string): Promise<AdminToken | undefined> {
-  const file = await open(path, "r").catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") return undefined
-    throw error
-  })
+  const file = await readOwnFile(path, maxBytes).catch(unless("ENOENT"))
   if (file === undefined) return undefined
-  try {
-    const { mode, size } = await file.stat()
-    const token = size > maxBytes ? "" : (await file.readFile("utf8")).trim()
-    const refuse = (why: string, next: string): never =>
-      unusable("admin-token-unusable", `The admin token in ${path} is not used: ${why}.`, next)
-    if (process.platform !== "win32" && (mode & 0o077) !== 0)
-      return refuse("others than its owner may read it", `chmod 600 ${path}, or delete it: a new one is made.`)
-    if (!/^[\x21-\x7e]{16,500}$/.test(token))
-      return refuse("a word of at least 16 characters was expected", "Delete the file: a new one is made.")
-    return { token, file: path }
-  } finally {
-    await file.close()
-  }
+  const token = (file.text ?? "").trim()
+  const refuse = (why: string, next: string): never =>
+    unusable("admin-token-unusable", `The admin token in ${path} is not used: ${why}.`, next)
+  if (!file.isPrivate)
+    return refuse("others than its owner may read it", `chmod 600 ${path}, or delete it: a new one is made.`)
+  if (!/^[\x21-\x7e]{16,500}$/.test(token))
+    return refuse("a word of at least 16 characters was expected", "Delete the file: a new one is made.")
+  return { token, file: path }
 }
+
+/** Takes an error of the system with this code for nothing found; any other is thrown again. */
+const unless =
+  (code: string) =>
+  (error: unknown): undefined => {
+    if (systemCode(error) !== code) throw error
+  }
 
 /** If two processes start at once, both use the token that was created first. */
 async function makeToken(path: string, token: string): Promise<AdminToken> {
   await mkdir(dirname(path), { recursive: true })
-  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
-    if (systemCode(error) === "EEXIST") return undefined
-    throw error
-  })
+  const file = await open(path, "wx", 0o600).catch(unless("EEXIST"))
   if (file === undefined)
     return (await readAdminToken(path)) ?? unusable("admin-token-unusable", `${path} comes and goes.`, "Try again.")
   try {

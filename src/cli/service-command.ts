@@ -4,7 +4,7 @@ import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { codeOrThrow } from "../message/errors.ts"
 import { storeOptions, usualFolders } from "./ask-store.ts"
-import { type Command, type CommandAnswer, type MainGroup, unusable } from "./command.ts"
+import { type Command, type CommandAnswer, type CommandGroup, unusable } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -115,13 +115,7 @@ const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: fals
 const answer = (json: object, words: string): CommandAnswer => ({ json, text: () => [sentenceOf(words)] })
 
 const install: Command = {
-  summary: "Keep a gateway running for this user, from the next login on and now",
-  usage: "service install [--data PLACE] [--json]",
   options: storeOptions,
-  notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in your data folder (or in
-~/.holdfast, if that is there) unless --data says otherwise. It reads the configuration in that folder, if there is one.
-
-  holdfast service install`,
   run: async (args, world) => {
     const manager = managerOf(process.platform, world.env)
     const former = join(world.env.HOME ?? homedir(), ".holdfast")
@@ -141,10 +135,7 @@ const install: Command = {
 }
 
 const remove: Command = {
-  summary: "Stop that gateway and keep it from starting again; its data stays",
-  usage: "service remove [--json]",
   options: storeOptions,
-  notes: `  holdfast service remove`,
   run: async (_args, world) => {
     const manager = managerOf(process.platform, world.env)
     if (!isThere(manager.file)) return answer({ removed: false }, "No service is installed.")
@@ -158,10 +149,7 @@ const remove: Command = {
 }
 
 const status: Command = {
-  summary: "Say whether it is installed and runs",
-  usage: "service status [--json]",
   options: storeOptions,
-  notes: `  holdfast service status`,
   run: async (_args, world) => {
     const manager = managerOf(process.platform, world.env)
     const installed = isThere(manager.file)
@@ -174,8 +162,7 @@ const status: Command = {
 }
 
 /** A gateway that runs as long as its user's machine does. */
-export const serviceCommand: MainGroup = {
-  notes: `Nothing is done as root, and no client's settings are changed.`,
+export const serviceCommand: CommandGroup = {
   usual: "status",
   commands: new Map([
     ["install", install],

@@ -41,7 +41,7 @@ describe("help", () => {
     for (const group of ["sessions", "memory"]) {
       const { exit, stdout } = await holdfast([group, "--help"])
       expect(exit).toBe(0)
-      const loaded = await commands.get(group)?.load()
+      const loaded = await commands.get(group)?.()
       const inner = loaded !== undefined && "commands" in loaded ? [...loaded.commands.keys()] : []
       expect(inner.length).toBeGreaterThan(2)
       for (const name of inner) {

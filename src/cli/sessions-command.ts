@@ -2,25 +2,19 @@ import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { checkSessionId } from "../session/options.ts"
+import { checkSessionId } from "../session/state/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { pruneSessions } from "../store/prune.ts"
 import type { SessionId, Store } from "../store/store.ts"
 import { askSession, askStore, findSession, placeWords, sessionNamed, storeOptions } from "./ask-store.ts"
-import { type Command, type MainCommand, type MainGroup, misuse, readCount, readSpan, unusable } from "./command.ts"
+import { type Command, type CommandGroup, misuse, readCount, readSpan, unusable } from "./command.ts"
 import { sessionsExport, sessionsImport, sessionsVerify } from "./sessions-files.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
 import { count, moment, number, right, sentenceOf, table } from "./terminal/output.ts"
 
 const sessionsFork: Command = {
-  summary: "Make a session of its own that has everything up to here, or up to an entry",
-  usage: "sessions fork ID [NEW] [--at eN] [--json]",
   options: { at: { value: "eN", help: "the last entry that the new one has; all unless given" }, ...storeOptions },
   maxPositionals: 2,
-  notes: `The one that it was made from is not touched, and nothing that happens in one is seen in the other. Without NEW it
-gets a name of its own, which is printed.
-
-  holdfast sessions fork 4f1c try-again --at e40`,
   run: (args, world) =>
     askSession(args, world, async ({ session, store }) => {
       const name = args.positionals[1] ?? randomUUID()
@@ -33,14 +27,8 @@ gets a name of its own, which is printed.
 }
 
 const sessionsUndo: Command = {
-  summary: "Take back the compaction in force: the model is shown what it was shown before, and what came since",
-  usage: "sessions undo ID [--json]",
   options: storeOptions,
   maxPositionals: 1,
-  notes: `A gateway or program that has the session open goes by it from its next call on. Undoing again takes back the
-compaction before that one.
-
-  holdfast sessions undo 4f1c`,
   run: (args, world) =>
     askSession(args, world, async ({ session, row }) => {
       const { checkpoint, durable } = await session.undo()
@@ -59,13 +47,7 @@ compaction before that one.
 }
 
 const sessionsVacuum: Command = {
-  summary: "Give back the room of what was deleted",
-  usage: "sessions vacuum [--json]",
   options: storeOptions,
-  notes: `A file is written anew, for which it needs as much room again, and nobody else may write meanwhile; a database is
-tidied up beside its work.
-
-  holdfast sessions vacuum`,
   run: (args, world) =>
     askStore(args, world, async ({ store, place }) => {
       const beforeBytes = sizeOf(place)
@@ -86,14 +68,8 @@ const sizeOf = (place: string): number =>
 const kilobytes = (bytes: number): string => `${number(Math.ceil(bytes / 1000))} kB`
 
 const sessionsDelete: Command = {
-  summary: "Delete a session with all it had: log, summaries, memory",
-  usage: "sessions delete ID --yes [--json]",
   options: { yes: { help: "do it; without, nothing is deleted" }, ...storeOptions },
   maxPositionals: 1,
-  notes: `What is deleted is gone, also from the index and the write-ahead log of an SQLite file; export it first if it may be
-wanted again. The room on the disk is given back by holdfast sessions vacuum.
-
-  holdfast sessions delete 4f1c --yes`,
   run: async (args, world) => {
     const named = sessionNamed(args)
     return askStore(args, world, async ({ store }) => {
@@ -116,19 +92,12 @@ wanted again. The room on the disk is given back by holdfast sessions vacuum.
   },
 }
 
-export const eraseCommand: MainCommand = {
-  usage: "erase --tenant NAME --yes [--json]",
+export const eraseCommand: Command = {
   options: {
     tenant: { value: "NAME", help: "the tenant, as the beginning of its sessions' names says it" },
     yes: { help: "do it; without, it is said what would go" },
     ...storeOptions,
   },
-  notes: `A gateway calls a tenant by a fingerprint of its credential, which stands before the first dot in the names of its
-sessions. What is deleted is gone, also from the index and the write-ahead log of an SQLite file; what a running
-gateway has in memory of a session is gone when it is started anew.
-
-  holdfast sessions list
-  holdfast erase --tenant 4f1c9a --yes`,
   run: async (args, world) => {
     const tenant = args.valueOf("tenant") ?? ""
     if (tenant === "") return misuse("It was not said whose sessions to delete.", "Write --tenant NAME.")
@@ -163,20 +132,11 @@ const usualLimit = 50
 const maxLimit = 100_000
 
 const sessionsList: Command = {
-  summary: "The sessions of the store, the newest first",
-  usage: "sessions list [--agent NAME] [--limit N] [--json]",
   options: {
     agent: { value: "NAME", help: "only those of this agent" },
     limit: { value: "N", help: `most sessions to list; ${usualLimit} unless given` },
     ...storeOptions,
   },
-  notes: `Times are in UTC. CONTEXT is what the model was last reported to have read. SESSION is as much of the name as tells it
-from the others; a session is named by that, by its ID, or by @last.
-With --json: { "sessions": [{ id, name, agent, head, createdMs, updatedMs, firstWords, contextTokens, compactions }],
-"more": false }
-
-  holdfast sessions list
-  holdfast sessions list --agent harbour --json`,
   run: async (args, world) => {
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
     return askStore(args, world, async ({ store }) => {
@@ -199,17 +159,11 @@ With --json: { "sessions": [{ id, name, agent, head, createdMs, updatedMs, first
 const maxListed = 20
 
 const sessionsPrune: Command = {
-  summary: "Delete the sessions that nobody has written to for some time",
-  usage: "sessions prune --older-than 30d [--yes] [--json]",
   options: {
     "older-than": { value: "AGE", help: "since they were last written, in hours, days or weeks: 12h, 30d, 8w" },
     yes: { help: "do it; without, it is said what would go" },
     ...storeOptions,
   },
-  notes: `Each goes with all it had: log, summaries, memory. A session that is written to meanwhile stays.
-
-  holdfast sessions prune --older-than 30d
-  holdfast sessions prune --older-than 30d --yes && holdfast sessions vacuum`,
   run: async (args, world) => {
     const age = args.valueOf("older-than")
     if (age === undefined) return misuse("It was not said which sessions to delete.", "Write --older-than 30d.")
@@ -243,10 +197,7 @@ const sessionsPrune: Command = {
 
 const columnsSessionsPrune = ["LAST WRITTEN", right("ENTRIES"), "SESSION"] as const
 
-export const sessionsCommand: MainGroup = {
-  notes: `The store is a file, holdfast.db in your data folder, unless --data or HOLDFAST_DATA names another
-place: a folder, a file, or a postgres:// address. An address with a password is better put into HOLDFAST_DATA,
-where no list of processes shows it. A program that writes to the store at the same time is no hindrance.`,
+export const sessionsCommand: CommandGroup = {
   commands: new Map([
     ["list", sessionsList],
     ["show", sessionsShow],

@@ -4,7 +4,7 @@ import { addAbortSignal, Readable } from "node:stream"
 import { codeOrThrow, describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { verifyLog } from "../session/log/chain.ts"
-import { checkSessionId } from "../session/options.ts"
+import { checkSessionId } from "../session/state/options.ts"
 import { exportSession, importSession, readLine } from "../store/session-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { fileInvalid } from "../transcript/body.ts"
@@ -24,19 +24,12 @@ import { count, escapeActing, jsonLine, number, sentenceOf } from "./terminal/ou
 import { stopSignal, type World } from "./world.ts"
 
 export const sessionsExport: Command = {
-  summary: "Write a session whole as JSON lines, to keep or to import elsewhere",
-  usage: "sessions export ID [--out FILE] [--json]",
   options: {
     out: { value: "FILE", help: "write it there, for the owner alone; to stdout unless given" },
     json: { help: "with --out, one JSON object that says what was written; without, the lines are JSON anyway" },
     ...dataOption,
   },
   maxPositionals: 1,
-  notes: `It has everything in it: log, summaries and memory of the session, and the secret that its recall handles are made
-with. It is as private as the session was. A file that broke off is told by its missing last line.
-
-  holdfast sessions export 4f1c --out 4f1c.jsonl
-  holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
   run: async (args, world) => {
     const named = sessionNamed(args)
     const ask = async ({ store }: OpenedStore): Promise<0> => {
@@ -114,15 +107,8 @@ function decode(pieces: readonly Uint8Array[], number: number): string {
 }
 
 export const sessionsImport: Command = {
-  summary: "Read a session that was exported into the store",
-  usage: "sessions import FILE|- [--as NEW] [--json]",
   options: { as: { value: "NEW", help: "its name in this store; its own unless given" }, ...storeOptions },
   maxPositionals: 1,
-  notes: `A session that exists is not touched. The file is checked from end to end; one that is broken anywhere leaves
-nothing behind. A store that is not there is made.
-
-  holdfast sessions import 4f1c.jsonl
-  holdfast sessions import - --as copy < 4f1c.jsonl`,
   run: async (args, world) => {
     const as = args.valueOf("as")
     if (as !== undefined) checkSessionId(as)
@@ -183,15 +169,8 @@ async function* withName(lines: AsyncIterable<string>): AsyncGenerator<string, v
 }
 
 export const sessionsVerify: Command = {
-  summary: "Check every entry of a session, or of all: that none was changed, lost or put in",
-  usage: "sessions verify [ID] [--json]",
   options: storeOptions,
   maxPositionals: 1,
-  notes: `Each entry is bound by its hash to all before it, and names the texts that are kept apart by theirs. The exit code
-is 1 if anything is damaged.
-
-  holdfast sessions verify
-  holdfast sessions verify 4f1c --json`,
   run: (args, world) =>
     askStore(args, world, async ({ store }) => {
       const [id] = args.positionals

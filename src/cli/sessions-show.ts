@@ -3,7 +3,7 @@ import { type Message, type Part, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Branch, Checkpoint, Explanation, HistoryEntry, Overview, Shown } from "../session/inspect.ts"
 import { type CallVerdict, type EntryType, seqOf } from "../session/log/entry.ts"
-import type { SessionPin } from "../session/pins.ts"
+import type { SessionPin } from "../session/rules/pins.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
@@ -310,8 +310,6 @@ export function sessionTable(sessions: readonly ListedSession[], paper: Paper): 
 const firstWordsWidth = 48
 
 export const sessionsShow: Command = {
-  summary: "What a session is: entries, branches, compactions, what is shown now, pins",
-  usage: "sessions show ID|@last [--compaction eN | --entry eN | --log] [--json]",
   options: {
     compaction: { value: "eN", help: "one compaction with its handoff, as the model reads it; last for the newest" },
     entry: { value: "eN", help: "explain one entry: what it says, how it is shown now, and why" },
@@ -319,13 +317,6 @@ export const sessionsShow: Command = {
     ...storeOptions,
   },
   maxPositionals: 1,
-  notes: `Nothing that was said in a session is lost by a compaction: the log has it whole, and --entry shows it. Rules that
-a gateway or program pins in every session are not in the log, and so not here.
-
-  holdfast sessions show @last
-  holdfast sessions show 4f1c --compaction last
-  holdfast sessions show 4f1c --entry e12
-  holdfast sessions show 4f1c --log | less`,
   run: (args, world) =>
     askSession(args, world, (asked) => {
       const [entry, compaction] = [args.valueOf("entry"), args.valueOf("compaction")]

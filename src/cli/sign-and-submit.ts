@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
-import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { maxKeyBytes, type OperatorCommand, readPrivateKey, signCommand } from "../guard/operator/command.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { type Accepted, openOperator } from "../guard/operator/operator.ts"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { codeOrThrow, describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type AskedOperator, askOperator, operatorOptions, usualFolders } from "./ask-store.ts"
 import { type Arguments, type CommandAnswer, misuse, type Options, unusable } from "./command.ts"
-import { unreadable } from "./read-input.ts"
+import { readOwnFile, unreadable } from "./read-input.ts"
 import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -133,24 +132,11 @@ async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile>
       "It was not said with which key to sign.",
       "Add --key FILE, or set HOLDFAST_KEY to it; holdfast keys new makes one.",
     )
-  try {
-    return await readOwn(path)
-  } catch (error) {
-    if (error instanceof HoldfastError || !(error instanceof Error && "code" in error)) throw error
-    return unreadable(path, String(error.code))
-  }
-}
-
-async function readOwn(path: string): Promise<KeyFile> {
-  const file = await open(path, "r")
-  try {
-    const { mode, size } = await file.stat()
-    const pem = size > maxKeyBytes ? "" : await file.readFile("utf8")
-    const { fingerprint } = readPrivateKey(pem, path)
-    if (process.platform === "win32" || (mode & 0o077) === 0) return { path, pem, fingerprint }
-    const expected = `a file that only its owner may read (chmod 600 ${path})`
-    throw new HoldfastError({ code: "key-invalid", key: path, expected })
-  } finally {
-    await file.close()
-  }
+  const { text: pem = "", isPrivate } = await readOwnFile(path, maxKeyBytes).catch((error: unknown) =>
+    unreadable(path, codeOrThrow(error)),
+  )
+  const { fingerprint } = readPrivateKey(pem, path)
+  if (isPrivate) return { path, pem, fingerprint }
+  const expected = `a file that only its owner may read (chmod 600 ${path})`
+  throw new HoldfastError({ code: "key-invalid", key: path, expected })
 }

@@ -22,8 +22,8 @@ import {
   type Arguments,
   type Command,
   type CommandAnswer,
+  type CommandGroup,
   commandFailure,
-  type MainGroup,
   unusable,
 } from "./command.ts"
 import type { ResolvedConfig } from "./config/resolved-config.ts"
@@ -138,14 +138,7 @@ function stackLines(stack: Stack, meter: Meter, paper: Paper): readonly string[]
 const textOfPart = (part: Part): string => (part.type === "text" ? part.text : "")
 
 const stackShow: Command = {
-  summary: "The stack that a call gets: its layers and sections, their versions and sizes",
-  usage: "stack show [--model M] [--client C] [--agent A] [--tenant T] [--text] [--json]",
   options: { ...choosing, text: { help: "the text as the model reads it" } },
-  notes: `From the sources as they are now. Without a word on the call, the first stack of the configuration.
-
-  holdfast stack show
-  holdfast stack show --model claude-sonnet-4-5 --text
-  holdfast stack show --json > before.json`,
   run: async (args, world) => {
     const found = await readChosen(args, world)
     const { options, meter, windowTokens } = found
@@ -194,14 +187,8 @@ const diffAnswer = (before: Stack, after: Stack): CommandAnswer => {
 }
 
 const stackDiff: Command = {
-  summary: "What changed since a session's stack was installed, or since a saved one",
-  usage: "stack diff SESSION|FILE.json [--model M] [--client C] [--agent A] [--tenant T] [--json]",
   options: { ...choosing, ...dataOption },
   maxPositionals: 1,
-  notes: `SESSION is compared as its log has it, FILE.json as stack show --json printed it, with the sources as they are now.
-
-  holdfast stack diff 5f3a…
-  holdfast stack diff before.json`,
   run: async (args, world) => {
     const [named = ""] = args.positionals
     if (named.endsWith(".json") && existsSync(named)) {
@@ -280,12 +267,7 @@ export async function checkStacks(config: Pick<ResolvedConfig, "stacks" | "windo
 }
 
 const stackCheck: Command = {
-  summary: "Can every stack of the configuration be read, and does it leave room?",
-  usage: "stack check [--config FILE] [--json]",
   options: { config: choosing.config ?? choosing.json, json: choosing.json },
-  notes: `Each stack is read, and its least size held against the window of the configuration or of the model that it is for.
-
-  holdfast stack check`,
   run: async (args, world) => {
     const config = await readResolved(args, world.env)
     if (config.stacks.length === 0) return noStack()
@@ -312,11 +294,7 @@ function checkedWords({ rule, read, problem }: Checked, paper: Paper): string {
   return `${paper.bold(forWhom(rule))}: ${stack.hash.slice(0, shownHash)}, ${count(sectionsOf(stack).length, "section")}, ${sizes}, in a window of ${number(windowTokens)}`
 }
 
-export const stackCommand: MainGroup = {
-  notes: `holdfast stack alone shows the first stack.
-
-A prompt stack stands behind the system part of every request, byte for byte the same, outside of the conversation:
-layers base, role, context and task, from texts and files. A changed file takes effect with the next compaction.`,
+export const stackCommand: CommandGroup = {
   usual: "show",
   commands: new Map([
     ["show", stackShow],

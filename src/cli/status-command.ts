@@ -5,9 +5,16 @@ import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
 import { dataPlace, openIfThere, openSession, placeWords, storeOptions } from "./ask-store.ts"
-import { type Arguments, asTyped, type MainCommand, unusable } from "./command.ts"
+import { type Arguments, asTyped, type Command, unusable } from "./command.ts"
 import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
-import { askAdmin, enforcedCounts, findGateways, type RunningGateway } from "./running-gateway.ts"
+import {
+  type AdminFields,
+  askAdmin,
+  enforcedCounts,
+  findGateways,
+  type RunningGateway,
+  readAdmin,
+} from "./running-gateway.ts"
 import { readAdminToken } from "./serve-open.ts"
 import { configuredPlace, readSettings, settingOptions } from "./serve-settings.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
@@ -30,14 +37,12 @@ const maxTallied = 200
 
 const dayMs = 86_400_000
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** A gateway that runs, as its admin API tells of it. */
 type GatewayState = {
   readonly gateway: RunningGateway
-  readonly status?: Fields
-  readonly standing?: Fields
-  readonly ready?: Fields
+  readonly status?: AdminFields
+  readonly standing?: AdminFields
+  readonly ready?: AdminFields
 }
 
 type Status = {
@@ -50,13 +55,8 @@ type Status = {
 }
 
 /** One screen for whoever asks what is going on. */
-export const statusCommand: MainCommand = {
-  usage: "status [--data PLACE] [--json]",
+export const statusCommand: Command = {
   options: storeOptions,
-  notes: `Gateways are those that serve the same store. Days are in UTC. What was saved is an estimate: tokens that later calls
-did not send because of compactions, at the model table's price of cache reads, less what rewriting the cache cost.
-
-  holdfast status`,
   run: async (args, world) => {
     const place = dataPlace(args.valueOf("data"), world.env)
     const gateways: GatewayState[] = []
@@ -72,16 +72,13 @@ did not send because of compactions, at the model table's price of cache reads, 
 }
 
 async function stateOf(gateway: RunningGateway): Promise<GatewayState> {
-  const read = async (path: string): Promise<Fields | undefined> => {
-    const value: unknown = await (await askAdmin(gateway, path))?.json()
-    return isObject(value) ? value : undefined
-  }
   const ready = await askReady(gateway.url)
-  return { gateway, ...present({ status: await read("/admin/status"), standing: await read("/admin/pins"), ready }) }
+  const [status, standing] = [await readAdmin(gateway, "/admin/status"), await readAdmin(gateway, "/admin/pins")]
+  return { gateway, ...present({ status, standing, ready }) }
 }
 
 /** A gateway that is not ready says why with another status. */
-async function askReady(url: string): Promise<Fields | undefined> {
+async function askReady(url: string): Promise<AdminFields | undefined> {
   try {
     const value: unknown = await (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) })).json()
     return isObject(value) ? value : undefined
@@ -163,12 +160,8 @@ function degradedWords(gateways: readonly GatewayState[]): string {
 }
 
 /** What happens, line by line. */
-export const tailCommand: MainCommand = {
-  usage: "tail [--data PLACE] [--json]",
+export const tailCommand: Command = {
   options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
-  notes: `Follows the newest gateway that serves the store, until Ctrl-C or until it ends. No word of a conversation is in it.
-
-  holdfast tail`,
   run: tail,
 }
 
@@ -214,7 +207,7 @@ const textIn = (value: unknown): string => (typeof value === "string" ? value : 
 const numberIn = (value: unknown): string => (typeof value === "number" ? number(value) : "?")
 
 /** Events worth a line; others are for programs. */
-function eventLine(event: Fields, nowMs: number): string | undefined {
+function eventLine(event: AdminFields, nowMs: number): string | undefined {
   const words = eventWords(event)
   if (words === undefined) return undefined
   const atMs = typeof event.atMs === "number" ? event.atMs : nowMs
@@ -224,7 +217,7 @@ function eventLine(event: Fields, nowMs: number): string | undefined {
   return `${time}  ${session}  ${sentenceOf(words)}\n`
 }
 
-function eventWords(event: Fields): string | undefined {
+function eventWords(event: AdminFields): string | undefined {
   const receipt = isObject(event.receipt) ? event.receipt : {}
   const judged = Array.isArray(event.judged) ? event.judged.filter(isObject) : []
   switch (event.type) {
@@ -274,20 +267,12 @@ const openers: Readonly<Record<string, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 }
 
-export const openCommand: MainCommand = {
-  usage: "open [--print] [--port N] [--host H] [--data PLACE] [--config FILE] [--json]",
+export const openCommand: Command = {
   options: {
     print: { help: "print the link and open nothing" },
     json: { help: "one JSON object on stdout, and nothing else; opens nothing" },
     ...settingOptions,
   },
-  notes: `It asks the running gateway for a code that signs in once, within five minutes, and opens the inspector with it. The
-browser makes a key of its own, which never leaves it, and stays signed in for eight hours. The newest gateway that
-serves the store is asked, on whatever port; --port and --host name one elsewhere. Give the same --data, --config and
-variables as to holdfast serve.
-
-  holdfast open
-  holdfast open --print --port 9000`,
   run: async (args, world) => {
     const settings = await readSettings(args, world.env)
     const { admin, listen } = settings.config

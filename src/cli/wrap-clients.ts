@@ -26,6 +26,8 @@ type ClientSetup = {
   /** The variables by which it is told of another API; one that is set already names the upstream. */
   readonly addressNames: readonly string[]
   readonly launch: (url: string, env: World["env"]) => Launch
+  /** How a person does the same; as a line for a shell, by what `launch` sets, unless given. */
+  readonly byHand?: (url: string) => string
   /** The API that it talks to with its own login, where that is none of the usual ones. */
   readonly ownUpstream?: (env: World["env"]) => string | undefined
 }
@@ -79,15 +81,21 @@ const pi: ClientSetup = {
     const made = mkdtempSync(join(tmpdir(), "holdfast-pi-"))
     for (const name of existsSync(folder) ? readdirSync(folder) : [])
       if (name !== piModels) symlinkSync(join(folder, name), join(made, name))
-    const models = fieldsOf(tryParse(textOf(join(folder, piModels)) ?? "{}"))
-    const paths = { anthropic: "", openai: "/v1", google: "/v1beta" }
-    const providers = withProviders(models.providers, paths, (_, path) => ({ baseUrl: url + path }))
-    writeFileSync(join(made, piModels), JSON.stringify({ ...models, providers }), { mode: 0o600 })
+    const models = piModelsFor(url, tryParse(textOf(join(folder, piModels)) ?? "{}"))
+    writeFileSync(join(made, piModels), models, { mode: 0o600 })
     return { env: { PI_CODING_AGENT_DIR: made }, args: [], clear: () => returnFiles(made, folder) }
   },
+  byHand: (url) => `in ~/.pi/agent/${piModels}: ${piModelsFor(url, {})}`,
 }
 
 const piModels = "models.json"
+
+function piModelsFor(url: string, given: unknown): string {
+  const own = fieldsOf(given)
+  const paths = { anthropic: "", openai: "/v1", google: "/v1beta" }
+  const providers = withProviders(own.providers, paths, (_, path) => ({ baseUrl: url + path }))
+  return JSON.stringify({ ...own, providers })
+}
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -153,6 +161,25 @@ export const clientNames: readonly string[] = [...setups.keys()]
 /** What a program needs: a client that is known by its name, or any other by the variables that SDKs read. */
 export const setupOf = (program: string): ClientSetup =>
   setups.get(basename(program).replace(/\.(?:exe|cmd)$/i, "")) ?? byVariables(everyVariable)
+
+/** How a client that is known by its name is pointed at a gateway by hand, with a key of its vendor's. */
+export function clientLine(program: string, url: string): string {
+  const { launch, byHand } = setupOf(program)
+  if (byHand !== undefined) return byHand(url)
+  const { env, args } = launch(url, { OPENAI_API_KEY: "any" })
+  const inShell = (word: string): string => (/^[\w.:/=-]+$/.test(word) ? word : `'${word}'`)
+  return [
+    ...Object.entries(env).map(([name, value]) => `${name}=${inShell(value)}`),
+    program,
+    ...args.map(inShell),
+  ].join(" ")
+}
+
+/** The same for the clients that most have, and for programs with a vendor's SDK. */
+export const clientLines = (url: string): readonly { readonly program: string; readonly line: string }[] => [
+  ...["claude", "codex", "gemini"].map((program) => ({ program, line: clientLine(program, url) })),
+  { program: "SDKs", line: `baseURL ${url} (Anthropic, Gemini) or ${url}/v1 (OpenAI)` },
+]
 
 /** The API that a client would have talked to without us, where that is not the vendors' own; several at once have no one answer. */
 export function upstreamOf(

@@ -8,9 +8,17 @@ import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
 import { openPlace, openSession, placeWords } from "./ask-store.ts"
-import { type Arguments, asTyped, type MainCommand, misuse, type Options, unusable } from "./command.ts"
+import { type Arguments, asTyped, type Command, misuse, type Options, unusable } from "./command.ts"
 import { tallyLogs, tallyWords } from "./log-tally.ts"
-import { askAdmin, clientsOf, findGateways, joinGateway, noteGateway, type RunningGateway } from "./running-gateway.ts"
+import {
+  askAdmin,
+  clientsOf,
+  findGateways,
+  joinGateway,
+  noteGateway,
+  type RunningGateway,
+  readAdmin,
+} from "./running-gateway.ts"
 import { openGround } from "./serve-open.ts"
 import { configuredPlace, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
 import { count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
@@ -24,19 +32,10 @@ const options: Options = {
   summary: { value: "F", help: "how to say at the end what was done; text unless given", oneOf: ["text", "json"] },
 }
 
-export const wrapCommand: MainCommand = {
-  usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",
+export const wrapCommand: Command = {
   options,
   maxPositionals: 100_000,
   passesOn: true,
-  notes: `CLIENT is ${clientNames.join(", ")}, or any program that reads ANTHROPIC_BASE_URL, OPENAI_BASE_URL or
-GOOGLE_GEMINI_BASE_URL. What the client needs is set for this process only; no file of yours is changed. Its own login or
-key is used. A gateway that runs on the same store is used; otherwise one is started on a free port, and ends with the
-client. Options stand before the client, and all after it is the client's. Signals and the exit code are passed on.
-
-  holdfast wrap claude
-  holdfast wrap --window 60000 codex
-  holdfast wrap --upstream http://127.0.0.1:8000 python agent.py`,
   run: wrap,
 }
 
@@ -160,8 +159,8 @@ async function joinWay(
     words: `the gateway at ${gateway.url}`,
     store,
     calls: async () => {
-      const told: unknown = await (await askAdmin(gateway, "/admin/traces?limit=1000"))?.json()
-      const lines = isObject(told) && Array.isArray(told.traces) ? told.traces.filter(isObject) : []
+      const { traces } = (await readAdmin(gateway, "/admin/traces?limit=1000")) ?? {}
+      const lines = Array.isArray(traces) ? traces.filter(isObject) : []
       return lines.flatMap(({ atMs, session, status, format, how, ending, problem }): readonly WrappedCall[] => {
         if (typeof atMs !== "number" || atMs < sinceMs || typeof format !== "string" || how === "passed") return []
         const why = isObject(problem) && typeof problem.sentence === "string" ? problem.sentence : cutWords(ending)
@@ -172,9 +171,10 @@ async function joinWay(
     sessionOf: (row) => openSession(store, row),
     faults: () => [],
     link: async (session) => {
-      const told: unknown = await (await askAdmin(gateway, "/admin/sign-in-codes", { method: "POST" }))?.json()
-      if (!isObject(told) || typeof told.code !== "string") return undefined
-      return `${gateway.url}/inspector#code=${told.code}/s/${encodeURIComponent(session)}`
+      const { code } = (await readAdmin(gateway, "/admin/sign-in-codes", "POST")) ?? {}
+      return typeof code === "string"
+        ? `${gateway.url}/inspector#code=${code}/s/${encodeURIComponent(session)}`
+        : undefined
     },
     close: async () => {
       leave()

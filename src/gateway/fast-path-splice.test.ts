@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { startModelServer } from "../../test/model-server/model-server.ts"
 import { startTestGateway } from "../../test/support/gateway.ts"
 import { defaultPolicy } from "../compact/plan/policy.ts"
-import type { Receipt } from "../session/prepared.ts"
+import type { Receipt } from "../session/history/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { bodyFor, commonPrefix, continueFastPath, type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 

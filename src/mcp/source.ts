@@ -6,8 +6,8 @@ import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import type { Checkpoint } from "../session/inspect.ts"
 import { entryOfHandle } from "../session/log/entry.ts"
 import { createMemory } from "../session/memory/memory.ts"
-import { checkSessionId } from "../session/options.ts"
 import type { LineRange, Recalled } from "../session/recall.ts"
+import { checkSessionId } from "../session/state/options.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
 
 export type McpMemorySearch = {

@@ -9,13 +9,13 @@ import { hashData } from "../message/sha256.ts"
 import type { Job } from "../store/store.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import type { Live } from "./live.ts"
+import { type Budgeted, budgetOf, type Preparing } from "./history/prepared.ts"
+import { assemble, readMessages, readView } from "./history/view.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { type Budgeted, budgetOf, type Preparing } from "./prepared.ts"
-import { affordsSummary, type SummaryDue } from "./session-summary.ts"
-import { assemble, readMessages, readView } from "./view.ts"
+import { affordsSummary } from "./session-summary.ts"
+import type { Live, SummaryDue } from "./state/live.ts"
 
 /** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
 const summaryTokens = 1200

@@ -6,7 +6,7 @@ import { type Format, formats } from "../message/message.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { isObject } from "../wire/json.ts"
 import { createHoldfast } from "./holdfast.ts"
-import type { HoldfastOptions } from "./options.ts"
+import type { HoldfastOptions } from "./state/options.ts"
 
 const open = (options: HoldfastOptions = {}) =>
   createHoldfast({ store: createMemoryStore(), windowTokens: 5000, reserveTokens: 200, ...options }).session("s")

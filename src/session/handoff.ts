@@ -9,12 +9,12 @@ import {
 } from "../compact/summary/summary.ts"
 import { isSpoken } from "../message/fence.ts"
 import { type Message, messageId, type Transcript, textOfMessage } from "../message/message.ts"
+import { withNewView } from "./history/open-call.ts"
+import { readInherited } from "./history/own-compaction.ts"
+import { budgetOf, type Preparing } from "./history/prepared.ts"
+import { assemble } from "./history/view.ts"
 import { entryId } from "./log/entry.ts"
-import { withNewView } from "./open-call.ts"
-import { readInherited } from "./own-compaction.ts"
-import { knownPins } from "./pins.ts"
-import { budgetOf, type Preparing } from "./prepared.ts"
-import { assemble } from "./view.ts"
+import { knownPins } from "./rules/pins.ts"
 
 /** Token limits of what is put beside a client's summary: it repeats nothing that the client kept, and leaves the room to the work. */
 const mostTokens = 1500

@@ -11,11 +11,15 @@ import type { Queue } from "../store/queue/queue.ts"
 import { reserveLog } from "../store/reserved-log.ts"
 import type { MemoryOwner, SessionFilter, SessionRow, Store } from "../store/store.ts"
 import { writeSummary } from "./background.ts"
-import { createHub, type Listener } from "./events.ts"
 import { createRetry, limitStore } from "./limit-store.ts"
-import { type Live, loadSession, openLive, redactorOf, type Shared, setOwner } from "./live.ts"
 import { createMemory, type Memory } from "./memory/memory.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
+import { durability } from "./prepare.ts"
+import { rulesFor } from "./rules/pins.ts"
+import { createSession, type Session } from "./session.ts"
+import { createStackReader } from "./stack/stack-options.ts"
+import { createHub, type Listener } from "./state/events.ts"
+import { type Live, loadSession, openLive, redactorOf, type Shared, setOwner } from "./state/live.ts"
 import {
   checkHoldfastOptions,
   checkSessionId,
@@ -23,13 +27,9 @@ import {
   type HoldfastOptions,
   type SessionOwner,
   usualAgent,
-} from "./options.ts"
-import { rulesFor } from "./pins.ts"
-import { durability } from "./prepare.ts"
-import { createSession, type Session } from "./session.ts"
-import { createSharedRules } from "./shared-rules.ts"
-import { createSpending } from "./spending.ts"
-import { createStackReader } from "./stack/stack-options.ts"
+} from "./state/options.ts"
+import { createSharedRules } from "./state/shared-rules.ts"
+import { createSpending } from "./state/spending.ts"
 
 /** Sessions over one store. */
 export type Holdfast = {

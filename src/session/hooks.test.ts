@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { toolRound, userSays } from "../../test/support/scripted-session.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
+import type { Prepared } from "./history/prepared.ts"
 import { createHoldfast } from "./holdfast.ts"
-import type { Hooks } from "./hooks.ts"
-import type { Prepared } from "./prepared.ts"
 import type { Session } from "./session.ts"
+import type { Hooks } from "./state/options.ts"
 
 const windowTokens = 4000
 const open = (hooks: Hooks): Session =>

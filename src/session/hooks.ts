@@ -1,48 +1,12 @@
 import type { Compacted } from "../compact/attempt.ts"
-import type { PlanReason } from "../compact/plan/plan.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { withinMs } from "../model/within-ms.ts"
-import type { Live } from "./live.ts"
+import type { Budgeted, PrepareOptions } from "./history/prepared.ts"
 import type { HookOutcome, LogEvent } from "./log/event.ts"
-import type { Budgeted, PrepareOptions } from "./prepared.ts"
-
-/** A compaction that is about to begin. `mustFit`: the context does not fit the window otherwise, so it cannot be cancelled. */
-export type CompactionAhead = {
-  readonly session: string
-  readonly contextTokens: number
-  readonly targetTokens: number
-  readonly reasons: readonly PlanReason[]
-  readonly mustFit: boolean
-  readonly focus?: string
-}
-
-/** A compaction that passed its acceptance test and is not in force yet. */
-export type CompactionReady = {
-  readonly session: string
-  readonly remedy: string
-  readonly beforeTokens: number
-  readonly afterTokens: number
-  readonly droppedMessages: number
-  readonly digest?: string
-  readonly mustFit: boolean
-}
-
-export type CompactionDone = Omit<CompactionReady, "mustFit"> & { readonly checkpoint: string }
-
-/** The hook's decision: continue, cancel, set a focus, or use this text as the summary. */
-export type BeforeCompact = { readonly cancel?: boolean; readonly focus?: string; readonly summary?: string }
-export type BeforeInstall = { readonly veto?: boolean }
-
-type Answer<Value> = Value | undefined | Promise<Value | undefined>
-
-/** User functions that influence compactions. A hook that throws or takes too long is ignored, and the trace says so. */
-export type Hooks = {
-  readonly beforeCompact?: (ahead: CompactionAhead) => Answer<BeforeCompact>
-  readonly beforeInstall?: (ready: CompactionReady) => Answer<BeforeInstall>
-  readonly afterCompact?: (done: CompactionDone) => void | Promise<void>
-}
+import type { Live } from "./state/live.ts"
+import type { BeforeCompact, BeforeInstall, CompactionReady } from "./state/options.ts"
 
 /** Time limit for a hook, because it runs in the middle of a turn. */
 const hookMs = 5_000
@@ -84,16 +48,8 @@ export async function askBeforeCompact(live: Live, budgeted: Budgeted, options: 
   )
   if (value === undefined) return { events }
   const cancelled = value.cancel === true && fits
-  const outcome: HookOutcome =
-    value.cancel === true
-      ? fits
-        ? "cancelled"
-        : "overruled"
-      : value.summary !== undefined
-        ? "replaced"
-        : value.focus !== undefined
-          ? "focused"
-          : "went-on"
+  const steered = value.summary !== undefined ? "replaced" : value.focus !== undefined ? "focused" : "went-on"
+  const outcome: HookOutcome = value.cancel !== true ? steered : fits ? "cancelled" : "overruled"
   return {
     cancelled,
     events: [...events, { type: "hook-ran", hook: "before-compact", outcome }],

@@ -5,10 +5,10 @@ import type { Message } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { tryParse } from "../wire/json.ts"
 import { readSummary } from "./background.ts"
-import type { Live } from "./live.ts"
+import { readView, type View } from "./history/view.ts"
 import { type CheckpointBody, type Entry, type EntryBody, entryId, eventsOfTrace, seqOf, thaw } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
-import { readView, type View } from "./view.ts"
+import type { Live } from "./state/live.ts"
 
 /** How an entry is shown now, and why. */
 export type Explanation = {

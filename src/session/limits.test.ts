@@ -3,7 +3,7 @@ import { createFailingStore } from "../../test/support/failing-store.ts"
 import { answerTo, completion, toolRound, userSays } from "../../test/support/scripted-session.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createHoldfast } from "./holdfast.ts"
-import type { HoldfastOptions } from "./options.ts"
+import type { HoldfastOptions } from "./state/options.ts"
 
 const format = "openai-chat"
 

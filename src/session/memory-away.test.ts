@@ -3,8 +3,8 @@ import { createFailingStore } from "../../test/support/failing-store.ts"
 import { objectionTo } from "../../test/support/objection.ts"
 import { answerTo, toolRound, userSays } from "../../test/support/scripted-session.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
-import type { SessionEvent } from "./events.ts"
 import { createHoldfast } from "./holdfast.ts"
+import type { SessionEvent } from "./state/events.ts"
 
 const format = "openai-chat"
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
-import type { SessionEvent } from "./events.ts"
 import { createHoldfast, type Holdfast } from "./holdfast.ts"
-import type { MemoryOptions } from "./options.ts"
+import type { SessionEvent } from "./state/events.ts"
+import type { MemoryOptions } from "./state/options.ts"
 
 type Flushed = Extract<SessionEvent, { type: "memory-flushed" }>
 

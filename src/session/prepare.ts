@@ -16,13 +16,7 @@ import { encodeRequest } from "../wire/encode.ts"
 import { beginSummary, currentSpeculation } from "./background.ts"
 import { compactView, longBody } from "./compact-view.ts"
 import { withHandoff } from "./handoff.ts"
-import type { Live } from "./live.ts"
-import { entryId } from "./log/entry.ts"
-import type { LogEvent, Trace } from "./log/event.ts"
-import { retrieve } from "./memory/retrieve.ts"
-import { isSessionSummarizer } from "./one-shot/summarizer.ts"
-import { type Call, openCall, requireRules, withNewView, withOtherStack } from "./open-call.ts"
-import { isInForce, knownPins, operatorTexts, standingPins } from "./pins.ts"
+import { type Call, openCall, requireRules, withNewView, withOtherStack } from "./history/open-call.ts"
 import {
   type Budgeted,
   budgetOf,
@@ -30,11 +24,17 @@ import {
   type PrepareOptions,
   type Preparing,
   type Receipt,
-} from "./prepared.ts"
+} from "./history/prepared.ts"
+import { type CallStack, installStack, receiptOf } from "./history/session-stack.ts"
+import { type Assembled, assemble, readMessages, release, type View } from "./history/view.ts"
+import { entryId } from "./log/entry.ts"
+import type { LogEvent, Trace } from "./log/event.ts"
+import { retrieve } from "./memory/retrieve.ts"
+import { isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { noteRereads } from "./rereads.ts"
-import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
+import { isInForce, knownPins, operatorTexts, standingPins } from "./rules/pins.ts"
 import { affordsSummary, expectedTokens } from "./session-summary.ts"
-import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
+import type { Live } from "./state/live.ts"
 
 /** The request to send, and how it was decided. */
 type Outcome = {

@@ -3,9 +3,9 @@ import { channelOf, fence } from "../message/fence.ts"
 import { type Message, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { rankTexts } from "../store/search-terms.ts"
-import type { Live } from "./live.ts"
+import { readMessages } from "./history/view.ts"
 import { entryId, entryOfHandle, handleFor, rangeHandleFor } from "./log/entry.ts"
-import { readMessages } from "./view.ts"
+import type { Live } from "./state/live.ts"
 
 /** The text behind a handle, or the requested lines of it. Lines count from 1. */
 export type Recalled = {

@@ -8,18 +8,18 @@ import { HoldfastError } from "../message/errors.ts"
 import { memoryEnd, memoryStart } from "../message/fence.ts"
 import { type ModelResponse, messageId, type ToolResultPart, type Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { appendAnswer } from "./ingest.ts"
-import { type Live, learnFromUsage } from "./live.ts"
+import { appendAnswer } from "./history/ingest.ts"
+import { requireLog } from "./history/open-call.ts"
 import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
 import type { Outline } from "./log/outline.ts"
 import { type ResponseLike, readResponse } from "./log/read-response.ts"
-import { requireLog } from "./open-call.ts"
-import type { HoldfastOptions } from "./options.ts"
-import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
-import { ruleGuardOf } from "./rule-guard.ts"
+import { sessionNames } from "./rules/pins.ts"
+import { ruleGuardOf } from "./rules/rule-guard.ts"
 import { askSessionModel } from "./session-summary.ts"
+import { type Live, learnFromUsage } from "./state/live.ts"
+import type { HoldfastOptions } from "./state/options.ts"
 import {
   asksSpent,
   type CallOfResponse,
@@ -29,7 +29,7 @@ import {
   type Spender,
   type Sums,
   spentMeanwhile,
-} from "./spending.ts"
+} from "./state/spending.ts"
 
 /** A recorded response: its entries, and the usage that the provider reported. */
 export type Recorded = {

@@ -2,10 +2,10 @@ import { callNature } from "../compact/stages/tool-kind.ts"
 import { type CallId, callsIn, type ToolCallPart, type Transcript, textOf } from "../message/message.ts"
 import { createPerObject } from "../message/recall.ts"
 import { sha256Hex } from "../message/sha256.ts"
-import type { Live } from "./live.ts"
+import type { View } from "./history/view.ts"
 import { entryId, type RemovedLookup } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
-import type { View } from "./view.ts"
+import type { Live } from "./state/live.ts"
 
 /**
  * Re-reads: a lookup right after a compaction that repeats one from right before it says that the compaction removed what was still needed.

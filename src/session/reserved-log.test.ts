@@ -8,7 +8,7 @@ import { operatorLog } from "../store/reserved-log.ts"
 import { exportSession, importSession } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
 import { createHoldfast } from "./holdfast.ts"
-import { checkSessionId } from "./options.ts"
+import { checkSessionId } from "./state/options.ts"
 
 /** A store with a session and an operator's log of two lines. */
 async function openScene() {

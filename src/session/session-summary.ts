@@ -2,36 +2,15 @@ import { readingSteps } from "../compact/knowledge.ts"
 import { readSessionAnswer, sessionQuestion } from "../compact/summary/session-question.ts"
 import type { SchemaName } from "../compact/summary/summary.ts"
 import { HoldfastError } from "../message/errors.ts"
-import type { Format, ModelResponse, Transcript, Usage } from "../message/message.ts"
+import type { Format, ModelResponse, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { readAnswerText } from "../model/model.ts"
 import { withinMs } from "../model/within-ms.ts"
 import { runPaced } from "../store/pace.ts"
 import { continueRequest } from "../wire/encode.ts"
-import type { Live } from "./live.ts"
 import { readResponse } from "./log/read-response.ts"
 import { isSessionSummarizer, type SessionSummarizer } from "./one-shot/summarizer.ts"
-
-/** What a session's own model has been asked for its summaries, and what that took. */
-export type SummarySpending = {
-  /** What the one that is due, or was asked for last, takes by our count: nearly all of it is in the provider's cache. */
-  readonly expectedTokens?: number
-  readonly asked: number
-  /** As the provider reported it, all of them together. */
-  readonly inputTokens: number
-  readonly cacheReadTokens: number
-  readonly outputTokens: number
-}
-
-/** A summary that is due: its request goes on from the one that was sent last. */
-export type SummaryDue = {
-  readonly key: string
-  readonly format: Format
-  readonly wire: string
-  readonly model: string | undefined
-  readonly contextTokens: number
-  readonly conversation: Transcript
-}
+import type { Live, SummaryDue, SummarySpending } from "./state/live.ts"
 
 /** A question to the session's own model, for whoever has its credential: to be sent as it is. Nobody waits for what comes of it. */
 export type SummaryCall = {
@@ -52,8 +31,6 @@ const outputPrice = 5
 const answerTokens = 1200
 /** How long the session's own model may take: it may think first. */
 const usualWaitMs = 180_000
-
-export const noSpending: SummarySpending = { asked: 0, inputTokens: 0, cacheReadTokens: 0, outputTokens: 0 }
 
 const sessionSummarizerOf = ({ options }: Pick<Live, "options">): SessionSummarizer | undefined =>
   isSessionSummarizer(options.summarizer) ? options.summarizer : undefined

@@ -3,9 +3,11 @@ import type { Format, ModelRequest, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
 import type { FilledBody, RequestBody } from "../wire/request-body.ts"
-import type { Listener } from "./events.ts"
-import { type MessageLike, readMessagesLike } from "./frame.ts"
-import { appendMessages } from "./ingest.ts"
+import { type MessageLike, readMessagesLike } from "./history/frame.ts"
+import { appendMessages } from "./history/ingest.ts"
+import { requireLog } from "./history/open-call.ts"
+import type { Prepared, PrepareOptions, Receipt } from "./history/prepared.ts"
+import { readInForce } from "./history/session-stack.ts"
 import {
   type Explanation,
   explain,
@@ -15,17 +17,12 @@ import {
   type Overview,
   overview,
 } from "./inspect.ts"
-import { type Live, loadSession } from "./live.ts"
 import { verifyLog } from "./log/chain.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/event.ts"
 import type { ResponseLike } from "./log/read-response.ts"
 import type { MemorySearch } from "./memory/memory.ts"
-import { requireLog } from "./open-call.ts"
-import { checkSessionId } from "./options.ts"
-import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
-import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
 import {
   guardingOf,
@@ -38,9 +35,13 @@ import {
   type SessionGuarding,
   type UsageReport,
 } from "./record.ts"
-import { type ExplainedRule, explainRule } from "./rule-guard.ts"
-import { readInForce, type StackInForce } from "./session-stack.ts"
+import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./rules/pins.ts"
+import { type ExplainedRule, explainRule } from "./rules/rule-guard.ts"
 import { type SummaryCall, takeSummaryCall } from "./session-summary.ts"
+import type { StackInForce } from "./stack/stack-options.ts"
+import type { Listener } from "./state/events.ts"
+import { type Live, loadSession } from "./state/live.ts"
+import { checkSessionId } from "./state/options.ts"
 
 /** The prompt stack of a session: `stack` is the text that is sent, `source` the same sections before any were shortened. */
 export type SessionStack = Pick<StackInForce, "stack" | "source">

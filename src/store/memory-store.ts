@@ -12,7 +12,6 @@ import {
   isSameBatch,
   type Job,
   type JobStore,
-  type LeasedJob,
   type MemoryOwner,
   type MemoryQuery,
   type MemoryRow,
@@ -61,10 +60,12 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptionNames(options, memoryStoreNames, "createMemoryStore")
   const { now = Date.now } = options
   let closed = false
-  const call = async <Value>(work: () => Value): Promise<Value> => {
-    if (closed) throw new HoldfastError({ code: "store-closed", store: "memory" })
-    return work()
-  }
+  const call: Call =
+    (work) =>
+    async (...given) => {
+      if (closed) throw new HoldfastError({ code: "store-closed", store: "memory" })
+      return work(...given)
+    }
   const tables: Tables = {
     sessions: new Map(),
     payloads: new Map(),
@@ -81,32 +82,30 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   return reserveLog({
     kind: "memory",
     isShared: false,
-    append: (session, batch) => call(() => append(tables, session, batch, now())),
-    head: (session) => call(() => headOf(entriesOf(session))),
-    read: (session, range) => call(() => entriesIn(session, range)),
-    readEntries: (session, seqs) =>
-      call(() => {
-        const asked = new Set(seqs)
-        const entries = entriesOf(session)
-        return [...asked].sort((one, other) => one - other).flatMap((seq) => entries[seq - 1] ?? [])
-      }),
-    outline: (session, range) => call(() => entriesIn(session, range).map(({ body: _, ...outline }) => outline)),
-    payloads: (session, hashes) => call(() => payloadsOf(tables, session, hashes)),
-    session: (session) => call(() => rowOf(tables, session)),
-    sessions: (filter) => call(() => listSessions(tables, filter)),
-    holdings: (session) => call(() => holdingsOf(tables, session)),
-    copy: (from, to, upTo) => call(() => copy(tables, from, to, upTo, now())),
-    remove: (session) => call(() => remove(tables, session)),
-    putSummary: (session, key, json) => call(() => putFirst(tableOf(tables.summaries, session), key, json)),
-    getSummary: (session, key) => call(() => tables.summaries.get(session)?.get(key)),
+    append: call((session, batch) => append(tables, session, batch, now())),
+    head: call((session) => headOf(entriesOf(session))),
+    read: call(entriesIn),
+    readEntries: call((session, seqs) => {
+      const entries = entriesOf(session)
+      return [...new Set(seqs)].sort((one, other) => one - other).flatMap((seq) => entries[seq - 1] ?? [])
+    }),
+    outline: call((session, range) => entriesIn(session, range).map(({ body: _, ...outline }) => outline)),
+    payloads: call((session, hashes) => payloadsOf(tables, session, hashes)),
+    session: call((session) => rowOf(tables, session)),
+    sessions: call((filter) => listSessions(tables, filter)),
+    holdings: call((session) => holdingsOf(tables, session)),
+    copy: call((from, to, upTo) => copy(tables, from, to, upTo, now())),
+    remove: call((session) => remove(tables, session)),
+    putSummary: call((session, key, json) => putFirst(tableOf(tables.summaries, session), key, json)),
+    getSummary: call((session, key) => tables.summaries.get(session)?.get(key)),
     putAliases: tables.aliases.putAliases,
     findAliases: tables.aliases.findAliases,
     jobs: tables.jobs,
     memory: tables.rows,
-    check: () => call(() => []),
-    scrub: () => call(() => {}),
-    usedBytes: () => call(() => sizeOf(tables)),
-    vacuum: () => call(() => {}),
+    check: call(() => []),
+    scrub: call(() => {}),
+    usedBytes: call(() => sizeOf(tables)),
+    vacuum: call(() => {}),
     close: async () => {
       closed = true
     },
@@ -231,7 +230,10 @@ function putFirst(table: Map<string, string>, key: string, text: string): boolea
   return true
 }
 
-type Call = <Value>(work: () => Value) => Promise<Value>
+/** Makes a call of the store, which is refused once the store is closed. */
+type Call = <Given extends readonly unknown[], Value>(
+  work: (...given: Given) => Value,
+) => (...given: Given) => Promise<Value>
 
 /** What else has rows of a session; returns false if there was none. */
 type Removal = { readonly removeAll: (session: SessionId) => boolean }
@@ -247,16 +249,14 @@ function createMemoryAliases(call: Call): Pick<Store, "putAliases" | "findAliase
     if (session !== undefined && names?.size === 0) namesOf.delete(session)
   }
   return {
-    putAliases: (session, aliases) =>
-      call(() => {
-        for (const alias of aliases) {
-          release(alias.name)
-          bearers.set(alias.name, { ...alias, session })
-          const names = namesOf.get(session) ?? new Set()
-          namesOf.set(session, names.add(alias.name))
-        }
-      }),
-    findAliases: (names) => call(() => names.flatMap((name) => bearers.get(name) ?? [])),
+    putAliases: call((session, aliases) => {
+      for (const alias of aliases) {
+        release(alias.name)
+        bearers.set(alias.name, { ...alias, session })
+        namesOf.set(session, (namesOf.get(session) ?? new Set()).add(alias.name))
+      }
+    }),
+    findAliases: call((names) => names.flatMap((name) => bearers.get(name) ?? [])),
     removeAll: (session) => {
       for (const name of namesOf.get(session) ?? []) bearers.delete(name)
       return namesOf.delete(session)
@@ -271,37 +271,30 @@ function createMemoryJobs(call: Call): JobStore & Removal {
   const jobs = new Map<string, StoredJob>()
   const nameOf = (session: SessionId, key: string): string => JSON.stringify([session, key])
   return {
-    put: (job, now) =>
-      call(() => {
-        const name = nameOf(job.session, job.key)
-        if (jobs.has(name)) return false
-        jobs.set(name, { job, attempt: 0, dueMs: now, leasedUntilMs: 0 })
-        return true
-      }),
-    lease: (now, leaseMs) =>
-      call((): LeasedJob | undefined => {
-        for (const [name, kept] of jobs) {
-          if (kept.dueMs > now || kept.leasedUntilMs > now) continue
-          const leased = { ...kept, attempt: kept.attempt + 1, leasedUntilMs: now + leaseMs }
-          jobs.set(name, leased)
-          return { ...kept.job, attempt: leased.attempt, leasedUntilMs: leased.leasedUntilMs }
-        }
-        return undefined
-      }),
-    finish: (session, key) =>
-      call(() => {
-        jobs.delete(nameOf(session, key))
-      }),
-    postpone: (session, key, dueMs) =>
-      call(() => {
-        const kept = jobs.get(nameOf(session, key))
-        if (kept !== undefined) jobs.set(nameOf(session, key), { ...kept, dueMs, leasedUntilMs: 0 })
-      }),
-    list: (session) =>
-      call(() => {
-        const all = [...jobs.values()].map(({ job }) => job)
-        return session === undefined ? all : all.filter((job) => job.session === session)
-      }),
+    put: call((job, now) => {
+      const name = nameOf(job.session, job.key)
+      if (jobs.has(name)) return false
+      jobs.set(name, { job, attempt: 0, dueMs: now, leasedUntilMs: 0 })
+      return true
+    }),
+    lease: call((now, leaseMs) => {
+      const found = [...jobs].find(([, { dueMs, leasedUntilMs }]) => dueMs <= now && leasedUntilMs <= now)
+      if (found === undefined) return undefined
+      const [name, kept] = found
+      const lease = { attempt: kept.attempt + 1, leasedUntilMs: now + leaseMs }
+      jobs.set(name, { ...kept, ...lease })
+      return { ...kept.job, ...lease }
+    }),
+    finish: call((session, key) => {
+      jobs.delete(nameOf(session, key))
+    }),
+    postpone: call((session, key, dueMs) => {
+      const kept = jobs.get(nameOf(session, key))
+      if (kept !== undefined) jobs.set(nameOf(session, key), { ...kept, dueMs, leasedUntilMs: 0 })
+    }),
+    list: call((session) =>
+      [...jobs.values()].flatMap(({ job }) => (session === undefined || job.session === session ? job : [])),
+    ),
     removeAll: (session) => {
       const mine = [...jobs].filter(([, { job }]) => job.session === session)
       for (const [name] of mine) jobs.delete(name)
@@ -316,44 +309,38 @@ function createMemoryRows(
 ): MemoryStore & Removal & { readonly namesOf: (session: SessionId) => Holdings["memory"] } {
   const rows = new Map<string, MemoryRow>()
   const nameOf = (session: SessionId, id: string): string => JSON.stringify([session, id])
+  const all = call((): readonly MemoryRow[] => [...rows.values()])
+  const ofOwner = (owner: MemoryOwner): readonly MemoryRow[] => [...rows.values()].filter((row) => isOwned(row, owner))
   const ofSession = (session: SessionId): readonly MemoryRow[] =>
     [...rows.values()].filter((row) => row.session === session)
   return {
-    write: (written) =>
-      call(() => {
-        for (const row of written) {
-          const name = nameOf(row.session, row.id)
-          if (!rows.has(name)) rows.set(name, row)
-        }
-      }),
-    supersede: (session, ids, by) =>
-      call(() => {
-        for (const id of ids) {
-          const row = rows.get(nameOf(session, id))
-          if (row === undefined || row.supersededBy !== undefined || id === by) continue
-          rows.set(nameOf(session, id), { ...row, supersededBy: by })
-        }
-      }),
-    search: async (query) => search(await call(() => [...rows.values()]), query),
-    get: (owner, ids) =>
-      call(() => {
-        const asked = new Set(ids)
-        return [...rows.values()].filter((row) => isOwned(row, owner) && asked.has(row.id))
-      }),
-    days: (owner) =>
-      call(() => {
-        const days = Map.groupBy(
-          [...rows.values()].filter((row) => isOwned(row, owner)),
-          ({ day }) => day,
-        )
-        const counted = [...days].map(([day, { length }]) => ({ day, rows: length }))
-        return counted.sort((one, other) => (one.day < other.day ? 1 : -1))
-      }),
-    counts: (owner, session, day) =>
-      call(() => {
-        const written = [...rows.values()].filter((row) => isOwned(row, owner) && row.day === day)
-        return { agent: countOf(written), session: countOf(written.filter((row) => row.session === session)) }
-      }),
+    write: call((written) => {
+      for (const row of written) {
+        const name = nameOf(row.session, row.id)
+        if (!rows.has(name)) rows.set(name, row)
+      }
+    }),
+    supersede: call((session, ids, by) => {
+      for (const id of ids) {
+        const row = rows.get(nameOf(session, id))
+        if (row === undefined || row.supersededBy !== undefined || id === by) continue
+        rows.set(nameOf(session, id), { ...row, supersededBy: by })
+      }
+    }),
+    search: async (query) => search(await all(), query),
+    get: call((owner, ids) => {
+      const asked = new Set(ids)
+      return ofOwner(owner).filter(({ id }) => asked.has(id))
+    }),
+    days: call((owner) => {
+      const days = Map.groupBy(ofOwner(owner), ({ day }) => day)
+      const counted = [...days].map(([day, { length }]) => ({ day, rows: length }))
+      return counted.sort((one, other) => (one.day < other.day ? 1 : -1))
+    }),
+    counts: call((owner, session, day) => {
+      const written = ofOwner(owner).filter((row) => row.day === day)
+      return { agent: countOf(written), session: countOf(written.filter((row) => row.session === session)) }
+    }),
     namesOf: (session) => ofSession(session).map(({ tenant, agent, id }) => ({ tenant, agent, id })),
     removeAll: (session) => {
       const mine = ofSession(session)

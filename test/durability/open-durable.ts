@@ -1,6 +1,6 @@
 import type { Format } from "../../src/message/message.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
-import type { HoldfastOptions } from "../../src/session/options.ts"
+import type { HoldfastOptions } from "../../src/session/state/options.ts"
 
 export const system = "You keep the books of a harbour."
 /** Stands in every request of every session. */

@@ -65,7 +65,7 @@ const holdfast = (argv: readonly string[], env: Readonly<Record<string, string>>
 /** Every command by its words, those of groups included. */
 async function leaves(): Promise<ReadonlyMap<string, Command>> {
   const found = new Map<string, Command>()
-  for (const [name, { load }] of commands) {
+  for (const [name, load] of commands) {
     const loaded = await load()
     if (!isGroup(loaded)) found.set(name, loaded)
     else for (const [inner, command] of loaded.commands) found.set(`${name} ${inner}`, command)

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { startDemoModel } from "../../src/cli/demo/demo-model.ts"
-import { demoModel, demoWindowTokens } from "../../src/cli/demo/demo-options.ts"
+import { demoWindowTokens, startDemoModel } from "../../src/cli/demo/demo-model.ts"
 import { demoGuard, demoUpstream } from "../../src/cli/demo/play-demo.ts"
 import { runDemo } from "../../src/cli/demo/run-demo.ts"
 import { createLog } from "../../src/cli/serve-command.ts"
@@ -78,7 +77,7 @@ async function playInto(folder: string) {
   try {
     const write = async (text: string): Promise<void> => void screen.push(text)
     const { signal } = new AbortController()
-    const given = { url: gateway.url, model: demoModel, holdfast, sent: model.last, write, signal }
+    const given = { url: gateway.url, holdfast, sent: model.last, write, signal }
     await runDemo({ ...given, colour: false, columns: 200, pace: "none" })
     const session = records.find(({ receipt }) => receipt?.checkpoint !== undefined)?.session ?? ""
     const bearer = { authorization: `Bearer ${adminToken}` }

@@ -39,8 +39,8 @@ vi.mock("../../src/compact/stack/separate.ts", async (original) => {
   return { ...module, separate }
 })
 
-vi.mock("../../src/session/shared-rules.ts", async (original) => {
-  const module = await original<typeof import("../../src/session/shared-rules.ts")>()
+vi.mock("../../src/session/state/shared-rules.ts", async (original) => {
+  const module = await original<typeof import("../../src/session/state/shared-rules.ts")>()
   const createSharedRules: typeof module.createSharedRules = (options) => {
     const rules = module.createSharedRules(options)
     const read: typeof rules.read = (owner) => {

@@ -1,8 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { startDemoModel } from "../../src/cli/demo/demo-model.ts"
-import { demoModel, demoWindowTokens } from "../../src/cli/demo/demo-options.ts"
+import { demoWindowTokens, startDemoModel } from "../../src/cli/demo/demo-model.ts"
 import { demoGuard, demoUpstream } from "../../src/cli/demo/play-demo.ts"
 import { runDemo } from "../../src/cli/demo/run-demo.ts"
 import { startGateway } from "../../src/gateway/gateway.ts"
@@ -115,7 +114,7 @@ export async function openInspectedGateway({
   const { signal } = new AbortController()
   const played = plays
     ? await runDemo({
-        ...{ url: gateway.url, model: demoModel, holdfast, sent: demo.last, write: async () => {}, signal },
+        ...{ url: gateway.url, holdfast, sent: demo.last, write: async () => {}, signal },
         ...{ colour: false, columns: 200, pace: "none" },
       })
     : { session: "" }

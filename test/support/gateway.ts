@@ -8,7 +8,7 @@ import {
   usualTimes,
 } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
-import type { HoldfastOptions } from "../../src/session/options.ts"
+import type { HoldfastOptions } from "../../src/session/state/options.ts"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
 import type { Store } from "../../src/store/store.ts"
 import { startModelServer } from "../model-server/model-server.ts"

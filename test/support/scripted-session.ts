@@ -1,5 +1,5 @@
+import type { Prepared } from "../../src/session/history/prepared.ts"
 import type { Holdfast } from "../../src/session/holdfast.ts"
-import type { Prepared } from "../../src/session/prepared.ts"
 import type { Recorded } from "../../src/session/record.ts"
 import type { Acknowledged, Session } from "../../src/session/session.ts"
 

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { layers } from "../../compact/stack/stack.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import { families, formats } from "../../message/message.ts"
-import type { FindFrom } from "../../session/options.ts"
+import type { FindFrom } from "../../session/state/options.ts"
 import {
   headerValue,
   httpUrl,

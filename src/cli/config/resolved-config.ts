@@ -4,8 +4,8 @@ import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import type { OpenTelemetryOptions } from "../../gateway/telemetry/open-telemetry.ts"
 import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import { namesIn } from "../../message/present.ts"
-import type { HoldfastOptions } from "../../session/options.ts"
-import type { WhenStoreIsAway } from "../../session/prepared.ts"
+import type { WhenStoreIsAway } from "../../session/history/prepared.ts"
+import type { HoldfastOptions } from "../../session/state/options.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
 
 /** Strategies that can be chosen by their name. */

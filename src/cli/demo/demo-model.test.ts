@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
+import { textOfMessage } from "../../message/message.ts"
 import { saysTooLong } from "../../model/too-long.ts"
+import { collect } from "../../wire/collect.ts"
 import { isObject } from "../../wire/json.ts"
 import { readSse } from "../../wire/sse.ts"
-import { readStreamedAnswer } from "./ask-gateway.ts"
-import { blocksInCacheOrder, type DemoModel, startDemoModel } from "./demo-model.ts"
-import { demoModel } from "./demo-options.ts"
+import { decodeStream } from "../../wire/stream-decode.ts"
+import { blocksInCacheOrder, type DemoModel, demoModel, startDemoModel } from "./demo-model.ts"
 import { story } from "./story.ts"
 
 let model: DemoModel
@@ -28,7 +29,8 @@ test("every answer says that no real model gave it", async () => {
   for (const body of [first, says("anything else")])
     expect((await post(body)).headers.get("x-holdfast-demo")).toMatch(/scripted/)
   const bytes = new Uint8Array(await (await post(says("anything else"))).arrayBuffer())
-  expect(readStreamedAnswer(readSse(bytes)).text).toMatch(/scripted model of the holdfast demo/)
+  const { messages } = collect("anthropic-messages", decodeStream("anthropic-messages", readSse(bytes)))
+  expect(messages.map(textOfMessage).join()).toMatch(/scripted model of the holdfast demo/)
 })
 
 describe("what it refuses", () => {

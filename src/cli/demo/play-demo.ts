@@ -5,18 +5,19 @@ import { createGuard, type Guard } from "../../guard/guard.ts"
 import type { PolicyInput } from "../../guard/policy/templates.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
-import { startDemoModel } from "./demo-model.ts"
-import { type DemoOptions, type DemoOutcome, demoModel, demoWindowTokens } from "./demo-options.ts"
+import { demoModel, demoWindowTokens, startDemoModel } from "./demo-model.ts"
 import { deskTools } from "./order-desk.ts"
-import { runDemo } from "./run-demo.ts"
+import { type DemoOptions, type DemoOutcome, runDemo } from "./run-demo.ts"
+import type { ScreenOptions } from "./show.ts"
 
-export type PlayOptions = Pick<DemoOptions, "write" | "colour" | "columns" | "pace" | "signal" | "connectUrl"> & {
-  /** Where the demo's session is kept, for a look at it afterwards. */
-  readonly store: Store
-  readonly version: string
-  readonly now: () => number
-  readonly onFault: (error: unknown) => void
-}
+type PlayOptions = ScreenOptions &
+  Pick<DemoOptions, "clients"> & {
+    /** Where the demo's session is kept, for a look at it afterwards. */
+    readonly store: Store
+    readonly version: string
+    readonly now: () => number
+    readonly onFault: (error: unknown) => void
+  }
 
 /** Run the demo through a gateway of its own, so that its policy and window affect no other client. */
 export async function playDemo({ store, version, now, onFault, ...shown }: PlayOptions): Promise<DemoOutcome> {
@@ -30,7 +31,7 @@ export async function playDemo({ store, version, now, onFault, ...shown }: PlayO
       ...{ holdfast, store, version, now, onFault },
     })
     try {
-      return await runDemo({ ...shown, url: gateway.url, model: demoModel, holdfast, sent: model.last })
+      return await runDemo({ ...shown, url: gateway.url, holdfast, sent: model.last })
     } finally {
       await gateway.close()
     }

@@ -3,8 +3,7 @@ import { startGateway } from "../../gateway/gateway.ts"
 import { usualGatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { openStore } from "../../store/open-store.ts"
-import { startDemoModel } from "./demo-model.ts"
-import { demoModel, demoWindowTokens } from "./demo-options.ts"
+import { demoWindowTokens, startDemoModel } from "./demo-model.ts"
 import { demoGuard, demoUpstream } from "./play-demo.ts"
 import { runDemo } from "./run-demo.ts"
 
@@ -25,7 +24,7 @@ async function play(gateway: { readonly windowTokens?: number; readonly recall: 
   const { signal } = new AbortController()
   const headers: Record<string, string> = gateway.token === undefined ? {} : { "x-holdfast-token": gateway.token }
   try {
-    const given = { url: listening.url, model: demoModel, holdfast: reader, sent: model.last, headers }
+    const given = { url: listening.url, holdfast: reader, sent: model.last, headers }
     const outcome = await runDemo({ ...given, write: async () => {}, colour: false, columns: 80, pace: "none", signal })
     return { outcome, requests: model.requests(), faults }
   } finally {

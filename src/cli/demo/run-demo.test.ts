@@ -3,13 +3,12 @@ import { describe, expect, test } from "vitest"
 import { startRelay } from "../../../test/fixtures/demo/relay.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
-import type { HoldfastOptions } from "../../session/options.ts"
+import type { HoldfastOptions } from "../../session/state/options.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
-import { blocksInCacheOrder, type DemoModel, startDemoModel } from "./demo-model.ts"
-import { type DemoOptions, demoModel, demoWindowTokens } from "./demo-options.ts"
+import { blocksInCacheOrder, type DemoModel, demoWindowTokens, startDemoModel } from "./demo-model.ts"
 import { batchNumber } from "./order-desk.ts"
 import { demoGuard } from "./play-demo.ts"
-import { runDemo } from "./run-demo.ts"
+import { type DemoOptions, runDemo } from "./run-demo.ts"
 import { findRule } from "./show.ts"
 import { demoRule, story } from "./story.ts"
 
@@ -34,7 +33,7 @@ async function play({ holdfast: options = guarded, idle = false, demo = {}, reac
   }
   const { signal } = new AbortController()
   try {
-    const given = { url: relay.url, model: demoModel, holdfast, sent: model.last, write, signal }
+    const given = { url: relay.url, holdfast, sent: model.last, write, signal }
     const outcome = await runDemo({ ...given, colour: false, columns: 80, pace: "none", ...demo })
     const pins = await holdfast.session(outcome.session).pins()
     return { outcome, shown, requests: model.requests(), pins, failures: relay.failures }
@@ -133,9 +132,10 @@ describe("how it is shown", () => {
   )
 
   test("with colour it says the same", async () => {
-    const newId = (): string => "same"
-    const plain = await play({ demo: { newId, connectUrl: "http://127.0.0.1:4141" } })
-    const painted = await play({ demo: { newId, connectUrl: "http://127.0.0.1:4141", colour: true } })
+    const clients = [{ program: "claude", line: "ANTHROPIC_BASE_URL=http://127.0.0.1:4141 claude" }]
+    const plain = await play({ demo: { clients } })
+    const painted = await play({ demo: { clients, colour: true } })
+    expect(plain.shown).toContain("claude    ANTHROPIC_BASE_URL=http://127.0.0.1:4141 claude")
     expect(painted.shown).toContain("\x1b[1m")
     expect(stripVTControlCharacters(painted.shown)).toBe(plain.shown)
   })

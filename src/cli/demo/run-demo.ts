@@ -1,21 +1,18 @@
 import { randomUUID } from "node:crypto"
+import { HoldfastError } from "../../message/errors.ts"
+import { callsIn, type ModelResponse, type ToolCallPart, tokens, type Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { callModel } from "../../model/call-model.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
+import { seqOf } from "../../session/log/entry.ts"
+import type { Session } from "../../session/session.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
-import { count, number } from "../terminal/output.ts"
-import { askGateway, type DemoExchange } from "./ask-gateway.ts"
-import { blocksInCacheOrder } from "./demo-model.ts"
-import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
-import {
-  batchIn,
-  batchNumber,
-  createOrderDesk,
-  deskToolList,
-  deskTools,
-  type OrderDesk,
-  plantedText,
-} from "./order-desk.ts"
-
+import { collectEnd, collectStep, startCollect } from "../../wire/collect.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import type { StreamEvent } from "../../wire/stream.ts"
+import { count, number, wrap } from "../terminal/output.ts"
+import { blocksInCacheOrder, demoModel, demoWindowTokens as windowTokens } from "./demo-model.ts"
+import { batchNumber, createOrderDesk, deskToolList, deskTools, plantedText } from "./order-desk.ts"
 import {
   callLine,
   columnHeads,
@@ -23,20 +20,37 @@ import {
   createScreen,
   deniedBox,
   findRule,
+  labelled,
   percent,
   readWithheld,
   remark,
   type Screen,
-  spoken,
-  type ToldCompaction,
-  tellCompaction,
-  type Withheld,
-  wrapText,
+  type ScreenOptions,
 } from "./show.ts"
-import { demoRule, recalledOrder, story } from "./story.ts"
+import script from "./story.json" with { type: "json" }
+import { batchIn, demoRule, recalledOrder, story } from "./story.ts"
+
+/** All that a run of the demo needs. */
+export type DemoOptions = ScreenOptions & {
+  /** The base URL of the gateway, without a slash at the end. */
+  readonly url: string
+  /** The sessions that the gateway keeps, to be looked at from outside. */
+  readonly holdfast: Holdfast
+  /** The last request that reached the model. */
+  readonly sent: () => string | undefined
+  /** Sent beside the agent's own headers, such as a gateway's token. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** How real agents are pointed at the gateway, by their programs; left out if nothing listens after the demo. */
+  readonly clients?: readonly { readonly program: string; readonly line: string }[]
+}
 
 /** The script has some twenty calls; an agent that makes more goes round in circles. */
 const maxCalls = 60
+
+/** Time to read a line, what someone says, and a box. */
+const lineMs = 400
+const speechMs = 900
+const boxMs = 2400
 
 /**
  * A made-up order desk's agent at work through the gateway, told in the terminal as it happens. The agent is a plain client; what is
@@ -44,199 +58,19 @@ const maxCalls = 60
  */
 export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   const run = openRun(options)
-  await showOpening(run)
+  const { screen } = run
+  const words = `The model is a script (${demoModel}) on this machine, and its prompt cache is simulated. The gateway between agent and model is the real one: it counts, compacts, keeps the rule and judges the calls.`
+  const title = "holdfast demo: an order desk's agent, in a window too small for it"
+  const opening = [...wrap(title, screen.width).map(screen.bold), ...wrap(words, screen.width), ""]
+  await screen.print([...opening, ...columnHeads(windowTokens, screen)], speechMs)
   for (const { says } of story) await takeTurn(run, says)
   const outcome = await outcomeOf(run)
-  await run.screen.print(["", ...ending(outcome, options.connectUrl, run.screen)])
+  await screen.print(["", ...ending(outcome, options.clients, screen)])
   return outcome
 }
 
-/** One turn of the user: model calls and tools until the model has nothing more to call. */
-async function takeTurn(run: DemoRun, says: string): Promise<void> {
-  const { screen, history, seen, desk } = run
-  seen.turns++
-  await screen.print(["", ...spoken("You", says, screen)])
-  await screen.pause(speechMs)
-  history.push({ role: "user", content: [{ type: "text", text: says }] })
-  while (seen.calls < maxCalls) {
-    const { content, calls, text } = await makeCall(run)
-    history.push({ role: "assistant", content })
-    if (calls.length === 0) return screen.print(spoken("Model", text, screen))
-    const results = calls.map((call) => ({ type: "tool_result", tool_use_id: call.id, content: desk.run(call) }))
-    if (results.some(({ content: output }) => output.includes(batchNumber))) seen.valueCall = seen.calls
-    history.push({ role: "user", content: results })
-  }
-}
-
-async function makeCall(run: DemoRun): Promise<DemoExchange> {
-  const { options, name, history, screen, windowTokens, watch, seen } = run
-  const body = agentBody(options.model, history)
-  const { url, headers = {}, signal } = options
-  const exchange = await askGateway(body, { url, session: name, headers, signal })
-  if (exchange.session !== undefined) watch.follow(exchange.session)
-  noteCall(run, exchange, tokensOfPieces(blocksInCacheOrder(body)))
-  await showCompactions(run)
-  const withheld = readWithheld(exchange.text)
-  const shown = { call: seen.calls, exchange, windowTokens, ...present({ withheld: withheld?.tool }) }
-  await screen.print([callLine(shown, screen)])
-  await screen.pause(lineMs)
-  await showPin(run)
-  if (withheld !== undefined) await showDenied(run, withheld, exchange)
-  await showRecalled(run, exchange)
-  return exchange
-}
-
-const isInside = (address: string): boolean => /^[^@\s]+@example\.com$/i.test(address)
-
-async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Promise<DemoOutcome> {
-  const mails = desk.mails()
-  const recalling = mails.findLast(({ to, body }) => isInside(to) && body.includes(recalledOrder))
-  const recalledValue = batchIn(recalling?.body)
-  const { isPinShown: _, valueCall: __, cacheReadTokens, ...figures } = seen
-  const { calls, ruleSeen, sentTokens } = figures
-  const outcome = {
-    session: name,
-    ...figures,
-    rule: demoRule,
-    ruleHeld: calls > 0 && ruleSeen === calls,
-    denied: await watch.denied(),
-    leaked: mails.filter(({ to }) => !isInside(to)).length,
-    recalled: recalledValue === batchNumber,
-    windowTokens,
-    cacheReadShare: sentTokens === 0 ? 0 : cacheReadTokens / sentTokens,
-    entries: (await watch.size()).entries,
-    ...present({ recalledValue }),
-  }
-  return { ...outcome, asPromised: promisesOf(outcome).every(({ kept }) => kept) }
-}
-
-/** In which stands whether a promise was kept. */
-const margin = 10
-
-/** What happened, in the figures of this run; and how to go on with a real agent. */
-function ending(outcome: DemoOutcome, url: string | undefined, screen: Screen): readonly string[] {
-  const { bold, good, bad, width } = screen
-  const { turns, calls, compactions, historyTokens, largestTokens, windowTokens } = outcome
-  const { sentTokens, cacheReadShare, tooLongCall } = outcome
-  const refused =
-    tooLongCall === undefined
-      ? ""
-      : ` As the agent sent it, the model would have refused it from call ${tooLongCall} on.`
-  const sentences = [
-    `${count(turns, "turn")}, ${count(calls, "model call")}, ${count(compactions, "compaction")}. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
-    `${number(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
-  ]
-  const promises = promisesOf(outcome).flatMap(({ promise, kept }) =>
-    wrapText(promise, width - margin).map((line, n) => {
-      const mark = n > 0 ? "".padEnd(margin) : kept ? good("  ok".padEnd(margin)) : bad("  FAILED".padEnd(margin))
-      return `${mark}${line}`
-    }),
-  )
-  return [
-    bold("What happened"),
-    ...sentences.flatMap((sentence) => wrapText(sentence, width)),
-    ...promises,
-    outcome.asPromised ? good("All as promised.") : bad("Not as promised."),
-    "",
-    ...(url === undefined ? nextLines.map((line, n) => (n === 0 ? bold(line) : line)) : connectLines(url, bold)),
-  ]
-}
-
-/** Nothing listens any more when a demo by itself has ended. */
-const nextLines: readonly string[] = [
-  "Your own agent, with your own login or key",
-  "  holdfast wrap claude   (codex, gemini, opencode, pi, qwen, or any command)",
-  "This demo in a gateway that stays, to look at in a browser",
-  "  holdfast serve --demo  and then, beside it: holdfast open",
-  "What it would have done in sessions that you already have",
-  "  holdfast replay --mine",
-]
-
-/** One line for each kind of client. */
-function connectLines(url: string, bold: (text: string) => string): readonly string[] {
-  return [
-    bold("Your own agent, with your own key: point it here"),
-    `  Claude Code   ANTHROPIC_BASE_URL=${url} claude`,
-    `  Gemini CLI    GOOGLE_GEMINI_BASE_URL=${url} gemini`,
-    `  Codex         config.toml: base_url = "${url}/v1"`,
-    `  OpenAI SDKs   OPENAI_BASE_URL=${url}/v1`,
-    `  Anthropic SDK ANTHROPIC_BASE_URL=${url}`,
-  ]
-}
-
-/** Time to read a line, what someone says, and a box. */
-const lineMs = 400
-const speechMs = 900
-const boxMs = 2400
-
-async function showOpening({ screen, windowTokens, options }: DemoRun): Promise<void> {
-  const words = `The model is a script (${options.model}) on this machine, and its prompt cache is simulated. The gateway between agent and model is the real one: it counts, compacts, keeps the rule and judges the calls.`
-  await screen.print([
-    ...wrapText("holdfast demo: an order desk's agent, in a window too small for it", screen.width).map(screen.bold),
-    ...wrapText(words, screen.width),
-    "",
-    ...columnHeads(windowTokens, screen),
-  ])
-  await screen.pause(speechMs)
-}
-
-/** The compactions that were made for this call. */
-async function showCompactions(run: DemoRun): Promise<void> {
-  const { watch, seen, screen, options, history } = run
-  for (const told of await watch.compactions()) {
-    const sent = options.sent()
-    const shown = {
-      told,
-      ordinal: ++seen.compactions,
-      ruleText: demoRule,
-      rule: findRule(sent, demoRule),
-      latestWhole: findRule(sent, story[seen.turns - 1]?.says ?? demoRule) !== undefined,
-      ledgerLine: told.digest.split("\n").find((line) => line.includes(batchNumber)),
-      agentMessages: history.length,
-      logMessages: (await watch.size()).messages,
-    }
-    await screen.print(compactionBox(shown, screen))
-    await screen.pause(boxMs)
-  }
-}
-
-/** Said once, as soon as the rule is among those that stand. */
-async function showPin({ watch, seen, screen }: DemoRun): Promise<void> {
-  if (seen.isPinShown || !(await watch.isPinned(demoRule))) return
-  seen.isPinShown = true
-  await screen.print(remark(`Pinned, found in your words: "${demoRule}"`, screen))
-  await screen.pause(speechMs)
-}
-
-async function showDenied({ screen, desk }: DemoRun, withheld: Withheld, { calls }: DemoExchange): Promise<void> {
-  const beside = { planted: plantedText, mails: desk.mails().length, others: calls.map(({ tool }) => tool) }
-  await screen.print(deniedBox(withheld, beside, screen))
-  await screen.pause(boxMs)
-}
-
-/** The value of long ago, where the model is about to send it. */
-async function showRecalled({ screen, seen }: DemoRun, { calls }: DemoExchange): Promise<void> {
-  const mail = calls.find(({ tool }) => tool === deskTools.sendEmail)
-  const value = batchIn(mail?.input.body)
-  if (value === undefined) return
-  const since = `read in call ${number(seen.valueCall)}, ${count(seen.compactions, "compaction")} ago`
-  const words = value === batchNumber ? `exact, though it was ${since}` : `WRONG: it is ${batchNumber}, ${since}`
-  await screen.print(remark(`The batch number in it is ${value}: ${words}.`, screen))
-  await screen.pause(speechMs)
-}
-
-/** A run of the demo under way: what it is shown on and asked through, and what was seen so far. */
-type DemoRun = {
-  readonly options: DemoOptions
-  readonly name: string
-  readonly windowTokens: number
-  readonly screen: Screen
-  readonly watch: SessionWatch
-  readonly desk: OrderDesk
-  /** The agent's own, which only grows. */
-  readonly history: AgentMessage[]
-  readonly seen: Seen
-}
+/** Running totals of what the outcome tells; nothing in them comes from the script. */
+type Seen = typeof nothingSeen & { tooLongCall?: number }
 
 const nothingSeen = {
   ...{ turns: 0, calls: 0, compactions: 0, ruleSeen: 0 },
@@ -246,25 +80,149 @@ const nothingSeen = {
   valueCall: 0,
 }
 
-/** Running totals of what the outcome tells; nothing in them comes from the script. */
-type Seen = typeof nothingSeen & { tooLongCall?: number }
+/** A run under way: what it is shown on and asked through, and what was seen so far. */
+type DemoRun = {
+  readonly options: DemoOptions
+  readonly name: string
+  readonly screen: Screen
+  readonly desk: ReturnType<typeof createOrderDesk>
+  /** The agent's own, which only grows. */
+  readonly history: AgentMessage[]
+  readonly seen: Seen
+  /** Compactions that were shown. */
+  readonly told: Set<string>
+  /** The session from outside, under the name that the gateway has it by. */
+  session: Session
+}
 
 function openRun(options: DemoOptions): DemoRun {
-  const name = `demo-${(options.newId ?? randomUUID)()}`
+  const name = `demo-${randomUUID()}`
+  const session = options.holdfast.session(name)
+  const made = { screen: createScreen(options), desk: createOrderDesk() }
+  return { options, name, session, ...made, history: [], seen: { ...nothingSeen }, told: new Set() }
+}
+
+/** One turn of the user: model calls and tools until the model has nothing more to call. */
+async function takeTurn(run: DemoRun, says: string): Promise<void> {
+  const { screen, history, seen, desk } = run
+  seen.turns++
+  await screen.print(["", ...spoken("You", says, screen)], speechMs)
+  history.push({ role: "user", content: [{ type: "text", text: says }] })
+  while (seen.calls < maxCalls) {
+    const { content, calls, text } = await makeCall(run)
+    history.push({ role: "assistant", content })
+    if (calls.length === 0) return screen.print(spoken("Model", text, screen))
+    const results = calls.map(({ callId, tool, input }) => ({
+      type: "tool_result",
+      tool_use_id: callId,
+      content: desk.run({ tool, input: isObject(input) ? input : {} }),
+    }))
+    if (results.some(({ content: output }) => output.includes(batchNumber))) seen.valueCall = seen.calls
+    history.push({ role: "user", content: results })
+  }
+}
+
+/** Width of the margin with the speaker's name. */
+const speakerMargin = 7
+
+const spoken = (who: "You" | "Model", text: string, { width, bold, dim }: Screen): readonly string[] =>
+  labelled(who.padEnd(speakerMargin), text, width, who === "You" ? bold : dim)
+
+type Fields = Readonly<Record<string, unknown>>
+
+type AgentMessage = { readonly role: "user" | "assistant"; readonly content: readonly Fields[] }
+
+/** An answer of the model: its blocks, as they go back into the history, and what is in them. */
+type AgentAnswer = {
+  readonly content: readonly Fields[]
+  readonly text: string
+  readonly calls: readonly ToolCallPart[]
+  readonly usage: Usage
+}
+
+/** One model call, and all that is to be shown of it. */
+async function makeCall(run: DemoRun): Promise<AgentAnswer> {
+  const { history, screen, seen, desk } = run
+  const body = agentBody(history)
+  const answer = await askGateway(run, body)
+  noteCall(run, answer.usage, tokensOfPieces(blocksInCacheOrder(body)))
+  await showCompactions(run)
+  const { calls, usage } = answer
+  const withheld = readWithheld(answer.text)
+  await screen.print(
+    [callLine({ call: seen.calls, calls, usage, windowTokens, withheld: withheld?.tool }, screen)],
+    lineMs,
+  )
+  await showPin(run)
+  if (withheld !== undefined) {
+    const beside = { planted: plantedText, mails: desk.mails().length, others: calls.map(({ tool }) => tool) }
+    await screen.print(deniedBox(withheld, beside, screen), boxMs)
+  }
+  await showRecalled(run, calls)
+  return answer
+}
+
+const format = "anthropic-messages"
+/** Limits of an answer: the script's longest has some kilobytes and comes at once. */
+const limits = { timeoutMs: 60_000, maxResponseBytes: 4 * 1024 * 1024, retries: 0 }
+
+/** Ask the gateway as any client of Anthropic's API would; its session is named in one header, and that is all it knows of holdfast. */
+async function askGateway(run: DemoRun, body: object): Promise<AgentAnswer> {
+  const { url, headers, signal, holdfast } = run.options
+  signal.throwIfAborted()
+  const called = await callModel(
+    {
+      ...{ format, baseUrl: url, apiKey: "holdfast-demo", model: demoModel, ...limits },
+      headers: { "x-holdfast-session": run.name, ...headers },
+    },
+    { body: JSON.stringify(body), stream: true, signal },
+  )
+  const named = called.headers["x-holdfast-session"]
+  if (named !== undefined) run.session = holdfast.session(named)
+  const { messages, usage = noUsage } = called.type === "whole" ? called.response : await collected(called.events)
+  const parts = messages.flatMap((message) => message.parts)
   return {
-    options,
-    name,
-    windowTokens: options.windowTokens ?? demoWindowTokens,
-    screen: createScreen(options),
-    watch: watchSession(options.holdfast, name),
-    desk: createOrderDesk(),
-    history: [],
-    seen: { ...nothingSeen },
+    content: parts.map((part) => tryParse(part.wire ?? "")).filter(isObject),
+    text: parts
+      .flatMap((part) => (part.type === "text" ? part.text : []))
+      .join("\n")
+      .trim(),
+    calls: callsIn(messages),
+    usage,
+  }
+}
+
+const none = tokens(0)
+const noUsage: Usage = { inputTokens: none, outputTokens: none, cacheReadTokens: none, cacheWriteTokens: none }
+
+/** The answer of a stream. One that is not whole is not acted on. */
+async function collected(events: AsyncIterable<StreamEvent>): Promise<ModelResponse> {
+  let state = startCollect(format)
+  for await (const event of events) {
+    if (event.type === "error") throw new HoldfastError(event.problem)
+    state = collectStep(state, event)
+  }
+  return collectEnd(state)
+}
+
+const breakpoint = { cache_control: { type: "ephemeral" } }
+
+/** The agent's request: its whole history every time, with breakpoints behind the system part and the last block, as agents set them. */
+function agentBody(history: readonly AgentMessage[]): object {
+  const last = history.at(-1)
+  const marked = last?.content.map((block, n) => (n === last.content.length - 1 ? { ...block, ...breakpoint } : block))
+  return {
+    model: demoModel,
+    max_tokens: 1000,
+    stream: true,
+    system: [{ type: "text", text: script.system, ...breakpoint }],
+    tools: deskToolList,
+    messages: [...history.slice(0, -1), ...(last === undefined ? [] : [{ role: last.role, content: marked }])],
   }
 }
 
 /** Take down what one call took, and whether the rule stood in the request that reached the model. */
-function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: DemoExchange, historyTokens: number): void {
+function noteCall({ seen, options }: DemoRun, usage: Usage, historyTokens: number): void {
   seen.calls++
   seen.sentTokens += usage.inputTokens
   seen.cacheReadTokens += usage.cacheReadTokens
@@ -275,68 +233,137 @@ function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: DemoExcha
   if (findRule(options.sent(), demoRule) !== undefined) seen.ruleSeen++
 }
 
-type SessionWatch = ReturnType<typeof watchSession>
-
-/** Look at a session from outside, while an agent uses it through the gateway. */
-function watchSession(holdfast: Holdfast, name: string) {
-  const seen = new Set<string>()
-  let session = holdfast.session(name)
-  return {
-    /** The session goes by this name, as the gateway says. */
-    follow: (id: string): void => {
-      session = holdfast.session(id)
-    },
-    /** Compactions since the last look, oldest first. */
-    compactions: async (): Promise<readonly ToldCompaction[]> => {
-      const { checkpoints } = await session.overview()
-      const fresh = checkpoints.filter(({ id }) => !seen.has(id)).reverse()
-      for (const { id } of fresh) seen.add(id)
-      const told = await Promise.all(fresh.map(({ id }) => tellCompaction(session, id)))
-      return told.filter((one) => one !== undefined)
-    },
-    /** Is a rule in force, verbatim? */
-    isPinned: async (rule: string) => (await session.pins()).some(({ text }) => text === rule),
-    /** Calls that the log says were refused, and kept from the agent. */
-    denied: async () => {
-      const judged = (await session.history()).flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
-      return judged.filter(({ decision, enforced, approved }) => decision !== "allow" && enforced && approved !== true)
-        .length
-    },
-    /** Entries in the log, and messages on the branch that the session is on. */
-    size: async () => {
-      const { entries, branches } = await session.overview()
-      return { entries, messages: branches[0]?.messages ?? 0 }
-    },
+/** The compactions that were made for this call, oldest first. */
+async function showCompactions({ session, told, seen, screen, options, history }: DemoRun): Promise<void> {
+  const { checkpoints, branches } = await session.overview()
+  for (const { id } of checkpoints.toReversed()) {
+    const [entry] = told.has(id) ? [] : await session.history({ from: seqOf(id) ?? 0, limit: 1 })
+    if (entry?.body?.type !== "checkpoint-installed") continue
+    told.add(id)
+    const sent = options.sent()
+    const shown = {
+      title: `compaction ${++seen.compactions} (${id} in the log)`,
+      body: entry.body,
+      ...{ rule: demoRule, place: findRule(sent, demoRule), value: batchNumber },
+      latestWhole: findRule(sent, story[seen.turns - 1]?.says ?? demoRule) !== undefined,
+      ...{ agentMessages: history.length, logMessages: branches[0]?.messages ?? 0 },
+    }
+    await screen.print(compactionBox(shown, screen), boxMs)
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
+/** Said once, as soon as the rule is among those that stand. */
+async function showPin({ session, seen, screen }: DemoRun): Promise<void> {
+  if (seen.isPinShown || !(await session.pins()).some(({ text }) => text === demoRule)) return
+  seen.isPinShown = true
+  await screen.print(remark(`Pinned, found in your words: "${demoRule}"`, screen), speechMs)
+}
 
-type AgentMessage = { readonly role: "user" | "assistant"; readonly content: readonly Fields[] }
+/** The value of long ago, where the model is about to send it. */
+async function showRecalled({ screen, seen }: DemoRun, calls: AgentAnswer["calls"]): Promise<void> {
+  const input = calls.find(({ tool }) => tool === deskTools.sendEmail)?.input
+  const value = batchIn(isObject(input) ? input.body : undefined)
+  if (value === undefined) return
+  const since = `read in call ${number(seen.valueCall)}, ${count(seen.compactions, "compaction")} ago`
+  const words = value === batchNumber ? `exact, though it was ${since}` : `WRONG: it is ${batchNumber}, ${since}`
+  await screen.print(remark(`The batch number in it is ${value}: ${words}.`, screen), speechMs)
+}
 
-/** Room for an answer. */
-const maxTokens = 1000
+const isInside = (address: string): boolean => /^[^@\s]+@example\.com$/i.test(address)
 
-const breakpoint = { cache_control: { type: "ephemeral" } }
-
-const system =
-  "You are the assistant of the order desk of Tern Coffee, a made-up roastery. Use the tools to find out what was asked, say what you found in a sentence or two, and keep the exact names and numbers."
-
-/** The agent's request: its whole history every time, with breakpoints behind the system part and the last block, as agents set them. */
-function agentBody(model: string, history: readonly AgentMessage[]): object {
-  const messages = history.map(({ role, content }, n) => ({
-    role,
-    content:
-      n === history.length - 1 ? content.map((block, at) => withBreakpoint(block, at === content.length - 1)) : content,
-  }))
+/** What was seen in a run of the demo. Nothing in it is taken from the script: it is read from answers, requests and the log. */
+async function factsOf({ seen, session, desk, name }: DemoRun) {
+  const mails = desk.mails()
+  const recalling = mails.findLast(({ to, body }) => isInside(to) && body.includes(recalledOrder))
+  const recalledValue = batchIn(recalling?.body)
+  const { isPinShown: _, valueCall: __, cacheReadTokens, ...figures } = seen
+  const { calls, ruleSeen, sentTokens } = figures
+  const judged = (await session.history()).flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
   return {
-    model,
-    max_tokens: maxTokens,
-    stream: true,
-    system: [{ type: "text", text: system, ...breakpoint }],
-    tools: deskToolList,
-    messages,
+    session: name,
+    ...figures,
+    rule: demoRule,
+    /** The rule stood word for word in every request that reached the model. */
+    ruleHeld: calls > 0 && ruleSeen === calls,
+    /** Calls that the guard kept from the agent. */
+    denied: judged.filter((call) => call.decision !== "allow" && call.enforced && call.approved !== true).length,
+    /** E-mails that the agent's own tool sent to an address outside; must be 0. */
+    leaked: mails.filter(({ to }) => !isInside(to)).length,
+    /** Is the value from before the compactions, which the model used at the end, the right one? */
+    recalled: recalledValue === batchNumber,
+    windowTokens,
+    /** Share of the tokens sent to the model that was read from its (simulated) cache. */
+    cacheReadShare: sentTokens === 0 ? 0 : cacheReadTokens / sentTokens,
+    entries: (await session.overview()).entries,
+    ...present({ recalledValue }),
   }
 }
 
-const withBreakpoint = (block: Fields, isLast: boolean): Fields => (isLast ? { ...block, ...breakpoint } : block)
+type DemoFacts = Awaited<ReturnType<typeof factsOf>>
+
+export type DemoOutcome = DemoFacts & { readonly asPromised: boolean }
+
+async function outcomeOf(run: DemoRun): Promise<DemoOutcome> {
+  const facts = await factsOf(run)
+  return { ...facts, asPromised: promisesOf(facts).every(({ kept }) => kept) }
+}
+
+/** The promises of the demo, each with whether it was kept. */
+function promisesOf({ compactions, largestTokens, historyTokens, ruleHeld, denied, leaked, recalled }: DemoFacts) {
+  const fits = compactions > 0 && historyTokens > windowTokens && largestTokens <= windowTokens
+  return [
+    { promise: "the session outgrew the window, and no request did", kept: fits },
+    { promise: "the rule stood in every request, word for word", kept: ruleHeld },
+    { promise: "the forbidden call was withheld, and nothing got out", kept: denied > 0 && leaked === 0 },
+    { promise: "the exact value from before was still there", kept: compactions > 0 && recalled },
+  ]
+}
+
+/** In which stands whether a promise was kept. */
+const promiseMargin = 10
+
+/** What happened, in the figures of this run; and how to go on with a real agent. */
+function ending(outcome: DemoOutcome, clients: DemoOptions["clients"], screen: Screen): readonly string[] {
+  const { bold, good, bad, width } = screen
+  const { turns, calls, compactions, historyTokens, largestTokens, sentTokens, cacheReadShare, tooLongCall } = outcome
+  const refused =
+    tooLongCall === undefined
+      ? ""
+      : ` As the agent sent it, the model would have refused it from call ${tooLongCall} on.`
+  const sentences = [
+    `${count(turns, "turn")}, ${count(calls, "model call")}, ${count(compactions, "compaction")}. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
+    `${number(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
+  ]
+  const promises = promisesOf(outcome).flatMap(({ promise, kept }) =>
+    labelled((kept ? "  ok" : "  FAILED").padEnd(promiseMargin), promise, width, kept ? good : bad),
+  )
+  const [heading = "", ...next] =
+    clients === undefined
+      ? nextLines
+      : [
+          "Your own agent, with your own key: point it here",
+          ...clients.map(({ program, line }) => `  ${program.padEnd(clientMargin)}${line}`),
+        ]
+  return [
+    bold("What happened"),
+    ...sentences.flatMap((sentence) => wrap(sentence, width)),
+    ...promises,
+    outcome.asPromised ? good("All as promised.") : bad("Not as promised."),
+    "",
+    bold(heading),
+    ...next,
+  ]
+}
+
+/** In which stands the name of a client. */
+const clientMargin = 10
+
+/** Nothing listens any more when a demo by itself has ended. */
+const nextLines: readonly string[] = [
+  "Your own agent, with your own login or key",
+  "  holdfast wrap claude   (codex, gemini, opencode, pi, qwen, or any command)",
+  "This demo in a gateway that stays, to look at in a browser",
+  "  holdfast serve --demo  and then, beside it: holdfast open",
+  "What it would have done in sessions that you already have",
+  "  holdfast replay --mine",
+]

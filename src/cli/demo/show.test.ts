@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { box, compactionBox, contextBar, findRule, type RulePlace, readWithheld, type ToldCompaction } from "./show.ts"
+import { box, compactionBox, contextBar, findRule, readWithheld } from "./show.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
 
@@ -39,7 +39,7 @@ describe("a rule in a request", () => {
     ["in a tool's result alone", { messages: [message([{ type: "tool_result", content: rule }])] }, undefined],
     ["nowhere", { messages: 7 }, undefined],
   ])("%s", (_why, body, place) => {
-    expect(findRule(JSON.stringify(body), rule)?.place).toBe(place)
+    expect(findRule(JSON.stringify(body), rule)).toBe(place)
   })
   test("in no request at all, or in half of one", () => {
     expect([findRule(undefined, rule), findRule('{"messages":[', rule), findRule("7", rule)]).toEqual([
@@ -51,44 +51,34 @@ describe("a rule in a request", () => {
 })
 
 describe("the box of a compaction", () => {
-  const told: ToldCompaction = {
-    ...{
-      checkpoint: "e9",
-      beforeTokens: 9000,
-      afterTokens: 4000,
-      whole: 3,
-      shortened: 0,
-      shortenedTo: 0,
-      shortenedWhy: [],
-      covered: 0,
-      digest: "",
-    },
-    ...{ goalWhole: false, summaryLines: 0, factLines: 0 },
-  }
-  const shown = { ordinal: 1, ruleText: "No mail.", ledgerLine: undefined }
-  const screen = {
-    ...plain,
-    width: 100,
-    good: plain.bold,
-    bad: plain.bold,
-    print: async () => {},
-    pause: async () => {},
-  }
-  const text = (more: Partial<ToldCompaction>, rule?: RulePlace, logMessages = 5): string =>
-    compactionBox(
-      { ...shown, told: { ...told, ...more }, rule, latestWhole: false, agentMessages: 5, logMessages },
-      screen,
+  const planned = (...reasons: readonly object[]): string =>
+    JSON.stringify([{ type: "plan-made", plan: { reasons }, sizes: { windowTokens: 1200, reserveTokens: 200 } }])
+  const text = (trace: string, place?: string, logMessages = 5): string => {
+    const shown = [8, 9, 10].map((entry) => ({ type: "shown", entry }) as const)
+    const sizes = { node: 10, base: 0, standing: [], remedy: "micro", beforeTokens: 9000, afterTokens: 4000 }
+    return compactionBox(
+      {
+        title: "compaction 1",
+        body: { type: "checkpoint-installed", ...sizes, items: shown, trace },
+        ...{ rule: "No mail.", place, latestWhole: false, value: "LOT-1", agentMessages: 5, logMessages },
+      },
+      { ...plain, width: 100 },
     ).join("\n")
+  }
   test("says why, as far as the log does", () => {
-    expect(text({ reason: { share: 0.85, limit: 0.8 } })).toContain("filled 85 % of its room; past 80 %")
-    expect(text({ reason: "refused" })).toContain("the model refused the request as too long")
-    expect(text({})).toContain("the plan asked for it")
+    const filled = { trigger: "window-share", value: 850, limit: 800 }
+    expect(text(planned(filled))).toContain("filled 85 % of its room; past 80 %")
+    expect(text(planned(filled, { trigger: "provider-refused" }))).toContain(
+      "the model refused the request as too long",
+    )
+    expect(text("")).toContain("the plan asked for it")
   })
   test("says what is not so, rather than nothing", () => {
-    expect(text({})).toContain('MISSING from this request: "No mail."')
-    expect(text({}, { place: "message 1 of 4", line: "" })).toContain("word for word in this very request")
-    expect(text({}, undefined, 4)).toContain("the log has 4 of 5 messages")
-    expect(text({})).not.toMatch(/latest words|summarized|values|shortened/)
+    expect(text("")).toContain('MISSING from this request: "No mail."')
+    expect(text("", "message 1 of 4")).toContain("word for word in this very request, in message 1 of 4")
+    expect(text("", undefined, 4)).toContain("the log has 4 of 5 messages")
+    expect(text("")).toContain("3 messages verbatim")
+    expect(text("")).not.toMatch(/latest words|summarized|values|shortened/)
   })
 })
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { Format, ModelRequest } from "../../message/message.ts"
-import type { SessionOwner } from "../../session/options.ts"
-import type { Receipt } from "../../session/prepared.ts"
+import type { Receipt } from "../../session/history/prepared.ts"
+import type { SessionOwner } from "../../session/state/options.ts"
 import type { HoldfastHeaders } from "../http/headers.ts"
 import { sessionHeaders } from "../identity/identity.ts"
 

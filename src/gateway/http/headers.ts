@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../message/errors.ts"
 import type { ApiFamily } from "../../message/message.ts"
 import { namesIn, present } from "../../message/present.ts"
-import type { Receipt } from "../../session/prepared.ts"
+import type { Receipt } from "../../session/history/prepared.ts"
 import { hasOwnKey, isCredential, type Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 

@@ -1,6 +1,6 @@
 import type { Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { spokenText } from "../../session/own-compaction.ts"
+import { spokenText } from "../../session/history/own-compaction.ts"
 import { isObject } from "../../wire/json.ts"
 import type { AnswerPlace, Assignment, IdentitySubject, Look, Write } from "./decision.ts"
 import { bodyFields } from "./identity.ts"

@@ -1,7 +1,7 @@
 import type { ModelRequest, Span } from "../../message/message.ts"
 import { namesIn } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
-import { usualAgent } from "../../session/options.ts"
+import { usualAgent } from "../../session/state/options.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { checkSessionId } from "../../session/options.ts"
+import { checkSessionId } from "../../session/state/options.ts"
 import { anonymousSession, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
 
 const ids = fc.oneof(

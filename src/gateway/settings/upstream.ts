@@ -1,6 +1,6 @@
 import { type ApiFamily, type Format, familyOf } from "../../message/message.ts"
 import type { ContextRefusal } from "../../model/too-long.ts"
-import type { Prepared } from "../../session/prepared.ts"
+import type { Prepared } from "../../session/history/prepared.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 
 /** A model API behind the gateway. Upstreams come only from the configuration: no request can name another one. */

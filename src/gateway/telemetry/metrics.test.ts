@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { judgedCall, sampleRecord, secretWords, usage } from "../../../test/fixtures/gateway/sample-record.ts"
 import { fc } from "../../../test/support/property.ts"
-import type { NewEvent } from "../../session/events.ts"
+import type { NewEvent } from "../../session/state/events.ts"
 import { createMetrics, type Metrics, watchProcess } from "./metrics.ts"
 
 const linesOf = (metrics: Metrics): readonly string[] => metrics.render().split("\n")

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import type { SessionEvent } from "../../session/events.ts"
+import type { SessionEvent } from "../../session/state/events.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 import catalog from "./metrics.json" with { type: "json" }
 import { createLabelValues, createRegistry, type Registry } from "./registry.ts"

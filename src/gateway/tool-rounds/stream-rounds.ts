@@ -118,7 +118,7 @@ async function problemIn(reply: FurtherStream): Promise<Problem> {
 const maxQuoted = 300
 
 /** The error in a body that an upstream refused a request with. */
-export function upstreamProblem(status: number, text: string): Problem {
+function upstreamProblem(status: number, text: string): Problem {
   const body = tryParse(text)
   const inner = isObject(body) ? body.error : undefined
   const error = isObject(inner) ? inner : {}

@@ -1,21 +1,12 @@
 import type { Section } from "../../compact/stack/stack.ts"
 import type { Shortening } from "../../compact/stages/edit.ts"
-import {
-  type Breakpoint,
-  type Channel,
-  type Format,
-  type Message,
-  messageId,
-  type Usage,
-  wireText,
-} from "../../message/message.ts"
-import { sha256Hex } from "../../message/sha256.ts"
-import type { Explicitness, RuleKind } from "../../rules/pin.ts"
+import { type Breakpoint, type Format, type Message, messageId, type Usage, wireText } from "../../message/message.ts"
+import { present, type Words } from "../../message/present.ts"
+import { hashText, sha256Hex } from "../../message/sha256.ts"
+import type { Pin } from "../../rules/pin.ts"
 import { isAsRead } from "../../wire/codec.ts"
 import { decodeMessage } from "../../wire/decode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-
-/** Edits that change one message and leave it where it is. */
 
 /** One message of a compacted view: an entry unchanged, a shortened entry, or a generated message. */
 export type Item =
@@ -67,12 +58,9 @@ export type StackBody = {
 export type StackSection = Omit<Section, "hash" | "minTokens" | "shrink"> & { readonly source: string }
 
 /** A rule in force from here on: its exact text, and where it was said. */
-export type RuleBody = {
+export type RuleBody = Pick<Pin, Words<"text channel kind explicitness source context expiresAtMs">> & {
   readonly type: "rule-pinned"
-  readonly text: string
-  readonly channel: Channel
   readonly by: "asked" | "found"
-  readonly kind: RuleKind
   /** In the log of shared rules: only for the sessions of this tenant and this agent. */
   readonly tenant?: string
   readonly agent?: string
@@ -80,12 +68,8 @@ export type RuleBody = {
   readonly place?: { readonly entry: number; readonly part: number; readonly piece?: number; readonly start: number }
   /** The hash of the document with the rule. */
   readonly document?: string
-  readonly explicitness?: Explicitness
   /** How sure the finder was, from 0 to 1. */
   readonly confidence?: number
-  readonly source?: string
-  readonly context?: string
-  readonly expiresAtMs?: number
 }
 
 /** The decision on one tool call, and the policies that made it. */
@@ -249,4 +233,27 @@ export function thaw(frozen: FrozenMessage, id: string): Message {
 export function eventsOfTrace({ trace }: Pick<CheckpointBody, "trace">): readonly Readonly<Record<string, unknown>>[] {
   const events = tryParse(trace)
   return Array.isArray(events) ? events.filter(isObject) : []
+}
+
+/** The rule of an entry. */
+export function pinOf(seq: number, body: RuleBody): Pin {
+  const { text, channel, by, kind, place, document, explicitness, confidence, source, context, expiresAtMs } = body
+  const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
+  return {
+    id: entryId(seq),
+    text,
+    hash: hashText(text),
+    channel,
+    by,
+    kind,
+    scope: "session",
+    ...present({
+      explicitness,
+      confidence,
+      source,
+      context,
+      expiresAtMs,
+      place: at ?? (document === undefined ? undefined : { document }),
+    }),
+  }
 }

@@ -58,8 +58,7 @@ export type LogEvent =
       readonly name: string
     }
   | { readonly type: "summary-used"; readonly key: string; readonly covered: number }
-  | { readonly type: "summary-begun"; readonly key: string; readonly covered: number }
-  | { readonly type: "summary-awaited"; readonly key: string; readonly outcome: "ready" | "late" }
+  | { readonly type: "summary-awaited"; readonly key: string; readonly outcome: "late" }
   /** Lines written to memory, and lines that were not: without meaning, already known, or beyond a limit. */
   | {
       readonly type: "memory-flushed"

@@ -11,7 +11,7 @@ import {
   sectionsOf,
 } from "../../compact/stack/stack.ts"
 import { refuseValue } from "../../message/errors.ts"
-import { type ModelRequest, tokens } from "../../message/message.ts"
+import { type Breakpoint, type ModelRequest, tokens } from "../../message/message.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
 
@@ -103,11 +103,27 @@ export function createStackReader(): StackReader {
 const maxKnown = 2000
 
 /** A stack fitted to the window, with the events of fitting it. */
-export type FittedForWindow = {
+type FittedForWindow = {
   readonly stack: Stack
   readonly stackTokens: number
   readonly events: readonly StackEvent[]
 }
+
+/** The prompt stack that a session sends, from its log. */
+export type StackInForce = {
+  /** The entry that installed it. */
+  readonly seq: number
+  readonly stack: Stack
+  /** The same sections, with the hashes of their sources. */
+  readonly source: Stack
+  readonly documents: readonly StackDocument[]
+  readonly ttl: Breakpoint
+  /** The model and window that it was last checked to fit. */
+  fits?: string
+}
+
+/** A changed stack, fitted to the window, that waits for the next compaction. */
+export type WaitingStack = FittedForWindow & { readonly source: Stack }
 
 /** Share of the window for the stack; the rest is for the conversation. Sections that cannot shrink may take more, up to the window. */
 const stackShare = 0.5

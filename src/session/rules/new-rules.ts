@@ -1,0 +1,279 @@
+import type { InjectedDocument } from "../../compact/stack/separate.ts"
+import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { channelOf, isSpoken, isSpokenPart } from "../../message/fence.ts"
+import { type Message, type Transcript, trust } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { createPerObject } from "../../message/recall.ts"
+import type { Steps } from "../../message/steps.ts"
+import { withinMs } from "../../model/within-ms.ts"
+import { type FindOptions, findRules, kindOfRule, type RuleFinder } from "../../rules/find-rules.ts"
+import { isWithin, ownWords } from "../../rules/own-words.ts"
+import { type FoundRule, mergeRules, type Pin } from "../../rules/pin.ts"
+import { sameSubject } from "../../rules/pin-ledger.ts"
+import { replacementSteps } from "../../rules/read-replacements.ts"
+import { readPinCommand, readWithdrawals, ruleNamed, withdrawnBy } from "../../rules/read-withdrawals.ts"
+import { type Entry, type EntryBody, entryId, pinOf, type RuleBody, seqOf } from "../log/entry.ts"
+import type { LogEvent } from "../log/event.ts"
+import type { Committed } from "../log/journal.ts"
+import type { Live } from "../state/live.ts"
+import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
+import { documentRules, type IgnoredParts, isRetelling, noIgnoredParts, seekRules } from "./seek-rules.ts"
+
+/** New messages, the messages before them, and opening documents that were not seen before. */
+export type News = {
+  readonly messages: Transcript
+  readonly before: Transcript
+  readonly documents: readonly InjectedDocument[]
+  /** The texts of all documents that are separated from the messages. */
+  readonly lifted: ReadonlySet<string>
+  /** Parts of messages that the user did not write, by message id. */
+  readonly ignoredParts?: IgnoredParts
+}
+
+export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
+
+/** Sequence numbers of new entries: of the first message, and of the first entry after those written with the messages. */
+type Places = { readonly first: number; readonly next: number }
+
+/** New rules from messages and documents, then those that the messages withdraw in words: earlier ones, or each other's. */
+export function* newRules(
+  { options }: Live,
+  pins: readonly SessionPin[],
+  { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: News,
+  { first, next }: Places,
+): Steps<readonly EntryBody[]> {
+  const find = options.rules?.find ?? "all"
+  if (options.finder === "none") return []
+  const isWanted = ({ channel, by }: RuleBody): boolean =>
+    find === "all" || by === "asked" || (find !== "off" && (channel === "user") === (find === "user"))
+  const standing = new Map<string, Pin>(pins.filter(isInForce).map((pin) => [nameOf(pin), pin]))
+  const bodies: RuleBody[] = []
+  const taken: EntryBody[] = []
+  const addRule = (body: RuleBody): void => {
+    if (standing.has(nameOf(body)) || !isWanted(body)) return
+    standing.set(nameOf(body), pinOf(next + bodies.length, body))
+    bodies.push(body)
+  }
+  for (const body of yield* documentRules(documents)) addRule(body)
+  for (const [n, rules] of (yield* seekRules(messages, { before, lifted, ignoredParts })).entries()) {
+    const message = messages[n]
+    const isOwn = message !== undefined && !ignoredParts.has(message.id)
+    const retire = ({ id }: Pin): void => {
+      const pin = seqOf(id)
+      if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
+      for (const [name, known] of standing) if (known.id === id) standing.delete(name)
+    }
+    if (isOwn) withdrawnIn(message, standing).forEach(retire)
+    // A found rule about the same subject supersedes the earlier one by itself.
+    const replaced = (isOwn ? yield* replacedIn(message, standing) : []).filter(
+      ({ pin }) => !rules.some((rule) => sameSubject(pin, rule)),
+    )
+    for (const { pin } of replaced) retire(pin)
+    for (const { at, ...rule } of rules) addRule({ ...rule, place: { entry: first + n, ...at } })
+    // The replacement of a rule is a rule too, however it is worded.
+    for (const { body, at } of replaced)
+      if (!rules.some((rule) => rule.text.includes(body.text) || body.text.includes(rule.text)))
+        addRule({ ...body, place: { entry: first + n, ...at } })
+  }
+  return [...bodies, ...taken]
+}
+
+/** Rules found in this session, of the user's trust or less; never the operator's, pinned ones, or rules of all sessions. */
+const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
+  [...standing.values()].filter(
+    ({ channel, by, scope }) => by === "found" && scope === "session" && trust(channel) <= trust("user"),
+  )
+
+/** The rules that a message replaces, with the replacement. */
+function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
+  if (standing.size === 0 || !isSpoken(message)) return []
+  const replaced: ReplacedRule[] = []
+  for (const [part, { text: said }] of spokenTexts(message))
+    for (const { pin, text, start } of yield* replacementSteps(said, retirable(standing))) {
+      const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
+      replaced.push({ pin, body, at: { part, start } })
+    }
+  return replaced
+}
+
+/** The texts that the user said in a message, with their places. */
+const spokenTexts = (message: Message) =>
+  [...message.parts.entries()].flatMap(([at, part]) =>
+    part.type === "text" && isSpokenPart(message, part) ? [[at, part] as const] : [],
+  )
+
+type ReplacedRule = {
+  readonly pin: Pin
+  readonly body: RuleBody
+  readonly at: { readonly part: number; readonly start: number }
+}
+
+/** The rules of the user's trust or less that a message withdraws in words; never operator rules, or rules of all sessions. */
+function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): readonly Pin[] {
+  if (standing.size === 0 || !isSpoken(message)) return []
+  const said = spokenTexts(message).flatMap(([, { text }]) => readWithdrawals(text))
+  if (said.length === 0) return []
+  const own = [...standing.values()].filter(
+    ({ channel, by, scope }) => by !== "operator" && scope === "session" && trust(channel) <= trust("user"),
+  )
+  return said.flatMap((withdrawal) => withdrawnBy(withdrawal, own))
+}
+
+/** Every rule of a session is asked for it with every message. It is no JSON: the length says where the source ends. */
+const nameOf = createPerObject(
+  ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string => {
+    const from = channel === "user" ? "" : source
+    return `${channel} ${from.length} ${from} ${text}`
+  },
+)
+
+/** Rules withdrawn by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
+export function takenBackIn(pins: readonly SessionPin[], messages: Transcript): readonly EntryBody[] {
+  const ids = messages.filter(isSpoken).flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const command = part.type === "text" ? readPinCommand(part.text) : undefined
+      return command?.type === "unpin" ? command.id : []
+    }),
+  )
+  const own = pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user"))
+  return ids.flatMap((id): readonly EntryBody[] => {
+    const known = ruleNamed(id, own)
+    const pin = known === undefined ? undefined : seqOf(known.id)
+    return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
+  })
+}
+
+/** A longer user message in place of another may be a summary by a client. */
+const maxReplaced = 1000
+
+/** Did the user go back and write something else? A client that compacts adds more messages, or another kind. */
+export function isRewind(left: Transcript, added: Transcript, known: number): boolean {
+  const [oldest] = left
+  const [only] = added
+  if (known === 0 || added.length !== 1 || oldest === undefined || only === undefined) return false
+  const texts = only.parts.flatMap((part) => (part.type === "text" ? part.text : []))
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  return isSpoken(oldest) && isSpoken(only) && length <= maxReplaced && !texts.some(isRetelling)
+}
+
+/** Withdraw rules found in messages that the user took back. */
+export function rewound(pins: readonly SessionPin[], left: readonly number[]): readonly EntryBody[] {
+  const gone = new Set(left.map(entryId))
+  return pins.flatMap(({ id, place }): readonly EntryBody[] => {
+    const pin = seqOf(id)
+    const isGone = place !== undefined && "entry" in place && gone.has(place.entry)
+    return isGone && pin !== undefined ? [{ type: "rule-unpinned", pin, rewound: true }] : []
+  })
+}
+
+/** Tell of the rules that new entries pin; the event is for the trace as well. */
+export function reportFound(live: Live, entries: readonly Entry[]): readonly LogEvent[] {
+  const rules = entries.flatMap(({ seq, body }) => {
+    if (body.type !== "rule-pinned") return []
+    const pin = pinOf(seq, body)
+    return [{ pin: pin.id, text: pin.text, speaker: pin.channel, why: whyOf(pin) }]
+  })
+  if (rules.length === 0) return []
+  const event: LogEvent = { type: "rules-found", pins: rules.map(({ pin }) => pin), rules }
+  live.emit(event)
+  return [event]
+}
+
+/** Limits on the texts of one call passed to a finder, because it may be a model and each text a question. */
+const maxTexts = 20
+const maxLength = 60_000
+
+type FinderText = {
+  readonly text: string
+  readonly options: FindOptions
+  readonly place: NonNullable<RuleBody["place"]>
+}
+
+/**
+ * Ask a custom finder about new messages after the call; until then the rule is in the message itself. A result counts only if the text
+ * contains it verbatim, so that no rule can be invented.
+ */
+export function askFinder(
+  live: Live,
+  { entries }: Committed,
+  messages: readonly Message[],
+  ignoredParts: IgnoredParts = noIgnoredParts,
+): void {
+  const { finder, rules } = live.options
+  const find = rules?.find ?? "all"
+  if (typeof finder !== "function" || find === "off") return
+  const appended = entries.filter(({ body }) => body.type === "message-appended")
+  const asked = appended
+    .flatMap(({ seq }, n) => {
+      const from = ignoredParts.get(messages[n]?.id ?? "") ?? 0
+      return textsOf(messages[n], seq).filter(
+        ({ place, options }) =>
+          place.part >= from && (find === "all" || (options.channel === "user") === (find === "user")),
+      )
+    })
+    .slice(0, maxTexts)
+  if (asked.length > 0) live.beside("rules", () => runFinder(live, finder, asked))
+}
+
+function textsOf(message: Message | undefined, entry: number): readonly FinderText[] {
+  if (message === undefined || message.role === "assistant") return []
+  return message.parts.flatMap((piece, at): readonly FinderText[] => {
+    if (piece.type !== "text" || piece.text.trim() === "" || piece.text.length > maxLength) return []
+    const channel = channelOf(message.role, piece)
+    if (channel === "assistant" || channel === "memory" || channel === "tool") return []
+    return [{ text: piece.text, options: { channel }, place: { entry, part: at, start: 0 } }]
+  })
+}
+
+async function runFinder(live: Live, finder: RuleFinder, asked: readonly FinderText[]): Promise<void> {
+  const bodies: RuleBody[] = []
+  for (const { text, options, place } of asked) {
+    const own = options.channel === "user" ? ownWords(text) : [{ start: 0, end: text.length }]
+    const sound = (await answerOf(finder, text, options)).filter(
+      (rule) => rule.text !== "" && text.slice(rule.start, rule.end) === rule.text && isWithin(rule, own),
+    )
+    const others = new Set(sound)
+    for (const rule of mergeRules(findRules(text, options), sound)) {
+      if (!others.has(rule)) continue
+      const { kind, explicitness, context, needsContext } = rule
+      bodies.push({
+        type: "rule-pinned",
+        text: rule.text,
+        channel: options.channel,
+        by: "found",
+        kind,
+        explicitness,
+        place: { ...place, start: rule.start },
+        ...present({ source: options.source, context: needsContext ? context : undefined }),
+      })
+    }
+  }
+  await live.lock(() => pinFound(live, bodies))
+}
+
+/** A finder may be a model; after a minute it counts as hanging. */
+const finderMs = 60_000
+
+async function answerOf(finder: RuleFinder, text: string, options: FindOptions): Promise<readonly FoundRule[]> {
+  const failed = (reason: string): Problem => ({ code: "finder-failed", reason })
+  try {
+    const late = (): Problem => failed(`no result within ${finderMs} ms`)
+    const answer = await withinMs(async () => finder(text, options), finderMs, late)
+    return Array.isArray(answer) ? answer : []
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error
+    throw new HoldfastError(failed(error instanceof Error ? error.message.slice(0, 300) : "it failed"), {
+      cause: error,
+    })
+  }
+}
+
+async function pinFound(live: Live, bodies: readonly RuleBody[]): Promise<void> {
+  if (live.removed) return
+  const known = new Set((await knownPins(live)).filter(isInForce).map(({ channel, text }) => `${channel} ${text}`))
+  const fresh = bodies.filter(({ channel, text }) => !known.has(`${channel} ${text}`))
+  if (fresh.length === 0) return
+  const { entries, problem } = await live.journal.commit(() => fresh)
+  if (problem !== undefined) throw new HoldfastError(problem)
+  reportFound(live, entries)
+}

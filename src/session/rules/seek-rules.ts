@@ -1,0 +1,416 @@
+import { scan } from "../../compact/gate/scan.ts"
+import { documentName, type InjectedDocument } from "../../compact/stack/separate.ts"
+import { outputsIn } from "../../compact/state/written-command.ts"
+import { channelOf, ownText } from "../../message/fence.ts"
+import {
+  type CallId,
+  type Channel,
+  callsIn,
+  type Message,
+  type Part,
+  type Span,
+  type ToolCallPart,
+  type Transcript,
+} from "../../message/message.ts"
+import { namesIn, present } from "../../message/present.ts"
+import type { Steps } from "../../message/steps.ts"
+import { findRules, findRulesInSteps, kindOfRule } from "../../rules/find-rules.ts"
+import { isInstructionFile } from "../../rules/instruction-file.ts"
+import { asidesIn } from "../../rules/own-words.ts"
+import type { FoundRule } from "../../rules/pin.ts"
+import { readPinCommand } from "../../rules/read-withdrawals.ts"
+import { isObject } from "../../wire/json.ts"
+import type { RuleBody } from "../log/entry.ts"
+
+/** Characters at the start of a message that show whether it is a notice, which says so first. */
+const maxNotice = 300
+const maxNoticeHead = 700
+
+/** Patterns of temporary notices by an agent harness: a mode, a failed response, a refused call, little room left. */
+const notices: readonly RegExp[] = [
+  /^\W{0,4}(?:system|automated|auto|task resumption|request interrupted|harness|stop hook|hook|ide)\b[^\n:\]]{0,40}[:\]]/,
+  /\(?this is an automated (?:message|notice|reminder)|\bthe messages below were generated\b/,
+  /\byour (?:(?:previous|last|above|prior|preceding|immediately preceding) )?(?:response|answer|message|output|edits?|reply|tool (?:call|use))s?(?: above)? (?:was|were|has been|got|failed|did not|didn't|exceeded) ?(?:cut|truncated|interrupted|to match|to apply|to parse|empty|malformed|invalid|contain|include|use|call|match)/,
+  /\b(?:you|your \w+) (?:did not|didn't) (?:use|call|make) (?:a|any) tool|\boutput token limit\b|\btoken limit (?:hit|reached)\b/,
+  /\b(?:tool|operation|command|function)s?(?: use| call| execution)?s? (?:was|were|has been|have been|is|are) (?:rejected|denied|declined|cancell?ed|interrupted|disabled|blocked|aborted)\b|\btool execution failed\b/,
+  /\bthe user (?:has |just |is )?(?:indicated|approved|denied|rejected|interrupted|declined|sent|edited|opened|exited|modified|cancell?ed|away|idle|selected)\b/,
+  /\b(?:plan|ask|architect|chat|read-only|build|debug|review) (?:mode|phase)\b.{0,24}\b(?:active|on|enabled|is over)\b|\byou(?: are|'re) (?:now |currently |running )*in (?:\w+[ -]){0,2}(?:plan|ask|architect|chat|read-only|debug|build) (?:mode|phase)\b|\b(?:operational )?mode has changed\b|\bmaximum (?:number of )?steps\b/,
+  /\b(?:iteration|step|turn|attempt|round) \d+ ?(?:of|\/) ?\d+|\b\d+ ?% (?:used|full|left|remaining)\b|\bthe (?:previous|last) (?:command|call|step|tool call) (?:timed out|failed|exited|returned|was)\b/,
+  /\bpermission to use\b.{0,40}\bdenied\b|\b(?:was|were|has been) (?:not approved|denied|rejected|declined)\b|\byou seem to be (?:stuck|looping)\b|\bsession (?:was )?(?:resumed|restored|restarted)\b|\b(?:invalid|unknown|no such) (?:tool|function|argument|parameter)\b|\b(?:entered|entering|left|switched to) (?:\w+ )?mode\b|\bautomated (?:reminder|message|notice|note)\b/,
+  /\byour (?:last|previous) (?:message|response|answer|reply|tool call)\b.{0,30}\b(?:no tool|malformed|invalid)|\byour tool call\b|\bthe user (?:has been|is) (?:inactive|idle|away|offline)\b/,
+  /^\W{0,4}(?:note|message|notice|reminder) from (?:the )?(?:ide|cli|editor|harness|system|hook)\b|^\W{0,4}(?:sub-?agent|background (?:job|task)|subtask|image|task status)\b.{0,40}(?:finished|completed|failed|done|omitted|\n)|^(?:here is|this is|here's) the (?:result|output) of (?:running|the command|executing)\b/,
+  /\b\d+%? ?(?:of )?(?:turns?|steps?|tokens?)?(?: \w+)? (?:remaining|left)\b|\bcontext is (?:nearly|almost) full\b|\btoken (?:budget|usage)\b/,
+  /\byou have been (?:looping|repeating)\b|\bcontext checkpoint compaction\b|\bnext_speaker\b|<state_snapshot>/,
+  /\bmaximum number of \w+(?: \w+){0,2} (?:processes|connections|sessions)\b|\b(?:task|subtask|new_task) (?:completed|is finished)\b|\b(?:have|has) already been applied\b/,
+]
+
+/** Requests for a text about the conversation or the work: a title, a summary, a commit message. */
+const sideRequest =
+  /\b(?:write|generate|create|give|suggest|produce|extract|names?|provide|come up with)\b[^.\n]{0,60}\b(?:title|summary|recap|headline|topic|branch(?:es)?|commit message|follow-?up questions?|questions the user|handoff|snapshot|slug)\b|^\W{0,4}(?:\*?summari[sz]e\*?|analy[sz]e)\b[^.\n]{0,80}\b(?:conversation|message|response|transcript|chat|session|discussion)\b/
+
+/** Phrases that prescribe the form of a single response. */
+const shapesAnswer =
+  /\b(?:only|just) (?:respond|reply|output|return|include|answer|write|give)\b|\b(?:respond|reply|answer|output|return)(?: \w+)? (?:only|with (?:text only|only|just|a json|json))\b|\b(?:nothing else|no other text|anything else|text only)\b|\b(?:do not|don't|never) (?:use|call|make|include) (?:any )?(?:tools?|quotes|tool calls|`)|\b(?:do not|don't) (?:answer|explain|wrap)\b|\bas a json\b|\b(?:one|single) line\b/
+
+/** Is a text a notice by an agent harness, or a request for a single side response? It contains no lasting rules. */
+export function isNotice(text: string): boolean {
+  const head = text.trimStart().slice(0, maxNoticeHead).toLowerCase()
+  const first = head.slice(0, maxNotice)
+  if (notices.some((notice) => notice.test(first))) return true
+  return sideRequest.test(head) && shapesAnswer.test(head)
+}
+
+const forNow =
+  /\b(?:do not|don't|never)\b.{0,40}\b(?:it|them|this|that) again\b|\buntil (?:they|it|he|she|all|the)\b.{0,30}\b(?:pass|passes|return|returns|done|finish|finishes|finished|complete)\b|\b(?:must|should)\b.{0,40}\bnow[.!]?$|\b(?:in|for|during|until the end of) this (?:turn|answer|response|reply|step|mode|phase|call|run)\b|\buntil (?:the )?(?:user|next user|mode)\b.{0,40}\b(?:approves?|input|gives|changes?|confirms?)\b|\bthe (?:above|previous|preceding) (?:files?|messages?|blocks?|responses?|answers?|output)\b|\b(?:this|these) (?:notice|reminder|caveat|notification)s?\b|\bwhat you (?:already|just) (?:said|wrote|did)\b|\btext only\b|\bcontinue the (?:conversation|session|work) from where\b/i
+
+/** Requests for a single text in a given form. */
+const asksOnce =
+  /^\W*(?:please |now |given [^,\n]{0,80}, |based on [^,\n]{0,80}, )*(?:write|generate|create|give|suggest|produce|extract|classify|rate|score|rank|label|list|provide|summari[sz]e|analy[sz]e|translate|rewrite|decide|determine|evaluate|describe|output|reply|respond|answer|return)\b|^\W*(?:what|which|who|how|is|are|does|do)\b[^?\n]{2,200}\?/
+const oneAnswer =
+  /^\W*(?:please )?(?:(?:only|just) )?(?:respond|reply|answer|output|return)\b(?!.*\b(?:always|every|each|all|any|from (?:now|here)|going forward|in future)\b)|^\W*(?:do not|don't|no) (?:explain|explanations?|(?:output|add|write|say) (?:commentary|anything|any|more)|commentary|preamble|use quotes|include (?:anything|any))/i
+
+/** Does a rule only prescribe the form of the one response that the text asks for? */
+export const shapesOneAnswer = ({ text: rule, start }: FoundRule, text: string): boolean =>
+  start > 0 && oneAnswer.test(rule) && asksOnce.test(text.slice(0, maxNotice).toLowerCase())
+
+/** Does a rule itself say that it holds only for this response, this mode, or until the user agrees? */
+export const holdsForNow = (rule: string): boolean => forNow.test(rule)
+
+/** Phrases by which a text says that it replaces an earlier conversation. */
+const retelling =
+  /\b(?:conversation|session|history|context|messages)\b[^.\n]{0,60}\b(?:is being continued|was continued|continues from|goes on from|(?:was|were|has been|have been) (?:compacted|condensed|summari[sz]ed)|ran out of (?:context|room|space))|\banother (?:language )?model (?:started|began)\b[^\n]{0,120}\bsummary\b|^\W{0,4}<(?:state_snapshot|conversation_summary|context_summary|summary|compaction|handoff)\b|^\W{0,4}(?:summary|recap) of (?:the|our|what)\b[^\n]{0,40}\b(?:conversation|session|so far|earlier)\b/
+
+/** Is a user text a summary of an earlier conversation, put there by a client? Its rules count as memory. */
+export const isRetelling = (text: string): boolean =>
+  retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
+
+const goOn =
+  /\b(?:acknowledge|mention|refer to|recap|repeat)\b.{0,40}\bsummary\b|\b(?:continue|resume|pick up|carry on|go on|proceed)\b.{0,80}\b(?:left off|stopped|broke off|directly|last (?:step|task)|in-flight|conversation|summary)\b|\bresume (?:directly|immediately|at once)\b|\bwithout (?:asking|greeting)\b.{0,40}\b(?:user|questions?)\b|\b(?:do not|don't|never) (?:re-?introduce|greet|recap|preface)\b|\bas if (?:the break|nothing)\b/i
+
+/** Does it only say how to continue from a summary? */
+const saysToGoOn = (rule: string): boolean => goOn.test(rule)
+
+/** Lines of program output or code: numbered, or from a shell, a log or a listing. */
+const machine =
+  /^[\s\p{Cc}]*(?:\d+\s*[:|→\t]|[$%]\s|\[[^\]\n]{3,60}\](?!\()|\([\w ]{2,30}: [^\n]{1,200}\)\s*$|at \S+ \(|File "|Traceback|(?:[\w.@-]*\/)?[\w./@-]+:\d+|[{}[\];]|import |from \S+ import|def |class |return\b|#include|\/\/|\/\*|"""|export |const |let |var |function |\d{4}-\d\d-\d\d[T ]\d\d:|(?:INFO|DEBUG|WARN|ERROR|TRACE)\b)|[;{}]\s*$/u
+
+/** The first line of an action's result that a harness passes on. */
+const opens =
+  /^\s*(?:(?:observation|stdout|stderr|exit code|command output|tool (?:result|output|response)s?|execution (?:result|output)|function (?:result|output))\b[^\n]{0,80}?[:\]]|\[(?:file|command|bash|shell|exec|output|tool)\b|ran `|\$ \S)/i
+
+/** A shell prompt at the very end. */
+const waits = /\n\s*(?:[\w@:~./-]{0,60}[$#%]|>>>|\.\.\.)\s*$/
+
+/** Lines examined, and the share of them that decides. */
+const maxLines = 80
+const minLines = 6
+const machineShare = 0.6
+
+/** Is a user text program output? Agents without a channel for tools pass results on like this. */
+export function isOutput(text: string): boolean {
+  if (opens.test(text.slice(0, 200)) || waits.test(text.slice(-120))) return true
+  const lines = text
+    .slice(0, maxLength)
+    .split("\n", maxLines)
+    .filter((line) => line.trim() !== "")
+  if (lines.length < minLines) return false
+  return lines.filter((line) => machine.test(line.slice(0, maxLine))).length >= lines.length * machineShare
+}
+
+const maxLength = 20_000
+const maxLine = 400
+
+/** Limit on rules from one tool output: a policy that an agent loaded is a page; more is a flood. */
+const maxToolRules = 24
+/** Characters read at the ends of tool output: a policy is short, and a turn should not wait for a log file. */
+const maxHead = 16_000
+const maxTail = 4_000
+
+/**
+ * Rules in an instruction file, such as AGENTS.md, that a tool printed: only plain rules, no permissions, and nothing that tries to
+ * manipulate its reader. Do not call it for other output: text that an agent merely reads is not binding.
+ */
+function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: string): readonly SaidRule[] {
+  if (text === "" || isListing(text)) return []
+  const rest = Math.max(maxHead, text.length - maxTail)
+  const pages = [
+    { start: 0, text: text.slice(0, maxHead) },
+    ...(rest < text.length ? [{ start: rest, text: text.slice(rest) }] : []),
+  ]
+  return pages
+    .flatMap(({ start, text: page }) =>
+      findRules(page, { channel: "tool", genre: "rules", source })
+        .filter(isCarried)
+        .map((rule) => bodyOf(rule, { ...at, start: start + rule.start }, source)),
+    )
+    .slice(0, maxToolRules)
+}
+
+/** A diff or search result: its text applies only where it is quoted from. */
+const isListing = (text: string): boolean => /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))
+
+/** May a rule of an instruction file be kept beyond the message it was found in? Not a permission, a preference or a bare command. */
+const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
+  kind !== "permission" &&
+  kind !== "preference" &&
+  explicitness !== "genre" &&
+  scan(text, { channel: "tool" }).findings.length === 0
+
+/** Arguments that name what a tool reads, most likely first. */
+const named = ["file_path", "filePath", "path", "file", "filename", "uri", "url", "document", "key", "name", "query"]
+/** A file name at the end of a command or argument, or the first file that a command reads. */
+const fileName = /(?:^|[\s"'=])([\w.@~/-]+\.[A-Za-z][\w]{0,7})["']?\s*$/
+const fileRead =
+  /\b(?:cat|head|tail|sed|less|more|bat|nl)\b[^|;&\n]{0,80}?[\s"'=]([\w.@~/-]+\.[A-Za-z][\w]{0,7}|[A-Z][A-Z_-]{3,20})\b/
+const maxSourceLength = 120
+
+/** The source of a result, for display: the tool, and the file or address in its call. */
+function sourceOf(call: ToolCallPart | undefined): string | undefined {
+  if (call === undefined) return undefined
+  const argument = argumentOf(call.input)
+  return (argument === undefined ? call.tool : `${call.tool} ${argument}`).slice(0, maxSourceLength)
+}
+
+function argumentOf(input: unknown): string | undefined {
+  if (typeof input === "string") return fileIn(input)
+  if (!isObject(input)) return undefined
+  for (const name of named) {
+    const value = input[name]
+    if (typeof value === "string" && value !== "" && !value.includes("\n")) return value.slice(-maxSourceLength)
+  }
+  for (const value of Object.values(input)) {
+    const file = typeof value === "string" ? fileIn(value) : undefined
+    if (file !== undefined) return file
+  }
+  return undefined
+}
+
+const fileIn = (text: string): string | undefined =>
+  fileName.exec(text.slice(-maxSourceLength))?.[1] ?? fileRead.exec(text.slice(0, maxCommand))?.[1]
+/** Only the beginning of a command is searched for file names. */
+const maxCommand = 400
+
+/** Arguments that name the files a tool reads, and arguments that show that it reads them from another place. */
+const pathNames = namesIn("file_path filePath path file filename absolute_path target_file paths files")
+const elsewhere = ["url", "owner", "repo", "repository", "host", "bucket"]
+const commandNames = ["command", "cmd", "script", "input"]
+
+/** Did a call only read instruction files, by a tool that names them or by the shell commands cat, head, tail or sed? */
+function readsInstructions(call: ToolCallPart | undefined): boolean {
+  const input = call?.input
+  if (typeof input === "string") return isInstructionCommand(input)
+  if (!isObject(input) || elsewhere.some((name) => name in input)) return false
+  const paths = pathNames.flatMap((name) => stringsIn(input[name]))
+  if (paths.length > 0) return paths.every(isInstructionFile)
+  const [command] = commandNames.flatMap((name) => {
+    const value = input[name]
+    return Array.isArray(value) ? [stringsIn(value).at(-1) ?? ""] : stringsIn(value)
+  })
+  return command !== undefined && isInstructionCommand(command)
+}
+
+const stringsIn = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((one) => {
+    if (typeof one === "string") return [one]
+    return isObject(one) && typeof one.path === "string" ? [one.path] : []
+  })
+
+const reader = /^(?:cat|bat|batcat|head|tail|less|more|nl|sed|type|gc|get-content)(?:\.exe)?\s/i
+const idle = /^(?:cd|pushd)\s+\S+$|^(?:pwd|true|:)?$/
+
+/** Does a command line print only instruction files? */
+function isInstructionCommand(command: string): boolean {
+  if (command.length > maxCommand || /[`$\n]\(?|<</.test(command)) return false
+  const steps = command.replace(/\d?>\s?(?:&\d|\/dev\/null)/g, " ").split(/&&|\|\||;|\|/)
+  const reading = steps.map((step) => step.trim()).filter((step) => !idle.test(step))
+  const files = reading.map((step, n) => {
+    if (!reader.test(`${step} `)) return undefined
+    const words = (step.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).slice(1).map((word) => word.replace(/^["']|["']$/g, ""))
+    const named = words.filter((word) => !/^-|^\+?\d+$|^[\d,$]+[pdq](?:;.*)?$/.test(word))
+    // Later steps of a pipe only filter the output of the first one.
+    return named.length === 0 && n === 0 ? undefined : named
+  })
+  return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
+}
+
+/** A position in a message. */
+type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">
+
+/** A rule in a message, and its position. */
+type SaidRule = Omit<RuleBody, "place"> & { readonly at: SaidAt }
+
+/** A found rule as a log entry. */
+const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRule => ({
+  type: "rule-pinned",
+  text: rule.text,
+  channel: rule.channel,
+  by: "found",
+  kind: rule.kind,
+  explicitness: rule.explicitness,
+  at,
+  ...present({ source, context: rule.needsContext ? rule.context : undefined, confidence: rule.confidence }),
+})
+
+/** Limit on rules from one message; the longest rule files have fewer. */
+const maxRules = 300
+const known = new WeakMap<Message, readonly SaidRule[]>()
+
+/** For each message id, the number of leading parts that are not searched for rules. */
+export type IgnoredParts = ReadonlyMap<string, number>
+
+export const noIgnoredParts: IgnoredParts = new Map()
+
+/** The context of new messages. */
+type Surroundings = {
+  readonly before: Transcript
+  /** Texts of documents that were separated from the messages. */
+  readonly lifted: ReadonlySet<string>
+  /** Leading parts of messages that are not the user's new words. */
+  readonly ignoredParts?: IgnoredParts
+}
+
+/** The rules in new messages, message by message; each message is searched once. */
+export function* seekRules(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
+  const all: (readonly SaidRule[])[] = []
+  const before = around.before.slice(-maxLookBack)
+  const nearby = [...before, ...messages]
+  const callOf = createCalls(nearby)
+  const outputs = outputsIn(nearby, before.length)
+  let answers = around.before.some(({ role }) => role === "assistant")
+  for (const message of messages) {
+    const answersCommand = outputs.has(message)
+    const found = known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers, answersCommand }))
+    known.set(message, found)
+    answers ||= message.role === "assistant"
+    all.push(found)
+    yield
+  }
+  return all
+}
+
+/** A result follows right after its call, except for other results in between. */
+const maxLookBack = 40
+
+function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undefined {
+  let calls: Map<CallId, ToolCallPart> | undefined
+  return (id) => {
+    calls ??= new Map(callsIn(messages).map((call) => [call.callId, call]))
+    return calls.get(id)
+  }
+}
+
+type Context = Surroundings & {
+  readonly callOf: (id: CallId) => ToolCallPart | undefined
+  /** An assistant message came before. */
+  readonly answers: boolean
+  /** The message answers a command that the assistant wrote: it is output, whatever it says. */
+  readonly answersCommand: boolean
+}
+
+function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]> {
+  const { callOf, answers, answersCommand, lifted, ignoredParts = noIgnoredParts } = context
+  const found: SaidRule[] = []
+  for (const [part, piece] of message.parts.entries()) {
+    if (found.length >= maxRules) break
+    if (part < (ignoredParts.get(message.id) ?? 0)) continue
+    if (piece.type === "tool-result") {
+      const call = callOf(piece.callId)
+      const source = sourceOf(call) ?? piece.tool
+      for (const [n, inner] of readsInstructions(call) ? piece.content.entries() : [])
+        if (inner.type === "text") found.push(...instructionRules(inner.text, { part, piece: n }, source))
+    } else if (piece.type === "text" && !lifted.has(piece.text) && ownText(piece.text) === undefined) {
+      const channel = channelOf(message.role, piece)
+      // Some agents send tool results as user text, because their format has no place for results.
+      const isResult = answers && message.role === "user" && channel === "user" && isOutput(piece.text)
+      found.push(
+        ...(answersCommand || isResult
+          ? printedRules(piece.text, part)
+          : yield* spokenRules(message, piece, { at: part, channel })),
+      )
+    }
+  }
+  return found.slice(0, maxRules)
+}
+
+/** The first line of a result in a user text that names the file that was read. */
+const readHeader = /^\s*\[(?:read_file|view|open_file|cat)\w* for '([^'\n]{1,300})'\]/
+
+function printedRules(text: string, part: number): readonly SaidRule[] {
+  const path = readHeader.exec(text.slice(0, 400))?.[1]
+  return path !== undefined && isInstructionFile(path) ? instructionRules(text, { part }, path) : []
+}
+
+const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", source: "a summary" })
+
+/**
+ * The rules in a user or system text. A document that a harness inserts during the conversation is temporary, unless it is a rule file; the
+ * model's own text is not binding.
+ */
+function* spokenRules(
+  { role }: Message,
+  part: Part & { readonly type: "text" },
+  { at, channel: said }: { readonly at: number; readonly channel: Channel },
+): Steps<readonly SaidRule[]> {
+  if (role === "assistant") return []
+  const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
+  if (document !== undefined && !rulesFile.test(document)) return []
+  const channel = document === undefined ? said : "document"
+  if (channel === "assistant" || channel === "tool") return []
+  const asked = channel === "user" ? askedRule(part.text, at) : undefined
+  if (asked !== undefined) return [asked]
+  const asides = document === undefined ? asidesIn(part.text) : []
+  if (document === undefined && isNotice(without(part.text, asides))) return []
+  const rules = yield* findRulesInSteps(part.text, { channel, source: document })
+  const binding = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
+  const isTold = channel === "user" && isRetelling(part.text)
+  return binding
+    .filter(
+      (rule) =>
+        !holdsForNow(rule.text) &&
+        !shapesOneAnswer(rule, part.text) &&
+        !(isTold && saysToGoOn(rule.text)) &&
+        !asides.some(({ start, end }) => start <= rule.start && rule.start < end),
+    )
+    .map((rule) => bodyOf(rule, { part: at, start: rule.start }, document))
+    .map((rule) => (isTold ? asMemory(rule) : rule))
+}
+
+function without(text: string, spans: readonly Span[]): string {
+  let [left, from] = ["", 0]
+  for (const { start, end } of spans) {
+    left += text.slice(from, start)
+    from = end
+  }
+  return left + text.slice(from)
+}
+
+/** The rule of a pin command: `/pin Never …` at the start of a message. */
+function askedRule(text: string, part: number): SaidRule | undefined {
+  const command = readPinCommand(text)
+  if (command?.type !== "pin") return undefined
+  const at = { part, start: text.indexOf(command.text) }
+  return {
+    type: "rule-pinned",
+    text: command.text,
+    channel: "user",
+    by: "asked",
+    kind: kindOfRule(command.text),
+    at,
+  }
+}
+
+const rulesFile = /\.mdc?$/i
+
+/** The rules of the documents that open a session: AGENTS.md, and others that its harness inserts. */
+export function* documentRules(documents: readonly InjectedDocument[]): Steps<readonly RuleBody[]> {
+  const all: RuleBody[] = []
+  for (const { part, name, hash } of documents) {
+    if (part.type !== "text") continue
+    const found = yield* findRulesInSteps(part.text, { channel: "document", source: name })
+    for (const rule of found.slice(0, maxRules)) {
+      const { at: _, ...body } = bodyOf(rule, { part: 0, start: rule.start }, name)
+      all.push({ ...body, document: hash })
+    }
+  }
+  return all
+}
