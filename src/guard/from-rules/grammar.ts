@@ -13,7 +13,8 @@ const signs: Readonly<Record<string, string>> = {
   "¶": "(?<=^(?:please |and |but |also |so |then )*|[,;:.] (?:please |and |but |so |also )*)",
 }
 
-const sourceOf = (lines: readonly string[], between: string): string =>
+/** The source of a pattern that a table has in lines. */
+export const sourceOf = (lines: readonly string[], between: string): string =>
   joined(
     lines.filter((line) => !line.startsWith("# ")),
     between,
