@@ -1,3 +1,4 @@
+import { entriesOf } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "../facts/action.ts"
 import type { CallFacts } from "../facts/facts.ts"
@@ -300,31 +301,22 @@ function searchableText(text: string): string {
   return searched.words
 }
 
-/** The unresolved facts that leave an attribute open. */
-const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
-  recipients: ["recipients"],
-  recipientDomains: ["recipients"],
-  unresolvedRecipients: ["recipients"],
+/** The attributes that an unresolved fact leaves open, in the order in which the facts are told. */
+const opens = entriesOf<Exclude<OpenKind, "everything">, readonly AttributeName[]>({
+  recipients: ["recipients", "recipientDomains", "unresolvedRecipients"],
   hosts: ["hosts"],
   network: ["network"],
-  paths: ["paths"],
+  paths: ["paths", "secretPaths"],
   changedPaths: ["changedPaths"],
-  secretPaths: ["paths"],
-  sqlVerbs: ["statements"],
-  sqlTargets: ["statements"],
-  sqlUnbounded: ["statements"],
-  destructive: ["statements"],
-  changes: ["changes", "statements"],
-  productionChanges: ["changes", "statements", "environments"],
-  spend: ["amounts"],
-  currencies: ["amounts"],
-  amountNamed: ["amounts"],
-  environments: ["environments"],
+  changes: ["changes", "productionChanges"],
+  statements: ["sqlVerbs", "sqlTargets", "sqlUnbounded", "destructive", "changes", "productionChanges"],
+  environments: ["environments", "productionChanges"],
+  amounts: ["spend", "currencies", "amountNamed"],
   secrets: ["secrets"],
   personal: ["personal"],
   regions: ["regions"],
-  controlsOff: ["controls"],
-}
+  controls: ["controlsOff"],
+})
 /** What no program that runs can change: who is called, and what stands in the call. */
 const settled: ReadonlySet<AttributeName> = new Set([
   "tool",
@@ -342,8 +334,8 @@ export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
-  const kind = (opening[name] ?? []).find((one) => open.has(one) && !assumed.has(one))
-  if (kind !== undefined) return open.get(kind)
+  const found = opens.find(([kind, names]) => open.has(kind) && names.includes(name) && !assumed.has(kind))
+  if (found !== undefined) return open.get(found[0])
   return settled.has(name) ? undefined : open.get("everything")
 }
 
