@@ -1,5 +1,6 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
 import { namesIn, type Words } from "../../message/present.ts"
+import { createRecent } from "../../message/recall.ts"
 import lists from "./words.json" with { type: "json" }
 import { clean, fold, runsIn, signSet } from "./words.ts"
 
@@ -7,6 +8,8 @@ import { clean, fold, runsIn, signSet } from "./words.ts"
 export type Leaf = {
   /** Names of the fields down to it, outermost first, in one spelling. */
   readonly keys: readonly string[]
+  /** The innermost of them; empty for a value without any. */
+  readonly field: string
   readonly role: Role
   readonly text: string
   readonly folded: string
@@ -169,13 +172,31 @@ function visitText(reading: Reading, raw: string, place: Place): void {
 
 function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Place): void {
   const { keys, group, unfoldings } = place
-  const role = isFileField(keys, text) ? "path" : roleOf(keys)
-  reading.leaves.push({ keys, role, text, folded: fold(text), value, group, encoded: unfoldings > 0 })
+  const field = keys.at(-1) ?? ""
+  const role = isFileField(field, text) ? "path" : roleOf(keys)
+  reading.leaves.push({ keys, field, role, text, folded: fold(text), value, group, encoded: unfoldings > 0 })
 }
 
+/** A value that stands under these names, and is a text of its own unless more is told. */
+export const leafOf = (
+  keys: readonly string[],
+  text: string,
+  more: Partial<Omit<Leaf, "keys" | "text">> = {},
+): Leaf => ({
+  keys,
+  field: keys.at(-1) ?? "",
+  role: roleOf(keys),
+  text,
+  folded: fold(text),
+  value: text,
+  group: 0,
+  encoded: false,
+  ...more,
+})
+
 /** Where something is moved from and to may be files. */
-const isFileField = (keys: readonly string[], text: string): boolean =>
-  /^(?:from|to)$/.test(keys.at(-1) ?? "") &&
+const isFileField = (field: string, text: string): boolean =>
+  /^(?:from|to)$/.test(field) &&
   /^(?:(?:~|\.{0,2})[/\\]|\.\w)[^\s@]*$|^[\w.-]+(?:\/[\w.*-]+)*\/[\w*-]+\.\w{1,6}$/.test(text.trim())
 
 const entityNames: Readonly<Record<string, string>> = lists.entityNames
@@ -311,20 +332,11 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ],
 ]
 
-const known = new Map<string, Role>()
-/** Field names repeat from call to call; strange ones do not, so only so many are remembered. */
-const maxKnown = 2_000
-
-function roleOfKey(key: string): Role {
-  const met = known.get(key)
-  if (met !== undefined) return met
-  const role = roles.find(([, pattern]) => pattern.test(key))?.[0] ?? "other"
-  if (known.size < maxKnown && key.length <= 64) known.set(key, role)
-  return role
-}
+/** Field names repeat from call to call. */
+const roleOfKey = createRecent((key): Role => roles.find(([, pattern]) => pattern.test(key))?.[0] ?? "other", 2_000)
 
 /** The role of the innermost name that has one. */
-export function roleOf(keys: readonly string[]): Role {
+function roleOf(keys: readonly string[]): Role {
   for (let at = keys.length - 1; at >= 0; at--) {
     const role = roleOfKey(keys[at] ?? "")
     if (role !== "other") return role
@@ -360,10 +372,17 @@ export type OpenKind = (typeof openKinds)[number]
 export type OpenFacts = ReadonlyMap<OpenKind, string>
 export type Open = Map<OpenKind, string>
 
-/** Note a fact as unresolved. One reason is kept, and always the same one. */
-export function open(into: Open, kind: OpenKind, why: string): void {
-  const known = into.get(kind)
-  if (known === undefined || why < known) into.set(kind, why)
+/** Note facts as unresolved. One reason is kept, and always the same one. */
+export function open(into: Open, kinds: OpenKind | readonly OpenKind[], why: string): void {
+  for (const kind of [kinds].flat()) {
+    const known = into.get(kind)
+    if (known === undefined || why < known) into.set(kind, why)
+  }
+}
+
+/** Note all that is unresolved in a part of a call. */
+export function openAll(into: Open, part: OpenFacts): void {
+  for (const [kind, why] of part) open(into, kind, why)
 }
 
 /** Marks under which a call was not read in full. */
@@ -390,6 +409,9 @@ export const maxStatements = 500
 export const maxFactsPerKind = 256
 /** Characters in which the language of one text is looked for. */
 export const maxLanguageLength = 100_000
+
+/** A list that things are gathered in. */
+export const emptyList = <Item>(): Item[] => []
 
 /** What was gathered, when nothing is added to it any more. */
 export type Finished<Data> = {
