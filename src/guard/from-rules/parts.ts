@@ -90,9 +90,9 @@ function partOf(piece: string, text: string): RulePart {
     values: marked.values,
     polarity,
     isDirect: !marked.isDoubtful && !advising.test(plain) && (read === plain || polarityIn(plain) === polarity),
-    others: otherThings.test(read),
-    permits: permitting.test(read) && !said("forbidding").test(read),
-    excepts: excepting.test(read.replace(grammar("askingClause"), " ")),
+    others: said("otherThings").test(read),
+    permits: said("permitting").test(read) && !said("forbidding").test(read),
+    excepts: said("excepting").test(read.replace(grammar("askingClause"), " ")),
     explains: grammar("explaining").test(read) && !(polarity === "only" && /^we /u.test(read)),
   }
 }
@@ -102,13 +102,6 @@ const advising = any("avoid")
 
 const lifting = any("no need|needn't|need not|(?:don't|doesn't|do not) (?:have|need) to|no longer (?:have|need) to")
 
-const otherThings = any(
-  "(?<!(?:and|or) )others?|(?<!(?:and|or) \\p{L}+ )else|elsewhere|another|different|differently|third(?! part)|(?<!at )rest|remaining|(?:outside|beyond) (?:it|them|that|this|there|of it|of that)",
-)
-const permitting = any(
-  "fine|ok|okay|allowed|permitted|may|can|yes|yours|welcome|free to|free|good|acceptable|no problem|feel free|all right|alright",
-)
-const excepting = any("except(?:ing|ions?)?|apart from|aside from|save for|minus|unless|other than|excluding|exempt")
 function polarityIn(read: string): Polarity {
   if (/(?<![\p{L}])(?:not|don't|never) (?:just|only|solely|merely)(?![\p{L}])/u.test(read)) return "mixed"
   const polarity = clausePolarity(read)
@@ -241,11 +234,7 @@ export const markedIn = (parts: readonly RulePart[]): string => parts.map(({ mar
 
 /** It is told as what has to be, in the parts that name the values. */
 export const isDemand = ({ parts }: ValueStanding): boolean =>
-  parts.every(({ marked, permits }) => demanding.test(marked) && !permits)
-const demanding = any(
-  "must|has to|have to|needs? to|always|all|every|everything|any|each|whatever|should|shall|go|goes",
-)
-
+  parts.every(({ marked, permits }) => said("demanding").test(marked) && !permits)
 /** Words of a part that neither its grammar nor its family explains: each may narrow what is said. */
 export const strangeWords = ({ marked }: RulePart, ...families: readonly LazyPattern[]): readonly string[] =>
   marked

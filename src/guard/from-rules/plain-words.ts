@@ -97,10 +97,7 @@ const negationFirst = (text: string): string =>
   text
     .replace(/^((?:please )?)(?:don't|no|not) (?:you )?(\p{L}+(?: on)?) (?:never|not)(?![\p{L}])/u, "$1never $2")
     .replace(/^((?:please )?)(?!never|don't|no |not )(\p{L}+(?: on)?) (?:never|not)(?![\p{L}])/u, "$1never $2")
-    .replace(
-      /^((?:please )?)no (?=(?:you )?(?:write|answer|send|share|pass on|reveal|print|read|open|change|touch|delete|deploy|run|use|install|access|connect|download|upload|disable|buy|spend|order|contact|push|commit|publish)(?![\p{L}]))/u,
-      "$1don't ",
-    )
+    .replace(grammar("noBeforeVerb"), "$1don't ")
 
 /**
  * The many ways to forbid, to ask for a question and to confine, each as the one that the families are read in: "I forbid you to run",

@@ -132,14 +132,14 @@ export function askBefore(rule: Rule): FamilyReading {
   const plain = withoutNames(rule).replace(grammar("emphasis", "gu"), " ")
   const isAsked =
     rule.asks &&
-    asksPerson.test(plain) &&
+    said("asksPerson").test(plain) &&
     !grammar("asksOthers").test(plain.replace(namedPerson, "me")) &&
     said("ordering").test(plain)
   if (!isAsked) return undefined
   const named = [values.commands, values.tools, values.paths, values.domains, values.recipients]
   if (named.some((some) => some.length > 0)) return someCalls
   if (said("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
-  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || asksBack.test(plain)) return undefined
+  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || said("asksBack").test(plain)) return undefined
   const text = askedIn(plain.replace(grammar("asked", "gu"), " "))
   const { names, isSure } = namedIn(acts, text)
   const wanted = names.includes("email") ? names.filter((act) => act !== "send") : names
@@ -163,16 +163,7 @@ const withoutNames = ({ plain, text }: Rule): string =>
     plain,
   )
 
-/** Who is asked is the user or somebody by name: "confirm an order" asks nobody. */
-const asksPerson = any(
-  "permission|approval|confirmation|unasked|me|my|us|our|i|i've|we|(?:from|with) \\p{L}+|ask first|ask before|asking|ask",
-)
 const namedPerson = /(?<=ask )(?:the )?(?:user|owner|operator|maintainers?|admins?|boss)(?![\p{L}])/gu
-
-/** The agent is told to ask somebody something, or the user asks. */
-const asksBack = any(
-  "i want to ask|if i can|can i|does|do i have|how|why|did you|one question|questions?|if you can|spoilers?|bug fix first",
-)
 
 /** What is changed, run or deleted is some place's. */
 const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u

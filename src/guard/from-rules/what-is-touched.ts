@@ -76,7 +76,7 @@ export function tools(rule: Rule): FamilyReading {
         .every((word) => /^(?:‹.*)?$/u.test(word) || said("besideCommand").test(word)),
     ) && !/‹command› it(?![\p{L}])/u.test(rule.words)
   if (stand.direction === "only")
-    return names.length === 0 && onlyThese.test(rule.words) && isBare
+    return names.length === 0 && said("onlyThese").test(rule.words) && isBare
       ? { policy: { template: "shell-allow-list", commands }, confidence: likely }
       : used
   const answers = stand.pointing ?? []
@@ -97,10 +97,6 @@ export function tools(rule: Rule): FamilyReading {
 
 /** "No ‹tool›", "‹tool› is forbidden": nothing else says that it is a tool. */
 const isSubject = /^(?:no|never) ‹›|^‹› (?:is|are|stays?) (?!not here)/u
-
-const onlyThese = any(
-  "only (?:shell )?(?:commands?|programs?|tools?)|nothing else|no others?|any other|only (?:run|use|execute)|(?:run|use|execute) only",
-)
 
 /** Nothing is changed at all. */
 const isReadOnly = ({ words, parts }: Rule): boolean =>

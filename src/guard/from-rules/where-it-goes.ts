@@ -34,11 +34,7 @@ function topicIn(words: string): { readonly about?: readonly string[] } {
 
 const isOnePerson = ({ plain, text, words }: Rule): boolean =>
   grammar("onePerson").test(plain) ||
-  [
-    ...text.matchAll(
-      /(?<=(?:to|reach|contact|write|tell|for|with|mail|call|ask) )\p{Lu}\p{Ll}+(?! \p{Lu})(?= (?:in|via|by|on|over|through)(?!\p{L}))|(?<=(?:mail|call|text|phone|message|ping) )\p{Lu}\p{Ll}+(?=[.!,]|$)/gu,
-    ),
-  ].some(([name]) => words.includes(name.toLowerCase()))
+  [...text.matchAll(grammar("namedOnePerson", "gu"))].some(([name]) => words.includes(name.toLowerCase()))
 const one = { why: "it is about one person, whom a call may not name" } as const
 
 export function recipients(rule: Rule): FamilyReading {
@@ -68,12 +64,11 @@ export function recipients(rule: Rule): FamilyReading {
     : made(rule, { template: "email-domains", domains: stand.values, ...topic }, confidence)
 }
 
-const outsiders = any("outside|external(?:ly)?|outsiders|third part(?:y|ies)|strangers|competitors?|journalists?|press")
 const unnamed = { why: "it does not say which addresses or domains are meant" } as const
 
 /** Mail to outsiders, and nobody told who they are. */
 const noneNamed = ({ words, parts }: Rule): FamilyReading =>
-  words.includes("‹medium›") && outsiders.test(words) && parts.some(({ polarity }) => polarity === "never")
+  words.includes("‹medium›") && said("outsiders").test(words) && parts.some(({ polarity }) => polarity === "never")
     ? unnamed
     : undefined
 
@@ -115,9 +110,7 @@ function network(rule: Rule): FamilyReading {
   const isAll =
     any("internet|network|online|outbound|outgoing").test(part.plain) &&
     !part.marked.includes("‹") &&
-    /^(?:please |you |agents? |always )*(?:never|don't|do not|no|nothing|must not|mustn't|may not|keep|stay|cut|avoid|leave)(?![\p{L}])|(?:is|are) (?:off-limits|forbidden)/u.test(
-      part.plain,
-    ) &&
+    grammar("forbidsNetwork").test(part.plain) &&
     strangeWords(part, anyForm("net")).length === 0
   return isAll ? made(rule, { template: "no-network" }, sure) : undefined
 }
@@ -199,7 +192,7 @@ export function channels(rule: Rule): FamilyReading {
   const about = subjectIn(marked)
   if (about !== undefined) return routing(stand, about, known)
   if (stand.direction === "never" && isOnePerson(rule)) return one
-  if (stand.direction === "never" && outsiders.test(words)) return unnamed
+  if (stand.direction === "never" && said("outsiders").test(words)) return unnamed
   // What another part forbids or says is something else that the channel may be beside.
   const rest = parts.filter((part) => !stand.parts.includes(part) && !part.explains && !part.others && !part.permits)
   if (rest.some((part) => part.values.media.length === 0 && strangeWords(part, ...known).length > 0)) return undefined
@@ -239,11 +232,7 @@ const isBareWay = /^(?:no|never|only|keep off|stay off|use|to)? ?‹medium›(?:
 /** What it is that belongs in a channel, where that is not messages as such: "outage notices belong in …". */
 function subjectIn(text: string): string | undefined {
   const topic = new RegExp(`(?:[\\p{L}-]+ )?(?:${said("someTexts").source})`, "u").exec(text)?.[0]
-  const subject =
-    topic ??
-    /^(?:please )?(?:all |the |our |your |any |every )*((?:[\p{L}-]+ )?[\p{L}-]+s) (?:always |only |never )*(?:belong|go|are (?:only |always )*(?:posted|sent|announced|shared|reported|discussed)|(?:must|have to|should) (?:only |always )*(?:go|be (?:posted|sent|announced|shared)))(?![\p{L}])/u.exec(
-      text,
-    )?.[1]
+  const subject = topic ?? grammar("ownTexts").exec(text)?.[1]
   if (subject === undefined || said("messages").test(subject)) return undefined
   return subject
     .replace(/^(?:the|all|your|our|my|any|every|a|an|post|send|for|no|never|of) /u, "")
