@@ -1,4 +1,6 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import { lazy } from "../../language/lazy.ts"
+import { assert } from "../../message/assert.ts"
 import { namesIn, type Words } from "../../message/present.ts"
 import { createRecent } from "../../message/recall.ts"
 import lists from "./words.json" with { type: "json" }
@@ -278,62 +280,23 @@ function unfold(text: string): Unfolded {
 }
 
 /** What a field of a call is for, as its name says. */
-type Role =
-  Words<"recipient sender subject body sql command code amount quantity currency region path patch url environment other">
+const fieldRoles = namesIn(
+  "recipient sender subject body sql command code amount quantity currency region path patch url environment other",
+)
+type Role = (typeof fieldRoles)[number]
+const isRole = (name: string): name is Role => fieldRoles.some((role) => role === name)
 
-const word = (words: string): RegExp => new RegExp(`(?:^|_)(?:${words})(?:_|$)`)
-
-/** In the order in which they are asked: the more telling name first. */
-const roles: readonly (readonly [Role, RegExp])[] = [
-  [
-    "recipient",
-    /^(?:to|cc|bcc)$|^(?:to|cc|bcc)_(?:e?mails?|addr|address|addresses|recipients?|list|users?|number)$|(?:^|_)(?:recipients?|rcpts?|addressees?|attendees?|invitees?|guests?|participants?|collaborators?|audience|mailto|empf(?:ae|a)nger|destinataires?|destinatari[oa]?s?|ontvangers?|odbiorc[ay]|mottagare|modtager)(?:_|$)|(?:send|mail|email|forward|share|shared|deliver|notify|invite|forwarded)_(?:to|with|users?|emails?)$|^(?:forward|notify|invite)$/,
-  ],
-  ["sender", word("from|sender|reply_to|author|on_behalf_of|absender|expediteur|remitente|mittente|afzender")],
-  // A connection is told by its address, and not by words for people.
-  [
-    "url",
-    /(?:^|_)(?:conn|connection|database|db|jdbc|odbc|mongo\w*|redis|amqp|broker)_(?:string|str)s?(?:_|$)|^tns(?:_\w+)?$/,
-  ],
-  ["currency", word("currency|currencies|ccy")],
-  ["sql", word("sql|query|queries|statements?|stmt")],
-  ["code", word("code|python|javascript|snippet|program|cell")],
-  ["command", word("commands?|cmd|cmdline|shell|bash|script|argv|exec|stdin|keystrokes|chars")],
-  ["subject", word("subject|title|topic|headline|betreff|objet|asunto|oggetto|onderwerp|assunto")],
-  [
-    "body",
-    word(
-      "body|text|contents?|message|msg|html|description|comments?|notes?|summary|markdown|caption|reason|excerpt|thread|prompt|instructions?|answer|response|reply|str|string|patch|diff|data|inhalt|nachricht|contenu|corps|cuerpo|corpo|mensaje|mensagem|messaggio|bericht|inhoud|tresc",
-    ),
-  ],
-  [
-    "amount",
-    word(
-      "amounts?|price|prix|precio|preco|preis|betrag|importe|montant|total|costs?|sum|subtotal|fees?|tip|bonus|salary|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value",
-    ),
-  ],
-  [
-    "quantity",
-    word(
-      "quantity|qty|n|num|anzahl|menge|stueck|stuck|cantidad|quantite|quantidade|quantita|aantal|count|units?|seats?|licen[sc]es?|copies|pieces|nights|days|weeks|months|years|hours|times",
-    ),
-  ],
-  ["region", word("regions?|zones?|location|datacenter|az")],
-  [
-    "path",
-    word("paths?|files?|filename|filepath|dir|directory|folder|attachments?|cwd|workdir|src|dst|source|destination"),
-  ],
-  ["url", word("urls?|uri|href|hosts?|hostname|endpoint|server|domain|webhook|origin|callback|link|site|proxy|remote")],
-  [
-    "environment",
-    word(
-      "env|environment|stage|tier|cluster|database|db|schema|instance|profile|namespace|project|account|target|connection|dsn|context|workspace",
-    ),
-  ],
-]
+/** In the order in which they are asked: the more telling name first. A word stands anywhere in a name; a name is given whole. */
+const roles = lazy(() =>
+  lists.fieldRoles.map(([role = "", kind, ...lines]) => {
+    assert(isRole(role), `words.json has no role ${role}`)
+    const list = lines.join("|")
+    return [role, new RegExp(kind === "names" ? list : `(?:^|_)(?:${list})(?:_|$)`)] as const
+  }),
+)
 
 /** Field names repeat from call to call. */
-const roleOfKey = createRecent((key): Role => roles.find(([, pattern]) => pattern.test(key))?.[0] ?? "other", 2_000)
+const roleOfKey = createRecent((key): Role => roles().find(([, pattern]) => pattern.test(key))?.[0] ?? "other", 2_000)
 
 /** The role of the innermost name that has one. */
 function roleOf(keys: readonly string[]): Role {

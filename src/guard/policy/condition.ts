@@ -253,20 +253,13 @@ const isSpentName = (name: AttributeName): name is SpentName => spentNames.some(
 
 const unique = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort()
 
-/** How each attribute is read off the facts. */
-const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (facts: CallFacts) => AttributeValue>> = {
-  tool: ({ tool }) => tool,
+/** How the attributes that are sets are read off the facts. */
+export const setReaders = {
   actions: ({ actions }) => unique(actions),
-  changes: ({ changes }) => changes,
-  productionChanges: ({ productionChanges }) => productionChanges,
   recipients: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ address }) => address)),
   recipientDomains: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)),
-  unresolvedRecipients: ({ unresolvedRecipients }) => unresolvedRecipients,
   hosts: ({ hosts }) => unique(hosts.filter(({ contacted }) => contacted).map(({ host }) => host)),
   linkedHosts: ({ hosts }) => unique(hosts.filter(({ contacted }) => !contacted).map(({ host }) => host)),
-  suspectAddresses: ({ emails, hosts }) =>
-    emails.some(({ recipient, suspect }) => recipient && suspect) || hosts.some(({ suspect }) => suspect),
-  network: ({ network }) => network,
   paths: ({ paths }) => unique(paths.map(({ path }) => path)),
   changedPaths: ({ paths }) => unique(paths.filter(({ access }) => access !== "read").map(({ path }) => path)),
   // What is only put there is not opened.
@@ -274,14 +267,11 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
     unique(paths.filter(({ secret, isFresh }) => secret && isFresh !== true).map(({ path }) => path)),
   sqlVerbs: ({ statements }) => unique(statements.map(({ verb }) => verb)),
   sqlTargets: ({ statements }) => unique(statements.flatMap(({ targets }) => targets)),
-  sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
   commands: ({ commands }) => unique(commands.map(({ name }) => name)),
   effects: ({ commands }) => unique(commands.flatMap(({ effects }) => [...effects])),
   destructive: ({ destructive }) => unique(destructive),
   environments: ({ environments }) => unique(environments),
-  spend: ({ amounts }) => amounts.reduce((most, { minor }) => Math.max(most, minor), 0),
   currencies: ({ amounts }) => unique(amounts.flatMap(({ currency }) => currency ?? [])),
-  amountNamed: ({ amounts }) => amounts.length > 0,
   regions: ({ regions }) => unique(regions),
   media: ({ media }) => unique(media),
   rooms: ({ rooms }) => unique(rooms),
@@ -290,6 +280,21 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   secrets: ({ secrets }) => unique(secrets),
   controlsOff: ({ controlsOff }) => unique(controlsOff),
   marks: ({ marks }) => unique(marks),
+} as const satisfies Readonly<Record<string, (facts: CallFacts) => readonly string[]>>
+
+/** How each attribute is read off the facts. */
+const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (facts: CallFacts) => AttributeValue>> = {
+  ...setReaders,
+  tool: ({ tool }) => tool,
+  changes: ({ changes }) => changes,
+  productionChanges: ({ productionChanges }) => productionChanges,
+  unresolvedRecipients: ({ unresolvedRecipients }) => unresolvedRecipients,
+  suspectAddresses: ({ emails, hosts }) =>
+    emails.some(({ recipient, suspect }) => recipient && suspect) || hosts.some(({ suspect }) => suspect),
+  network: ({ network }) => network,
+  sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
+  spend: ({ amounts }) => amounts.reduce((most, { minor }) => Math.max(most, minor), 0),
+  amountNamed: ({ amounts }) => amounts.length > 0,
   text: ({ text }) => searchableText(text),
 }
 

@@ -2,6 +2,7 @@ import type { Steps } from "../../message/steps.ts"
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
 import { type Leaf, leafOf, leavesOf, unreadMarks } from "../facts/leaf.ts"
 import { patchHeader } from "../facts/paths.ts"
+import { foundBy } from "../facts/shell-output.ts"
 import { anyWord, wordsOf } from "../facts/words.ts"
 import type { Guard, Verdict, VerdictReason } from "../guard.ts"
 import { judgeOf } from "../join-guards.ts"
@@ -298,12 +299,8 @@ function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], o
       ? [words[at + 1] ?? ""]
       : [],
   )
-  const first = words.findIndex((word) => /^[-(!]/.test(word) && !/^-[HLPDO]/.test(word))
-  const roots = words.slice(0, first < 0 ? words.length : first).filter((word) => !word.startsWith("-"))
-  const searched = roots.length === 0 ? ["."] : roots
-  return filters.length === 0
-    ? searched
-    : searched.filter((root) => filters.some((filter) => finds(filter, root, base, own)))
+  const { roots } = foundBy(words)
+  return filters.length === 0 ? roots : roots.filter((root) => filters.some((filter) => finds(filter, root, base, own)))
 }
 
 /** May a filter of `find` find something of ours below a folder? */
