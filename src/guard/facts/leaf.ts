@@ -337,7 +337,7 @@ export type Open = Map<OpenKind, string>
 
 /** Note facts as unresolved. One reason is kept, and always the same one. */
 export function open(into: Open, kinds: OpenKind | readonly OpenKind[], why: string): void {
-  for (const kind of [kinds].flat()) {
+  for (const kind of typeof kinds === "string" ? [kinds] : kinds) {
     const known = into.get(kind)
     if (known === undefined || why < known) into.set(kind, why)
   }

@@ -5,7 +5,7 @@ import type { CallFacts } from "../facts/facts.ts"
 import { maxFactsPerKind, type OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher, Reach } from "./matcher.ts"
-import { type AttributeName, attributes, type SpentName, spentNames } from "./schema.ts"
+import { type AttributeName, attributeNames, attributes, type SpentName, spentNames } from "./schema.ts"
 
 /** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
 export type Mode = "forbid-only" | "allow-list"
@@ -322,6 +322,10 @@ const opens = entriesOf<Exclude<OpenKind, "everything">, readonly AttributeName[
   regions: ["regions"],
   controls: ["controlsOff"],
 })
+const openings: ReadonlyMap<AttributeName, readonly OpenKind[]> = new Map(
+  attributeNames.map((name) => [name, opens.flatMap(([kind, names]) => (names.includes(name) ? [kind] : []))]),
+)
+
 /** What no program that runs can change: who is called, and what stands in the call. */
 const settled: ReadonlySet<AttributeName> = new Set([
   "tool",
@@ -339,8 +343,8 @@ export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
-  const found = opens.find(([kind, names]) => open.has(kind) && names.includes(name) && !assumed.has(kind))
-  if (found !== undefined) return open.get(found[0])
+  const kind = openings.get(name)?.find((one) => open.has(one) && !assumed.has(one))
+  if (kind !== undefined) return open.get(kind)
   return settled.has(name) ? undefined : open.get("everything")
 }
 
