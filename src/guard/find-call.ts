@@ -204,7 +204,9 @@ function* wholeOf(format: Format, events: readonly StreamEvent[]): Steps<readonl
   }
 }
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
 /** What an event says of its part, without the frame around it. */
 function contentOf(format: Format, data: string): unknown {
@@ -239,9 +241,6 @@ function unique(calls: readonly FoundCall[]): readonly FoundCall[] {
 /** What makes two readings the same call. */
 export const callKey = ({ tool, input, unread }: FoundCall): string => JSON.stringify([tool, input, unread])
 
-type Fields = Readonly<Record<string, unknown>>
-
-const strayFieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Fields of a delta that are read, or that no client takes for a call. */
@@ -253,8 +252,8 @@ function strayInChat(chunk: Fields): boolean {
   const at = choices.findIndex((choice) => isObject(choice) && (choice.index ?? 0) === 0)
   return choices.some((choice, n) => {
     if (n !== at) return couldHoldCall(choice)
-    const { delta, ...rest } = strayFieldsOf(choice)
-    const more = Object.entries(strayFieldsOf(delta)).filter(([name]) => !readFields.has(name))
+    const { delta, ...rest } = fieldsOf(choice)
+    const more = Object.entries(fieldsOf(delta)).filter(([name]) => !readFields.has(name))
     return couldHoldCall(rest) || couldHoldCall(Object.fromEntries(more))
   })
 }
@@ -263,25 +262,25 @@ function strayInChat(chunk: Fields): boolean {
 function strayInGemini(chunk: Fields): boolean {
   const [first, ...rest] = listOf(chunk.candidates)
   if (rest.some(couldHoldCall)) return true
-  const parts = listOf(strayFieldsOf(strayFieldsOf(first).content).parts)
+  const parts = listOf(fieldsOf(fieldsOf(first).content).parts)
   return parts.some((part) => {
-    const calls = Object.keys(strayFieldsOf(part)).filter((name) => looksLikeCall({ [name]: true }))
-    return calls.length > 1 || (calls.length > 0 && strayFieldsOf(part).text !== undefined)
+    const calls = Object.keys(fieldsOf(part)).filter((name) => looksLikeCall({ [name]: true }))
+    return calls.length > 1 || (calls.length > 0 && fieldsOf(part).text !== undefined)
   })
 }
 
 /** Blocks are read from their own events; an answer that begins with some in it is not. */
 function strayInAnthropic(event: StreamEvent, json: Fields): boolean {
-  if (event.type === "response-start") return couldHoldCall(strayFieldsOf(json.message).content)
+  if (event.type === "response-start") return couldHoldCall(fieldsOf(json.message).content)
   return event.type === "other" && couldHoldCall(json)
 }
 
 /** Items are read from their own events; what the closing event repeats is compared with them by the caller. */
 function strayInResponses(event: StreamEvent, json: Fields): boolean {
-  if (event.type === "response-start") return couldHoldCall(strayFieldsOf(json.response).output)
+  if (event.type === "response-start") return couldHoldCall(fieldsOf(json.response).output)
   if (event.type !== "other") return false
   const { response, ...rest } = json
-  return couldHoldCall(strayFieldsOf(response).output) || couldHoldCall(rest)
+  return couldHoldCall(fieldsOf(response).output) || couldHoldCall(rest)
 }
 
 /**
@@ -291,7 +290,7 @@ function strayInResponses(event: StreamEvent, json: Fields): boolean {
 export function isStray(format: Format, event: StreamEvent, watched: boolean): boolean {
   const { wire } = event
   if (wire === undefined || wire.piece > 0 || wire.sse.type !== "event" || wire.sse.data === "") return false
-  const json = strayFieldsOf(tryParse(wire.sse.data))
+  const json = fieldsOf(tryParse(wire.sse.data))
   if (format === "openai-chat") return strayInChat(json)
   if (format === "gemini") return strayInGemini(json)
   if (watched) return false

@@ -139,6 +139,21 @@ function refused(state: GuardState, event: StreamEvent, before: readonly JudgedC
 
 const isWatched = ({ part }: PartStart): boolean => part === "tool-call" || part === "other"
 
+/** A part from its first event on. */
+const watch = (start: WatchedPart["start"], event: StreamEvent, held: boolean, input = ""): WatchedPart => ({
+  start,
+  held,
+  events: { item: event, before: undefined },
+  input,
+  bytes: bytesOf(event),
+  outcome: "open",
+})
+
+const withPart = (state: GuardState, index: number, part: WatchedPart): GuardState => ({
+  ...state,
+  parts: new Map(state.parts).set(index, part),
+})
+
 function begin(state: GuardState, event: StreamEvent & PartStart): Step {
   if (!isWatched(event)) {
     const parts = new Map(state.parts)
@@ -146,15 +161,7 @@ function begin(state: GuardState, event: StreamEvent & PartStart): Step {
     return queued({ ...state, parts }, event)
   }
   const held = !(event.part === "tool-call" && event.kind === "provider")
-  const part: WatchedPart = {
-    start: event,
-    held,
-    events: { item: event, before: undefined },
-    input: "",
-    bytes: bytesOf(event),
-    outcome: "open",
-  }
-  const next = enqueued({ ...state, parts: new Map(state.parts).set(event.index, part) }, event)
+  const next = enqueued(withPart(state, event.index, watch(event, event, held)), event)
   if (!held) return flushed(next, [])
   const open = [...next.parts.values()].filter(({ outcome }) => outcome === "open").length
   if (state.stopped) return withhold(next, event.index, "it came after the answer had ended")
@@ -175,15 +182,8 @@ function takeText(state: GuardState, event: StreamEvent & { readonly type: "text
   const recent = before.tail + event.text
   state.texts.set(index, { said, tail: recent.slice(-lookBack) })
   if (!mayBeginCall(recent)) return queued(state, event)
-  const part: WatchedPart = {
-    start: { type: "part-start", index, part: "text" },
-    held: true,
-    events: { item: event, before: undefined },
-    input: said,
-    bytes: bytesOf(event),
-    outcome: "open",
-  }
-  return flushed(enqueued({ ...state, parts: new Map(state.parts).set(index, part) }, event), [])
+  const part = watch({ type: "part-start", index, part: "text" }, event, true, said)
+  return flushed(enqueued(withPart(state, index, part), event), [])
 }
 
 const bytesOf = ({ wire }: StreamEvent): number =>
@@ -191,7 +191,7 @@ const bytesOf = ({ wire }: StreamEvent): number =>
 
 function* takePart(state: GuardState, index: number, part: WatchedPart, event: StreamEvent): Steps<Step> {
   const grown = grow(part, event)
-  const next = enqueued({ ...state, parts: new Map(state.parts).set(index, grown) }, event)
+  const next = enqueued(withPart(state, index, grown), event)
   if (grown.bytes > maxHeldBytes) return withhold(next, index, `it takes more than ${maxHeldBytes} bytes`)
   if (next.queuedBytes > maxQueueBytes) return withhold(next, index, "too much waits behind it")
   return event.type === "part-end" ? yield* endPart(next, index, grown) : flushed(next, [])
@@ -210,10 +210,8 @@ function* endPart(state: GuardState, index: number, part: WatchedPart): Steps<St
       ? spokenCalls(part.input)
       : yield* readingsOf(state.format, { ...part, events: listOf(part.events) })
   const [first] = readings
-  if (first === undefined) {
-    const parts = new Map(state.parts).set(index, { ...part, outcome: "released", events: undefined })
-    return flushed({ ...state, parts }, [])
-  }
+  if (first === undefined)
+    return flushed(withPart(state, index, { ...part, outcome: "released", events: undefined }), [])
   const use = withSpent(state.use, state.spentMinor)
   const verdicts: Verdict[] = []
   for (const reading of readings) {
@@ -291,7 +289,7 @@ function withholdOne(state: GuardState, index: number, why: string): readonly [G
   if (part === undefined) return [state, []]
   const { start, held } = part
   if (start.part === "text" && spokenCalls(part.input).length === 0)
-    return [{ ...state, parts: new Map(state.parts).set(index, { ...part, outcome: "released" }) }, []]
+    return [withPart(state, index, { ...part, outcome: "released" }), []]
   const named = start.part === "tool-call" ? { callId: start.callId, tool: start.tool } : { callId: "", tool: "" }
   const judged = judgedCall({ ...named, providerRun: !held }, unreadVerdict(named.tool, why), state.use)
   return [decide(state, index, part, judged), [judged]]
@@ -324,21 +322,12 @@ function withoutWords(before: GuardState, after: GuardState): GuardState {
 function* observe(state: GuardState, event: StreamEvent): Steps<Step> {
   const index = indexOf(event)
   const out: GuardOutput = { events: [event], judged: [], asks: [] }
-  if (event.type === "part-start" && (isWatched(event) || event.part === "text")) {
-    const part: WatchedPart = {
-      start: event,
-      held: false,
-      events: { item: event, before: undefined },
-      input: "",
-      bytes: 0,
-      outcome: "open",
-    }
-    return [{ ...state, parts: new Map(state.parts).set(event.index, part) }, out]
-  }
+  if (event.type === "part-start" && (isWatched(event) || event.part === "text"))
+    return [withPart(state, event.index, { ...watch(event, event, false), bytes: 0 }), out]
   const part = index === undefined ? undefined : state.parts.get(index)
   if (index === undefined || part?.outcome !== "open") return [state, out]
   const grown = grow(part, event)
-  const next = { ...state, parts: new Map(state.parts).set(index, grown) }
+  const next = withPart(state, index, grown)
   const [told, { judged }] =
     grown.bytes > maxHeldBytes
       ? withhold(next, index, `it takes more than ${maxHeldBytes} bytes`)

@@ -2,7 +2,7 @@ import { wordSet, wordSetsOf } from "../../language/word-forms.ts"
 import { namesIn } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
-import { fold, isAscii, spelledApart, wordsOf } from "./words.ts"
+import { anyWord, fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
 /** What a call is, in a word that a policy can name. A call may be several. */
 export const actions = namesIn("send read write delete execute purchase disclose deploy query other")
@@ -46,20 +46,19 @@ export function actionsOfWords(given: readonly string[]): readonly Action[] {
 /** What a call is as its name says, and the fields that name a deed. Looking at something is left out where more is done. */
 export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet<Action> {
   const own = actionsOfWords(nameWords(tool))
-  const told = leaves.flatMap(({ keys, folded, value }) =>
-    typeof value === "string" && /^\s*\/?[\w-]{1,40}\s*$/.test(folded) && verbFields.test(keys.at(-1) ?? "")
+  const told = leaves.flatMap(({ field, folded, value }) =>
+    typeof value === "string" && /^\s*\/?[\w-]{1,40}\s*$/.test(folded) && verbFields.test(field)
       ? actionsOfWords(wordsOf(folded))
       : [],
   )
   const found = new Set([...own, ...told])
-  if (nameWords(tool).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
-    found.delete("purchase")
+  if (anyWord(nameWords(tool), noMoney) && !leaves.some(({ role }) => role === "amount")) found.delete("purchase")
   const [first = ""] = nameWords(tool).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
   if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
     found.delete("purchase")
   // `post_query_result` does not query.
   if (/^(?:post|share)$/.test(first) && !found.has("read")) found.add("send")
-  const noun = nameWords(tool).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
+  const noun = anyWord(nameWords(tool), /^(?:email|mail|message|sms|notify)$/)
   if (noun && found.size === 0) found.add("send")
   // A pipeline of a document store that ends in a collection writes it.
   if (leaves.some(({ keys }) => keys.includes("pipeline") && keys.some((key) => key === "out" || key === "merge")))
@@ -90,8 +89,8 @@ export function possibleActions(
   if ((!isReading && !runs) || addressed)
     for (const action of ["send", "disclose", "write", "other"] as const) may.add(action)
   const telling = leaves.some(
-    ({ role, keys, text }) =>
-      role === "amount" && keys.length <= 2 && !isReading && keys.at(-1) !== "value" && /\d/.test(text),
+    ({ role, keys, field, text }) =>
+      role === "amount" && keys.length <= 2 && !isReading && field !== "value" && /\d/.test(text),
   )
   // A sum with its currency, in a field of a call that is not known to look.
   const isPriced =
@@ -104,8 +103,8 @@ export function possibleActions(
         !/^(?:body|subject|path|url|sql|code|command)$/.test(role) &&
         wholeSum.test(text),
     )
-  const told = leaves.flatMap(({ keys, folded }) =>
-    folded.length <= 60 && verbFields.test(keys.at(-1) ?? "") ? wordsOf(folded) : [],
+  const told = leaves.flatMap(({ field, folded }) =>
+    folded.length <= 60 && verbFields.test(field) ? wordsOf(folded) : [],
   )
   const pays =
     [...words, ...told].some((word) => paying.has(word)) &&
@@ -113,16 +112,15 @@ export function possibleActions(
   // What is pressed at a place on a screen is not in the call.
   const clicks =
     [...words, ...told].some((word) => pressing.has(word)) ||
-    leaves.some(({ keys, value }) => value === true && /^(?:submit|press_?enter|confirm)$/.test(keys.at(-1) ?? ""))
+    leaves.some(({ field, value }) => value === true && /^(?:submit|press_?enter|confirm)$/.test(field))
   const isBlind =
     clicks &&
     leaves.some(
-      ({ keys, value }) => typeof value === "number" && /^(?:x|y|coordinates?|position|point)$/.test(keys.at(-1) ?? ""),
+      ({ field, value }) => typeof value === "number" && /^(?:x|y|coordinates?|position|point)$/.test(field),
     ) &&
     !leaves.some(
-      ({ keys, text }) =>
-        /^(?:element|label|text|selector|name|description|target|ref)$/.test(keys.at(-1) ?? "") &&
-        /\p{L}{2}/u.test(text),
+      ({ field, text }) =>
+        /^(?:element|label|text|selector|name|description|target|ref)$/.test(field) && /\p{L}{2}/u.test(text),
     )
   const presses = (clicks && leaves.some(isOffer)) || isBlind
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
@@ -155,8 +153,8 @@ const surfing =
   /^(?:http|https|fetch|url|urls|web|browse|browser|download|upload|webhook|crawl|scrape|navigate|request|api|curl|internet|rest|graphql|rpc)$/
 
 /** May a tool of this name send mail, or talk to a host? */
-export const mayMail = (tool: string): boolean => nameWords(tool).some((word) => mailing.test(word))
-export const maySurf = (tool: string): boolean => nameWords(tool).some((word) => surfing.test(word))
+export const mayMail = (tool: string): boolean => anyWord(nameWords(tool), mailing)
+export const maySurf = (tool: string): boolean => anyWord(nameWords(tool), surfing)
 
 /** Where a call acts. */
 export type Environment = "production" | "staging" | "development"

@@ -110,15 +110,15 @@ function numberIn({ value, text }: Leaf): number | undefined {
   return numberOfWords(words)
 }
 
-const isMinor = (keys: readonly string[]): boolean => /(?:^|_)(?:cents|minor|pence)(?:_|$)/.test(keys.at(-1) ?? "")
-const keyCurrency = (keys: readonly string[]): string | undefined =>
-  names[/(?:^|_)(usd|eur|gbp|jpy|inr|cad|aud|chf)(?:_|$)/.exec(keys.at(-1) ?? "")?.[1] ?? ""]
+const isMinor = (field: string): boolean => /(?:^|_)(?:cents|minor|pence)(?:_|$)/.test(field)
+const fieldCurrency = (field: string): string | undefined =>
+  names[/(?:^|_)(usd|eur|gbp|jpy|inr|cad|aud|chf)(?:_|$)/.exec(field)?.[1] ?? ""]
 
 /** What a field for the unit of sums multiplies them with: `TEUR` and `k` are thousands. */
 function unitScale(leaves: readonly Leaf[]): number {
   let most = 1
-  for (const { keys, folded, value } of leaves) {
-    if (!/^(?:unit|units|scale|multiplier|magnitude|denomination|in)$/.test(keys.at(-1) ?? "")) continue
+  for (const { field, folded, value } of leaves) {
+    if (!/^(?:unit|units|scale|multiplier|magnitude|denomination|in)$/.test(field)) continue
     const written = folded.trim().slice(0, 24)
     const own = /^(?:(t|k|tsd|thousands?)|(m|mm|mio|mn|millions?))[. ]?(?:[a-z]{3}|[$€£])?$/.exec(written)
     const figure =
@@ -152,7 +152,7 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
     const whole =
       value === undefined
         ? named
-        : amount((isMinor(leaf.keys) ? value / 100 : value) * times, keyCurrency(leaf.keys) ?? currency)
+        : amount((isMinor(leaf.field) ? value / 100 : value) * times, fieldCurrency(leaf.field) ?? currency)
     const count = quantities.get(leaf.group) ?? 1
     const priced = whole.map((fact) => ({
       ...fact,
@@ -183,11 +183,11 @@ const rated = /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user
 /** The figures of a call that are sums or are added to one. */
 const sumsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
   leaves.filter(
-    ({ role, keys, text, value }) =>
+    ({ role, field, text, value }) =>
       typeof value !== "boolean" &&
       /\d/.test(text) &&
       (role === "amount" ||
-        extras.test(keys.at(-1) ?? "") ||
+        extras.test(field) ||
         (!/^(?:body|subject|sql|code|command)$/.test(role) && text.length <= 60 && amountsIn(text).length > 0)),
   )
 
@@ -195,16 +195,15 @@ const sumsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
 const countsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
   leaves.filter(
     (leaf) =>
-      (leaf.role === "quantity" || /^(?:installments|term|each|periods|repeat|times)$/.test(leaf.keys.at(-1) ?? "")) &&
+      (leaf.role === "quantity" || /^(?:installments|term|each|periods|repeat|times)$/.test(leaf.field)) &&
       (numberIn(leaf) ?? 1) !== 1,
   )
 
 /** Does what is paid depend on more than the sums of a call: on a rate, or on how often something is paid of which nobody says the price? */
 export const hasRates = (leaves: readonly Leaf[]): boolean =>
   leaves.some(
-    ({ text, role, keys }) =>
-      (role !== "body" && text.length < 200 && rated.test(text)) ||
-      (rate.test(keys.at(-1) ?? "") && /[a-z\d]/.test(text)),
+    ({ text, role, field }) =>
+      (role !== "body" && text.length < 200 && rated.test(text)) || (rate.test(field) && /[a-z\d]/.test(text)),
   ) ||
   leaves.some(isWordedCount) ||
   (countsIn(leaves).length > 0 && sumsIn(leaves).length === 0)
@@ -212,7 +211,7 @@ export const hasRates = (leaves: readonly Leaf[]): boolean =>
 /** A number of pieces that is given in words which are none of a number. */
 const isWordedCount = (leaf: Leaf): boolean =>
   typeof leaf.value === "string" &&
-  /^(?:quantity|qty|count|anzahl|menge|pieces|copies|seats|nights|units)$/.test(leaf.keys.at(-1) ?? "") &&
+  /^(?:quantity|qty|count|anzahl|menge|pieces|copies|seats|nights|units)$/.test(leaf.field) &&
   leaf.text.trim() !== "" &&
   numberIn(leaf) === undefined
 

@@ -3,12 +3,12 @@ import { withoutBuiltFiles } from "./command-reach.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import type { HostFact } from "./hosts.ts"
-import { type Finished, type Leaf, type Open, open } from "./leaf.ts"
+import { emptyList, type Finished, type Leaf, type OpenKind, open } from "./leaf.ts"
 import type { PathFact } from "./paths.ts"
 import { secretStore } from "./secrets.ts"
 import type { CommandFact, Destruction } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { wordsOf } from "./words.ts"
+import { anyWord, wordsOf } from "./words.ts"
 
 const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
 const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
@@ -28,7 +28,7 @@ export function readFields(
       (typeof value === "string" && /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(value)),
   )
   for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
-  for (const { folded, text, role, keys, value } of said) {
+  for (const { folded, text, role, field, value } of said) {
     const whole = folded === text.toLowerCase() ? text : folded
     const source = role === "command" ? withoutBuiltFiles(whole) : whole
     const isTarget = role === "environment" || role === "url" || /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(text)
@@ -40,24 +40,18 @@ export function readFields(
         if (role !== "command" && role !== "code") reading.elsewhere ||= environment === "production" && reading.changes
       }
     if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
-    if (value === true)
-      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
+    if (value === true) for (const environment of environmentsIn(field, true)) reading.placed.add(environment)
   }
   for (const environment of reading.placed) reading.environments.add(environment)
   for (const { text, value } of leaves) if (typeof value === "string") readMutations(reading, text)
-  const deeds = said.filter(
-    ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
-  )
+  const deeds = said.filter(({ field, folded }) => deedField.test(field) && /^\s*[\w-]{1,60}\s*$/.test(folded))
   const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
-  if (named.has("delete") && asked.some((word) => destroying.test(word)) && reading.commands.length === 0) {
-    const structured = asked.some((word) =>
-      /^(?:table|database|db|schema|collection|index|bucket|row|rows|record|records|keyspace|volume|snapshot|backup|topic|queue)$/.test(
-        word,
-      ),
+  if (named.has("delete") && anyWord(asked, destroying) && reading.commands.length === 0) {
+    const structured = anyWord(
+      asked,
+      /^(?:table|database|db|schema|collection|index|bucket|row|rows|record|records|keyspace|volume|snapshot|backup|topic|queue)$/,
     )
-    const fields = said.some(({ keys }) =>
-      /^(?:table|database|db|collection|schema|bucket|index)$/.test(keys.at(-1) ?? ""),
-    )
+    const fields = said.some(({ field }) => /^(?:table|database|db|collection|schema|bucket|index)$/.test(field))
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   readRepository(reading, wordsOf(tool), said)
@@ -67,7 +61,7 @@ export function readFields(
   const isReading = [...named].every((action) => action === "read" || action === "query")
   if (
     reading.placed.has("production") &&
-    (!isReading || wordsOf(tool).some((word) => /^(?:flush\w*|zap|nuke|reset|wipe)$/.test(word))) &&
+    (!isReading || anyWord(wordsOf(tool), /^(?:flush\w*|zap|nuke|reset|wipe)$/)) &&
     reading.read === 0
   )
     open(reading.open, "statements", "it acts on production, and nobody has said what it does")
@@ -81,8 +75,8 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
   // A switch that is named after being off, and is off itself, leaves things on; what an alarm looks for is no setting.
   const adds = /^(?:mcp )?(?:\S+ )?(?:create|add|new)(?: |$)/.test(wordsOf(tool).join(" "))
   const settings = said
-    .filter(({ text, keys, value, folded }) => {
-      const key = keys.at(-1) ?? ""
+    .filter(({ text, field, value, folded }) => {
+      const key = field
       const isOff = value === false || value === 0 || /^(?:false|0|no|off)$/.test(folded)
       return (
         text.length <= 200 &&
@@ -101,16 +95,16 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
   if (governing.test(governed) && namesControl(line))
     open(reading.open, "controls", "it changes something about a control, and nobody has said what")
   // A switch or a number of a tool that is named after a control is about that control.
-  for (const { keys, folded, value } of settings)
+  for (const { field, folded, value } of settings)
     if (
-      !figures.test(keys.at(-1) ?? "") &&
+      !figures.test(field) &&
       (value === false ||
         value === 0 ||
         folded === "false" ||
         folded === "0" ||
-        ((value === true || folded === "true") && offKey.test(keys.at(-1) ?? "")))
+        ((value === true || folded === "true") && offKey.test(field)))
     )
-      for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
+      for (const control of controlsOff(`${tool} ${field} 0`)) reading.controlsOff.add(control)
 }
 
 /** Names of tools that change who may reach or do what. */
@@ -147,48 +141,44 @@ const secretKeepers =
 
 /** A tool whose name says that it shows a secret; the names of secrets are none. */
 const opensSecret = (words: readonly string[]): boolean =>
-  (words.some((word) => secretKeepers.test(word)) &&
-    !words.some((word) =>
-      /^(?:list|search|find|names|create|add|delete|remove|rotate|update|set|put|write|status|generate)$/.test(word),
+  (anyWord(words, secretKeepers) &&
+    !anyWord(
+      words,
+      /^(?:list|search|find|names|create|add|delete|remove|rotate|update|set|put|write|status|generate)$/,
     )) ||
   // A store of secrets; a vault of notes has notes or files in its tools' names.
   (words.includes("vault") &&
-    words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|unwrap|kv)$/.test(word)) &&
-    !words.some((word) =>
-      /^(?:list|metadata|write|put|delete|note|notes|file|files|obsidian|status|health)$/.test(word),
-    )) ||
-  (words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
-    words.some((word) =>
-      /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/.test(
-        word,
-      ),
+    anyWord(words, /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|unwrap|kv)$/) &&
+    !anyWord(words, /^(?:list|metadata|write|put|delete|note|notes|file|files|obsidian|status|health)$/)) ||
+  (anyWord(words, /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/) &&
+    anyWord(
+      words,
+      /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/,
     ))
 
 /** Variables of an environment are full of keys. */
 const showsVariables = (words: readonly string[]): boolean =>
   !words.includes("names") &&
-  words.some((word) => /^(?:env|envs|dotenv|variables|vars)$/.test(word)) &&
-  words.some((word) => /^(?:pull|get|list|show|dump|download|export|read|fetch|print|reveal)$/.test(word))
+  anyWord(words, /^(?:env|envs|dotenv|variables|vars)$/) &&
+  anyWord(words, /^(?:pull|get|list|show|dump|download|export|read|fetch|print|reveal)$/)
 
 /** A switch that shows what is hidden otherwise, and an object that is a secret, shown with what is in it. */
 function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boolean {
   const isShown = said.some(
-    ({ keys, value, folded }) =>
+    ({ field, value, folded }) =>
       (value === true || folded === "true") &&
       /(?:^|_)(?:decrypt(?:ed|ion)?|reveal|unmask(?:ed)?|plain_?text|(?:show|include|with)_(?:sensitive|secrets?|values|credentials?|passwords?))(?:_|$)/.test(
-        keys.at(-1) ?? "",
+        field,
       ),
   )
   const isSecret = said.some(
-    ({ keys, folded }) =>
-      /^(?:kind|resource|resource_?type|object_?type)$/.test(keys.at(-1) ?? "") &&
-      /^\s*(?:v1\/)?secrets?\s*$/.test(folded),
+    ({ field, folded }) =>
+      /^(?:kind|resource|resource_?type|object_?type)$/.test(field) && /^\s*(?:v1\/)?secrets?\s*$/.test(folded),
   )
   const isNames = said.some(
-    ({ keys, folded }) =>
-      /^(?:output|format)$/.test(keys.at(-1) ?? "") && /^(?:name|names|wide|table)$/.test(folded.trim()),
+    ({ field, folded }) => /^(?:output|format)$/.test(field) && /^(?:name|names|wide|table)$/.test(folded.trim()),
   )
-  const isOne = said.some(({ keys }) => /^(?:name|output|format|jsonpath|template)$/.test(keys.at(-1) ?? ""))
+  const isOne = said.some(({ field }) => /^(?:name|output|format|jsonpath|template)$/.test(field))
   return (
     isShown || (isSecret && isOne && !isNames && (named.has("read") || named.has("query") || named.has("disclose")))
   )
@@ -196,15 +186,14 @@ function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boole
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
-  if (!words.some((word) => /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/.test(word)))
-    return
+  if (!anyWord(words, /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/)) return
   const forced = said.some(
-    ({ keys, value, text }) =>
-      (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
+    ({ field, value, text }) =>
+      (/force|mirror|prune/.test(field) && (value === true || text === "true")) ||
       /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()) ||
-      (/^(?:refspecs?|refs?|branch|branches|args?|arguments)$/.test(keys.at(-1) ?? "") && /^[+:]\S/.test(text.trim())),
+      (/^(?:refspecs?|refs?|branch|branches|args?|arguments)$/.test(field) && /^[+:]\S/.test(text.trim())),
   )
-  const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
+  const hosted = anyWord(words, /^(?:github|gitlab|bitbucket|gitea|git)$/)
     ? /^(?:project|projects|release|fork|group)$/
     : /^$/
   const deletes =
@@ -215,7 +204,7 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
   const isDeleted =
     address !== undefined &&
     !/\/(?:comments|labels|reactions|subscription|assignees|requested_reviewers|lock)\b/.test(address) &&
-    said.some(({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*delete\s*$/.test(folded))
+    said.some(({ field, folded }) => deedField.test(field) && /^\s*delete\s*$/.test(folded))
   if (forced || deletes || isDeleted) reading.destructions.push({ kind: "repository", environments: [] })
 }
 
@@ -223,53 +212,32 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
 export type Programs = Finished<Omit<ProgramReading, "destructions" | "placed" | "written">>
 
 /** What is being gathered of a call: `finished` makes its programs of it. */
-export type ProgramReading = {
-  readonly statements: SqlFact[]
-  readonly commands: CommandFact[]
-  readonly paths: PathFact[]
-  readonly hosts: HostFact[]
-  readonly mailed: string[]
-  /** Texts that its commands and programs send. */
-  readonly told: string[]
-  readonly destructions: Destruction[]
-  readonly destructive: Set<string>
-  readonly environments: Set<Environment>
-  /** Those of them that fields name: they hold for the whole call. */
-  readonly placed: Set<Environment>
-  readonly controlsOff: Set<string>
-  readonly actions: Set<Action>
-  /** Values that are no shell command. */
-  readonly rest: Leaf[]
-  readonly open: Open
-  /** Scripts that are written into files: they may be run later. */
-  readonly written: string[]
-  /** Programs that were read, of any language. */
-  read: number
-  changes: boolean
-  /** It changes something besides files of this machine that are not named after production. */
-  elsewhere: boolean
-  network: boolean
-  tooMany: boolean
-}
+export type ProgramReading = ReturnType<typeof newReading>
 
-export const newReading = (): ProgramReading => ({
-  statements: [],
-  commands: [],
-  paths: [],
-  hosts: [],
-  mailed: [],
-  told: [],
-  destructions: [],
-  destructive: new Set(),
-  environments: new Set(),
-  placed: new Set(),
-  controlsOff: new Set(),
-  actions: new Set(),
-  rest: [],
-  open: new Map(),
-  written: [],
+export const newReading = () => ({
+  statements: emptyList<SqlFact>(),
+  commands: emptyList<CommandFact>(),
+  paths: emptyList<PathFact>(),
+  hosts: emptyList<HostFact>(),
+  mailed: emptyList<string>(),
+  /** Texts that its commands and programs send. */
+  told: emptyList<string>(),
+  destructions: emptyList<Destruction>(),
+  destructive: new Set<string>(),
+  environments: new Set<Environment>(),
+  /** Those of them that fields name: they hold for the whole call. */
+  placed: new Set<Environment>(),
+  controlsOff: new Set<string>(),
+  actions: new Set<Action>(),
+  /** Values that are no shell command. */
+  rest: emptyList<Leaf>(),
+  open: new Map<OpenKind, string>(),
+  /** Scripts that are written into files: they may be run later. */
+  written: emptyList<string>(),
+  /** Programs that were read, of any language. */
   read: 0,
   changes: false,
+  /** It changes something besides files of this machine that are not named after production. */
   elsewhere: false,
   network: false,
   tooMany: false,

@@ -2,7 +2,7 @@ import { namedPatterns, wordSet } from "../../language/word-forms.ts"
 import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescaped } from "./code-text.ts"
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
-import type { OpenKind } from "./leaf.ts"
+import { type Open, type OpenFacts, type OpenKind, open } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
@@ -21,10 +21,7 @@ type CodeFacts = {
   /** It has a call whose name says that something is taken away. */
   readonly takesAway: boolean
   /** What shows only when it runs, with the reason. */
-  readonly unresolved: readonly {
-    readonly what: OpenKind
-    readonly why: string
-  }[]
+  readonly unresolved: OpenFacts
   readonly tooMany: boolean
 }
 
@@ -162,7 +159,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
     literals.push(unescaped(long ?? other ?? double ?? single ?? template ?? ""))
     if (literals.length >= maxLiterals) break
   }
-  const unresolved: CodeFacts["unresolved"][number][] = []
+  const unresolved: Open = new Map()
   const scripts = scriptsIn(text, language, names, unresolved)
   const urls = [
     ...readCalls(text, names, effects, unresolved),
@@ -171,28 +168,24 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
     ),
   ]
   if (fetched.test(text))
-    for (const what of ["network", "hosts"] as const)
-      unresolved.push({ what, why: "the program loads something that may have to be fetched" })
+    open(unresolved, ["network", "hosts"], "the program loads something that may have to be fetched")
   const strange = strangeModule(text)
-  if (strange !== undefined)
-    for (const what of mayConcern(text))
-      unresolved.push({ what, why: `nobody has said what the module ${strange} does` })
+  if (strange !== undefined) open(unresolved, mayConcern(text), `nobody has said what the module ${strange} does`)
   if (unlisted.test(language) && reaching.test(text))
-    for (const what of ["network", "hosts"] as const)
-      unresolved.push({ what, why: "the program may reach out by ways that nobody has listed for its language" })
+    open(unresolved, ["network", "hosts"], "the program may reach out by ways that nobody has listed for its language")
   if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
     effects.add("pay")
-    unresolved.push({ what: "amounts", why: "the program pays, and how much shows only when it runs" })
+    open(unresolved, "amounts", "the program pays, and how much shows only when it runs")
   }
-  unresolved.push(...actsElsewhere(code, text, names, strange !== undefined))
+  readActsElsewhere(unresolved, code, text, names, strange !== undefined)
   if (/awk$/.test(language) && /\bgetline\b[^;}\n]{0,80}<\s*(?!["'])/.test(text))
-    unresolved.push({ what: "paths", why: "the program reads a file whose name is put together when it runs" })
-  if (passwordField.test(text)) unresolved.push({ what: "paths", why: "the program reads a field for passwords" })
+    open(unresolved, "paths", "the program reads a file whose name is put together when it runs")
+  if (passwordField.test(text)) open(unresolved, "paths", "the program reads a field for passwords")
   if (dynamic.test(text))
-    unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
+    open(unresolved, "everything", "the program calls something whose name is put together when it runs")
   for (const argument of argumentsOf(text, evaluations))
     if (argumentTexts(argument, names) === undefined && argument !== "")
-      unresolved.push({ what: "everything", why: "the program runs a text that is put together when it runs" })
+      open(unresolved, "everything", "the program runs a text that is put together when it runs")
   return {
     effects,
     literals,
@@ -211,48 +204,39 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
 }
 
 /** What a program may do to a cloud or a page by calls that nobody has listed. */
-function actsElsewhere(code: string, text: string, names: TextNames, isStrange: boolean): CodeFacts["unresolved"] {
-  const found: CodeFacts["unresolved"][number][] = []
+function readActsElsewhere(into: Open, code: string, text: string, names: TextNames, isStrange: boolean): void {
   const isCloud = cloudModules.test(text)
   if ((isCloud || isStrange) && cloudChanges.test(text)) {
     const regions = [...text.matchAll(/\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)]
     const isWritten = (told: string): boolean =>
       argumentTexts(told.trim(), names)?.every((region) => code.includes(region)) === true
     if ((isCloud && regions.length === 0) || regions.some(([, told = ""]) => !isWritten(told)))
-      found.push({ what: "regions", why: "the program changes something in a region that shows only when it runs" })
+      open(into, "regions", "the program changes something in a region that shows only when it runs")
     if (namesControl(text.replace(/\benabled?\b/gi, "")))
-      found.push({ what: "controls", why: "the program changes something about a control, and nobody has said what" })
+      open(into, "controls", "the program changes something about a control, and nobody has said what")
   }
   if (pressesKeys.test(text))
-    for (const what of ["statements", "amounts"] as const)
-      found.push({ what, why: "the program presses something on a page, and what that does is not in the call" })
-  return found
+    open(
+      into,
+      ["statements", "amounts"],
+      "the program presses something on a page, and what that does is not in the call",
+    )
 }
 
 /** Calls that use a page as a person would. */
 const pressesKeys = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
 
 /** Read what network, file and database calls are given; where it is not written in the program it is unresolved. */
-function readCalls(
-  text: string,
-  names: TextNames,
-  effects: Set<Effect>,
-  unresolved: CodeFacts["unresolved"][number][],
-): readonly string[] {
+function readCalls(text: string, names: TextNames, effects: Set<Effect>, unresolved: Open): readonly string[] {
   const urls: string[] = []
-  const known = (
-    what: CodeFacts["unresolved"][number]["what"],
-    why: string,
-    call: RegExp,
-    sound: RegExp,
-  ): readonly string[] =>
+  const known = (what: OpenKind, why: string, call: RegExp, sound: RegExp): readonly string[] =>
     argumentsOf(text, call).flatMap((argument) => {
       const values = argumentTexts(argument, names)
       const start =
         values === undefined && sound.test(argument.replace(/^[rbfu]{0,2}["'`]/, ""))
           ? [argument.replace(/^[rbfu]{0,2}["'`]/, "")]
           : values
-      if (start === undefined && argument !== "" && argument !== "0") unresolved.push({ what, why })
+      if (start === undefined && argument !== "" && argument !== "0") open(unresolved, what, why)
       return start ?? []
     })
   if (effects.has("network"))
@@ -272,10 +256,7 @@ function readCalls(
       names.get(name) === undefined &&
       new RegExp(`\\b${name}\\s*=(?!=)[^\\n]{0,200}\\bPath\\([^\\n]{0,200}[/+,][^\\n]{0,200}["'\\w)]`).test(text)
     )
-      unresolved.push({
-        what: "changedPaths",
-        why: "the program changes a file whose name is put together when it runs",
-      })
+      open(unresolved, "changedPaths", "the program changes a file whose name is put together when it runs")
   known("changedPaths", "the program changes a file whose name is put together when it runs", changeCalls, /^$/)
   known(
     "statements",
@@ -284,7 +265,7 @@ function readCalls(
     /^\s*(?:select|show|describe)\s/i,
   )
   if (mailLibraries.test(text) && (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names)))
-    unresolved.push({ what: "recipients", why: "the program sends mail to someone who is not written in it" })
+    open(unresolved, "recipients", "the program sends mail to someone who is not written in it")
   return urls
 }
 
@@ -306,12 +287,7 @@ function mailsUnknown(text: string, names: TextNames): boolean {
 }
 
 /** The commands that a program hands to a shell. */
-function scriptsIn(
-  text: string,
-  language: string,
-  names: TextNames,
-  unresolved: CodeFacts["unresolved"][number][],
-): readonly string[] {
+function scriptsIn(text: string, language: string, names: TextNames, unresolved: Open): readonly string[] {
   const scripts: string[] = []
   for (const argument of argumentsOf(text, shellCalls)) {
     const list = /^\[(.*)\]$/s.exec(argument)?.[1]
@@ -319,13 +295,13 @@ function scriptsIn(
       const words = list.split(",").map((word) => word.trim())
       const pieces = words.map((word) => argumentTexts(word, names)?.[0])
       if (pieces.includes(undefined))
-        unresolved.push({ what: "everything", why: "the program runs a command that is put together when it runs" })
+        open(unresolved, "everything", "the program runs a command that is put together when it runs")
       scripts.push(pieces.map((piece) => `'${(piece ?? "\u0001").replaceAll("'", "'\\''")}'`).join(" "))
       continue
     }
     const values = argumentTexts(argument, names)
     if (values === undefined && argument !== "")
-      unresolved.push({ what: "everything", why: "the program runs a command that is put together when it runs" })
+      open(unresolved, "everything", "the program runs a command that is put together when it runs")
     scripts.push(...(values ?? []))
   }
   for (const [, program = "", list = ""] of text.matchAll(

@@ -5,13 +5,14 @@ import { type Open, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
+import { anyWord } from "./words.ts"
 
 /** What is known of the files of a script. */
 type Files = { readonly paths: PathFact[]; readonly open: Open }
 
 /** Programs that pack the files whose names they are told by another command. */
 const takesNames = (name: string, words: readonly string[]): boolean =>
-  (/^(?:cpio|pax|afio)$/.test(name) && !words.some((word) => /^-\w*[ir]/.test(word))) ||
+  (/^(?:cpio|pax|afio)$/.test(name) && !anyWord(words, /^-\w*[ir]/)) ||
   (name === "zip" && words.includes("-@")) ||
   (/^(?:tar|bsdtar)$/.test(name) &&
     words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
@@ -127,8 +128,7 @@ const folderOption = /^--?(?:chdir|directory|cwd|prefix|work-tree|workdir|dir|C)
 function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
   if (name === "git") return gitFiles(words)
   if (name === "find") return foundFiles(words, effects)
-  const formatted =
-    /^(?:terraform|tofu)$/.test(name) && !words.some((word) => /^--?check$/.test(word)) ? words.indexOf("fmt") : -1
+  const formatted = /^(?:terraform|tofu)$/.test(name) && !anyWord(words, /^--?check$/) ? words.indexOf("fmt") : -1
   const folder = formatted < 0 ? undefined : words.slice(formatted + 1).find((word) => !/^-./.test(word))
   if (folder !== undefined) return [{ word: folder, access: "write", tree: "files" }]
   if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
@@ -216,12 +216,11 @@ type Looking = {
 }
 
 const isRecursive = ({ name, words }: Looking): boolean =>
-  words.some((word) => /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/.test(word)) ||
-  /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
+  anyWord(words, /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/) || /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
 
 /** Searches that leave hidden files out unless they are told otherwise. */
 const skipsHidden = ({ name, words }: Looking): boolean =>
-  /^(?:rg|ag|ack)$/.test(name) && !words.some((word) => /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/.test(word))
+  /^(?:rg|ag|ack)$/.test(name) && !anyWord(words, /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/)
 
 const broad = /^(?:\.{1,2}|~|\*+|\/|\$\w+|\/(?:etc|home|root|users|srv|var|opt)\b.*|~\/.*)\/?$/i
 const secretWords = /passw|secret|token|api.?key|credential|private|begin /i
@@ -240,7 +239,7 @@ function placedFile(word: string, at: number, looked: Looking, access: Access): 
   const hasTarget =
     /^(?:cp|mv|install|rsync|scp|ln|copy-item|move-item)$/.test(name) &&
     operands > 1 &&
-    !words.some((one) => /^(?:-t|--target-directory)/.test(one))
+    !anyWord(words, /^(?:-t|--target-directory)/)
   const isTarget = hasTarget && at === operands - 1
   const source: Access = /^mv|^move/.test(name) ? "delete" : name === "ln" ? "unknown" : "read"
   const own = hasTarget ? (isTarget ? "write" : source) : tarAccess(name, words, word, access)
@@ -256,7 +255,7 @@ const isPlainFile = (word: string): boolean => /[^/.]\.[a-z]\w{0,5}$/i.test(word
 function tarAccess(name: string, words: readonly string[], word: string, access: Access): Access {
   if (!/^(?:tar|bsdtar|zip|7z|unzip)$/.test(name)) return access
   const archive = words.findIndex((one) => /^-?\w*f$|^--file$/.test(one))
-  const unpacks = words.some((one) => /^-?\w*x\w*$|^--extract$/.test(one)) || name === "unzip"
+  const unpacks = anyWord(words, /^-?\w*x\w*$|^--extract$/) || name === "unzip"
   if (name === "zip" || name === "7z")
     return word === words.find((one) => !one.startsWith("-") && one !== "a") ? "write" : "read"
   if (words[archive + 1] === word)
@@ -264,8 +263,7 @@ function tarAccess(name: string, words: readonly string[], word: string, access:
   return unpacks ? "write" : "read"
 }
 
-const hasInclude = (words: readonly string[]): boolean =>
-  words.some((word) => /^--include|^-g$|^--glob|^-t$|^--type/.test(word))
+const hasInclude = (words: readonly string[]): boolean => anyWord(words, /^--include|^-g$|^--glob|^-t$|^--type/)
 
 /** Where a search looks: below a folder, at names that an option limits it to. */
 function included(words: readonly string[], folder: string): string {
@@ -320,9 +318,7 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
   const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
   // `git restore --staged` changes the index and no file.
   const isIndexOnly =
-    verb === "restore" &&
-    rest.some((word) => /^(?:--staged|-S)$/.test(word)) &&
-    !rest.some((word) => /^(?:--worktree|-\w*W\w*)$/.test(word))
+    verb === "restore" && anyWord(rest, /^(?:--staged|-S)$/) && !anyWord(rest, /^(?:--worktree|-\w*W\w*)$/)
   // What git tells of a repository elsewhere is what is in its files.
   const found: FileWord[] = folders.map((word) => ({ word, access: "read", tree: "files" }))
   // Of these git tells names alone.
@@ -348,16 +344,15 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
       if (file.access === "write" && !isPlainFile(file.word)) found[index] = { ...file, tree: "files" }
   const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
   // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
-  const isForeign = verb === "pull" && rest.some((word) => /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i.test(word))
-  const isTree = (treeVerbs.test(verb) && !rest.some((word) => spares.test(word))) || isForeign
+  const isForeign = verb === "pull" && anyWord(rest, /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i)
+  const isTree = (treeVerbs.test(verb) && !anyWord(rest, spares)) || isForeign
   const isWhole = wholeTree.test(verb) || found.length === folders.length
   if (isTree && isWhole)
     found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
   if (/^(?:grep|archive)$/.test(verb) && found.slice(folders.length).every(({ word }) => !/[/.]/.test(word)))
     found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
   // What commits changed in all files, whatever else they are searched for.
-  const showsAll =
-    /^(?:log|whatchanged|reflog)$/.test(verb) && rest.some((word) => /^(?:-p|-u|--patch\S*|-[SG].*)$/.test(word))
+  const showsAll = /^(?:log|whatchanged|reflog)$/.test(verb) && anyWord(rest, /^(?:-p|-u|--patch\S*|-[SG].*)$/)
   if (showsAll && found.length === folders.length)
     found.push({ word: folder === "" ? "." : folder, access: "read", tree: "files" })
   return found

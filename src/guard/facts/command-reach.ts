@@ -4,6 +4,7 @@ import type { RunCommand } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, open } from "./leaf.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
+import { anyWord } from "./words.ts"
 
 /** Whom and what the commands of a script reach: hosts, who gets mail, regions, sums. */
 type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
@@ -50,14 +51,14 @@ export function readHosts(
     found += readHost(reading, inside, { name, before, isFirst: found === 0 })
   }
   // What a name leads to may be said in a file, or by an option.
-  if (/^(?:ssh|scp|sftp|mosh|autossh)$/.test(name) && words.some((word) => /^-\w*F/.test(word)))
+  if (/^(?:ssh|scp|sftp|mosh|autossh)$/.test(name) && anyWord(words, /^-\w*F/))
     open(reading.open, "hosts", `what the names of hosts lead to for ${name} is in a file`)
   for (const word of words) {
     const real = /^(?:-o)?(?:HostName|ProxyJump|ProxyCommand)[= ](.+)$/i.exec(word)?.[1]
     if (real !== undefined) readHost(reading, real, { name, before: "", isFirst: true })
   }
   for (const place of places) found += readHost(reading, place, { name: "ssh", before: "", isFirst: true })
-  if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
+  if (/^wget$/.test(name) && anyWord(words, /^-\w*i|^--input-file/))
     open(reading.open, "hosts", "the addresses that wget calls are in a file")
   if (found === 0 && /^(?:gh|hub)$/.test(name)) reading.hosts.push("api.github.com")
   else if (
@@ -162,7 +163,7 @@ function readUnlistedMail(
     open(reading.open, "recipients", `${name} has to do with mail, and nobody has said what it does`)
   if (isAddressed && (effects.has("unknown") || /^[a-z]+-[a-z]{3}/.test(name)) && !mailers.test(name))
     open(reading.open, "recipients", `${name} is given an address, and nobody has said what it does with it`)
-  if (/^git send-email\b/.test(line) && words.some((word) => /^--(?:to|cc|header)-cmd|^--identity/.test(word)))
+  if (/^git send-email\b/.test(line) && anyWord(words, /^--(?:to|cc|header)-cmd|^--identity/))
     open(reading.open, "recipients", "who gets the mail is found by another command")
 }
 
@@ -194,7 +195,7 @@ export function readMail(
   }
   // An address in a command with a word for sending is a recipient, whatever the program.
   if (!isService && !mailers.test(name) && !curled && (!searches.test(name) || /^git send-email\b/.test(line)))
-    if (words.some((word) => sending.test(word)))
+    if (anyWord(words, sending))
       reading.mailed.push(
         ...words.filter((word) => /^(?:--?[\w-]+=)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(word)).map(bareAddress),
       )
@@ -207,7 +208,7 @@ export function readMail(
       (!valued.test(words[at - 1] ?? "") || /^--mail-rcpt$/.test(words[at - 1] ?? "")),
   )
   reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
-  const reads = words.some((word) => /^-\w*t$|^--read-recipients$/.test(word))
+  const reads = anyWord(words, /^-\w*t$|^--read-recipients$/)
   // A header goes on in lines that begin with a blank.
   const headers = given.join("\n").replace(/\r?\n[ \t]+/g, " ")
   if (reads)
@@ -256,13 +257,12 @@ export function readPayment(
   effects: Set<Effect>,
 ): void {
   if (
-    words.some((word) => pricedOption.test(word)) ||
+    anyWord(words, pricedOption) ||
     (/^(?:aws|gcloud|az|doctl|heroku|namecheap|godaddy|ovhcloud|linode-cli|hcloud)$/.test(name) &&
-      words
-        .slice(0, 3)
-        .some((word) =>
-          /^(?:purchase|buy|order|checkout|subscribe|renew|register-domain|create-savings-plan)/.test(word),
-        )) ||
+      anyWord(
+        words.slice(0, 3),
+        /^(?:purchase|buy|order|checkout|subscribe|renew|register-domain|create-savings-plan)/,
+      )) ||
     /^(?:stripe|paypal|braintree)$/.test(name)
   ) {
     effects.add("pay")

@@ -1,6 +1,7 @@
 import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts"
 import { entriesOf, type Words } from "../../message/present.ts"
 import lists from "./words.json" with { type: "json" }
+import { anyWord } from "./words.ts"
 
 /** What a command may do to the world. */
 export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
@@ -212,7 +213,7 @@ export function isDryRun(name: string, words: readonly string[]): boolean {
   const end = words.indexOf("--")
   const options = end < 0 ? words : words.slice(0, end)
   // Git takes a long option by its beginning; npm takes a value as the next word.
-  if (options.some((word) => /^--no-(?:d|n$)|^--dry-?run=(?:false|none|0|no)$/.test(word))) return false
+  if (anyWord(options, /^--no-(?:d|n$)|^--dry-?run=(?:false|none|0|no)$/)) return false
   const verb = words.find((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(words[at - 1] ?? "")) ?? ""
   return kinds.some(
     ({ verbs, option, flags }) =>
@@ -248,4 +249,4 @@ export const deletesRefs =
 /** A copy into the storage of a cloud. */
 export const isUpload = (name: string, words: readonly string[]): boolean =>
   /^(?:aws|gsutil|gcloud|s3cmd|rclone|az|mc|b2|doctl|wrangler)$/.test(name) &&
-  words.some((word) => /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/.test(word))
+  anyWord(words, /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/)

@@ -1,8 +1,8 @@
 import { present } from "../../message/present.ts"
-import { maxCommands, maxScriptDepth } from "./leaf.ts"
+import { emptyList, type Finished, maxCommands, maxScriptDepth, type OpenKind, open } from "./leaf.ts"
 import { readScript, type ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
-import { fold } from "./words.ts"
+import { anyWord, fold } from "./words.ts"
 import { runByVariable, type Wrapped, wrapperOf } from "./wrappers.ts"
 
 /** One command that a script runs, taken out of what wraps it. */
@@ -22,45 +22,29 @@ export type RunCommand = ShellCommand & {
 /** A program in another language that a command runs. */
 export type RunCode = { readonly language: string; readonly text: string; readonly directory?: string }
 
-type Unresolved = { readonly what: "everything" | "statements"; readonly why: string }
-
 /** All that a script runs, scripts within scripts included. */
-export type RunScript = {
-  readonly commands: readonly RunCommand[]
-  readonly code: readonly RunCode[]
-  /** Texts for a database client, each with the command that hands it over. */
-  readonly sql: readonly { readonly text: string; readonly by: RunCommand }[]
-  /** What shows only when it runs, with the reason: what it does at all, or only what its database clients are told. */
-  readonly unresolved: readonly Unresolved[]
-  /** What it writes into files, as far as that is known. */
-  readonly files: ReadonlyMap<string, string | undefined>
-  readonly tooMany: boolean
-}
+export type RunScript = Finished<Omit<Running, "directory">>
 
-type Running = {
-  readonly commands: RunCommand[]
-  readonly code: RunCode[]
-  readonly sql: { readonly text: string; readonly by: RunCommand }[]
-  readonly unresolved: Unresolved[]
-  /** What the script itself has written into files: it may run them later. */
-  readonly files: Map<string, string | undefined>
-  directory: string | undefined
-  tooMany: boolean
-}
+/** The folder is where a `cd` has led. */
+type Running = ReturnType<typeof newRun> & { directory?: string }
+
+const newRun = () => ({
+  commands: emptyList<RunCommand>(),
+  code: emptyList<RunCode>(),
+  /** Texts for a database client, each with the command that hands it over. */
+  sql: emptyList<{ readonly text: string; readonly by: RunCommand }>(),
+  /** What shows only when it runs, with the reason: what it does at all, or only what its database clients are told. */
+  unresolved: new Map<OpenKind, string>(),
+  /** What it writes into files, as far as that is known: it may run them later. */
+  files: new Map<string, string | undefined>(),
+  tooMany: false,
+})
 
 type Around = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
 
 /** What a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
 export function runOf(text: string): RunScript {
-  const running: Running = {
-    commands: [],
-    code: [],
-    sql: [],
-    unresolved: [],
-    files: new Map(),
-    directory: undefined,
-    tooMany: false,
-  }
+  const running: Running = newRun()
   runScript(running, text, { around: [], places: [], depth: 0 }, new Map())
   return running
 }
@@ -95,9 +79,8 @@ const baseName = (word: string): string =>
     .replace(/^.*[/\\]/, "")
     .replace(/\.exe$/, "")
 
-const unresolved = (running: Running, why: string, what: Unresolved["what"] = "everything"): void => {
-  running.unresolved.push({ what, why })
-}
+const unresolved = (running: Running, why: string, kind: "everything" | "statements" = "everything"): void =>
+  open(running.unresolved, kind, why)
 
 const isUnknown = (text: string): boolean => text.includes(unknownPart)
 
@@ -167,8 +150,7 @@ function storedBy(name: string, words: readonly string[], isGiven: boolean): rea
     const named = words.flatMap((word, at) =>
       outputOption.test(words[at - 1] ?? "") ? [word] : (/^(?:--output=|of=)(.+)/.exec(word)?.[1] ?? []),
     )
-    const copied =
-      isGiven && /^(?:cp|install|mv|ln)$/.test(name) && words.some((word) => /^\/dev\/(?:stdin|fd\/0)$|^-$/.test(word))
+    const copied = isGiven && /^(?:cp|install|mv|ln)$/.test(name) && anyWord(words, /^\/dev\/(?:stdin|fd\/0)$|^-$/)
     const target = copied ? [words.at(-1) ?? ""] : []
     const compiled = isGiven && isCompiler.test(name) && named.length === 0 ? ["a.out"] : []
     return [...named, ...target, ...compiled]
@@ -210,13 +192,10 @@ function runPrograms(running: Running, command: ShellCommand, name: string, wher
       { language: "document", text: command.words.slice(1).join(" ") },
       ...command.given.map((text) => ({ language: "document", text })),
     )
-    const isRead = command.words
-      .slice(1)
-      .some((word) =>
-        /^(?:get|mget|keys|info|ttl|(?:--)?scan|hget|hgetall|lrange|llen|smembers|zrange|dbsize|ping|exists|type|strlen|select)$/i.test(
-          word,
-        ),
-      )
+    const isRead = anyWord(
+      command.words.slice(1),
+      /^(?:get|mget|keys|info|ttl|(?:--)?scan|hget|hgetall|lrange|llen|smembers|zrange|dbsize|ping|exists|type|strlen|select)$/i,
+    )
     if (
       command.piped ||
       command.words.some(isUnknown) ||
@@ -261,8 +240,7 @@ function runShell(running: Running, command: ShellCommand, name: string, where: 
   const file = words.find(
     (word, index) => !/^[-+]/.test(word) && !/^[-+]o$|^--(?:rcfile|init-file)$/.test(words[index - 1] ?? ""),
   )
-  const readsInput =
-    file === undefined || words.some((word) => /^-\w*s/.test(word)) || file === "/dev/stdin" || file === "-"
+  const readsInput = file === undefined || anyWord(words, /^-\w*s/) || file === "/dev/stdin" || file === "-"
   if (file !== undefined && !readsInput) runFile(running, file, deeper)
   if (!readsInput) return
   for (const text of command.given) run(text)
@@ -314,7 +292,7 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
   if (texts.length > 0) return
   const file = words.find((word) => !word.startsWith("-") && word !== "run")
   const readsInput = file === undefined || file === "/dev/stdin"
-  if (readsInput && !words.includes("-m") && !words.some((word) => /^-(?:V|v|h)$|^--(?:version|help)/.test(word))) {
+  if (readsInput && !words.includes("-m") && !anyWord(words, /^-(?:V|v|h)$|^--(?:version|help)/)) {
     for (const text of command.given) add(text)
     if (command.piped) unresolved(running, `${name} runs what another command prints`)
   } else if (file !== undefined && running.files.has(file.replace(/^\.\//, ""))) {
@@ -346,7 +324,7 @@ function runClient(running: Running, command: ShellCommand, name: string, where:
   }
   for (const text of [...words, ...command.given]) runClientCommands(running, text, where)
   running.sql.push(...command.given.map((text) => ({ text, by })))
-  const reads = command.readsFrom.length > 0 || words.some((word) => /^-f$|^--file|^-i$/.test(word))
+  const reads = command.readsFrom.length > 0 || anyWord(words, /^-f$|^--file|^-i$/)
   if (command.piped || reads) unresolved(running, `the statements for ${name} come from elsewhere`, "statements")
 }
 

@@ -1,6 +1,7 @@
 import { lazy } from "../../language/lazy.ts"
 import { wordSet } from "../../language/word-forms.ts"
 import { refuseOption } from "../../message/errors.ts"
+import { createRecent } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "./action.ts"
 import { type Leaf, roleNames } from "./leaf.ts"
@@ -21,28 +22,15 @@ export type ToolContract = {
   readonly when?: Readonly<Record<string, readonly string[]>>
   /** What such a call does; empty for one without effects. */
   readonly does: readonly Deed[]
-  readonly recipients?: readonly string[]
-  readonly subjects?: readonly string[]
-  readonly amounts?: readonly string[]
+  /** Its sums are in hundredths of the currency's unit. */
   readonly hundredths?: boolean
-  readonly currencies?: readonly string[]
-  readonly quantities?: readonly string[]
-  readonly paths?: readonly string[]
-  readonly patches?: readonly string[]
-  readonly hosts?: readonly string[]
-  readonly sql?: readonly string[]
-  readonly shell?: readonly string[]
-  readonly code?: readonly string[]
-  readonly regions?: readonly string[]
-  readonly environments?: readonly string[]
   /** A path in its fields includes everything below that path. */
   readonly below?: boolean
-  readonly texts?: readonly string[]
   /** How it reaches people, such as email or slack. */
   readonly medium?: string
   /** It talks to a network, whatever its fields say. */
   readonly network?: boolean
-}
+} & { readonly [List in keyof typeof roles]?: readonly string[] }
 
 /** What becomes of a tool that nobody has declared: judged by its name and fields, handed to a person, or refused. */
 export type Undeclared = "infer" | "ask" | "deny"
@@ -63,7 +51,7 @@ const roles = {
   regions: "region",
   environments: "environment",
   texts: "body",
-} as const satisfies Readonly<Partial<Record<keyof ToolContract, Leaf["role"]>>>
+} as const satisfies Readonly<Record<string, Leaf["role"]>>
 
 const isList = (name: string): name is keyof typeof roles => Object.hasOwn(roles, name)
 const lists = Object.keys(roles).filter(isList)
@@ -140,21 +128,13 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
 const maxTools = 500
 
 /** Finds the contracts of each list by the name of a tool. */
-function createNameLookup(lists: readonly (readonly Compiled[])[]): (name: string) => readonly (readonly Compiled[])[] {
-  const met = new Map<string, readonly (readonly Compiled[])[]>()
-  return (name) => {
-    const remembered = met.get(name)
-    if (remembered !== undefined) return remembered
+const createNameLookup = (lists: readonly (readonly Compiled[])[]) =>
+  createRecent((name) => {
     const bare = name.replace(/^mcp_[a-z\d]+_/, "")
     const isNamed = ({ names }: Compiled): boolean =>
       names.some((one) => (one.includes("*") ? fitsPattern(one, name) : one === name || one === bare))
-    const found = lists.map((list) => list.filter(isNamed))
-    if (met.size >= maxTools) met.clear()
-    if (name.length <= maxNameLength) met.set(name, found)
-    return found
-  }
-}
-const maxNameLength = 200
+    return lists.map((list) => list.filter(isNamed))
+  }, maxTools)
 
 /** The text before the first wildcard is compared first: most patterns are those of other servers. */
 const fitsPattern = (pattern: string, name: string): boolean =>

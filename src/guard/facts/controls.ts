@@ -1,6 +1,6 @@
 import { entriesOf } from "../../message/present.ts"
 import type { PathFact } from "./paths.ts"
-import { wordsOf } from "./words.ts"
+import { anyWord, wordsOf } from "./words.ts"
 
 /** What guards a system, as names of settings, services and statements have it. */
 const controls: readonly (readonly [control: string, RegExp])[] = entriesOf({
@@ -63,7 +63,7 @@ export function namesControl(text: string): boolean {
   if (words.some((word) => on.test(word) || /^(?:deny|require|required|enforce|enforced|block|protect)$/.test(word)))
     return false
   const line = words.join(" ")
-  return controls.some(([, name]) => words.some((word) => name.test(word))) || pairs.some(([, pair]) => pair.test(line))
+  return controls.some(([, name]) => anyWord(words, name)) || pairs.some(([, pair]) => pair.test(line))
 }
 
 /** The controls that a statement, a command or a set of fields switches off. */

@@ -7,7 +7,7 @@ import { actionsOfContract, type Contracts, type Declared, knownContracts, mainR
 import { changesControl } from "./controls.ts"
 import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
-import { keyName, type Leaf, leavesOf, type Mark, type OpenFacts, roleOf } from "./leaf.ts"
+import { keyName, type Leaf, leafOf, leavesOf, type Mark, type OpenFacts } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
@@ -87,30 +87,18 @@ function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Pro
 
 /** A mail program's words are addresses of those who get it. */
 function allEmails({ emails, unresolved, tooMany }: Addressed, programs: Programs): Addressed {
-  const mailed = programs.mailed.map(
-    (text): Leaf => ({ keys: ["to"], role: "recipient", text, folded: text, value: text, group: 0, encoded: true }),
-  )
+  const mailed = programs.mailed.map((text) => leafOf(["to"], text, { role: "recipient", folded: text, encoded: true }))
   return { emails: [...emails, ...emailsOf(mailed).emails], unresolved, tooMany }
 }
 
 /** A command with its quotes and variables undone, as a value. */
-const commandLeaf = ({ line }: CommandFact): Leaf => ({
-  keys: ["command"],
-  role: "command",
-  text: line,
-  folded: fold(line),
-  value: line,
-  group: 0,
-  encoded: false,
-})
+const commandLeaf = ({ line }: CommandFact): Leaf => leafOf(["command"], line)
 
 /** What a command is told behind an option for a region. */
 const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
-  [...line.matchAll(/(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g)].map(([, region = ""]) => ({
-    ...commandLeaf({ name: "", line: region, effects: new Set() }),
-    keys: ["region"],
-    role: "region",
-  }))
+  [...line.matchAll(/(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g)].map(([, region = ""]) =>
+    leafOf(["region"], region),
+  )
 
 /** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
 type Said = {
@@ -139,7 +127,7 @@ const saidBy = (leaves: readonly Leaf[]): Said => ({
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
 function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs, isPossible: boolean): CallFacts {
   const languages = lazy(
-    () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text, 0, false)))]),
+    () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text)))]),
   )
   const regions = lazy(() => [
     ...said.regions(),
@@ -238,11 +226,9 @@ function declaredLeaf(leaf: Leaf, { roles, contract }: Declared): Leaf {
   const named = leaf.keys.map((key) => roles.get(key)).findLast((one) => one !== undefined)
   // Arguments that are one text are what the tool is there for.
   const role = named ?? (leaf.keys.length === 0 ? mainRole(contract) : "body")
-  const keys =
-    role === "amount" && contract.hundredths === true
-      ? [...leaf.keys.slice(0, -1), `${leaf.keys.at(-1) ?? ""}_cents`]
-      : leaf.keys
-  return { ...leaf, role, keys }
+  if (role !== "amount" || contract.hundredths !== true) return { ...leaf, role }
+  const field = `${leaf.field}_cents`
+  return { ...leaf, role, field, keys: [...leaf.keys.slice(0, -1), field] }
 }
 
 /** What is done now and what may be done later, together. */
@@ -377,15 +363,13 @@ const settingLine = /^(\s{0,40})(?:-\s)?["']?([\w.-]{1,80})["']?\s{0,20}(?:[:=]\
 function settingsOf(leaves: readonly Leaf[]): readonly Leaf[] {
   const configures = leaves.some(({ role, text }) => role === "path" && configFile.test(text.trim()))
   if (!configures) return []
-  return leaves.flatMap(({ role, text, group, encoded }) =>
-    role === "body" && text.length > 0 ? settingsIn(text, group, encoded) : [],
-  )
+  return leaves.flatMap((leaf) => (leaf.role === "body" && leaf.text.length > 0 ? settingsIn(leaf) : []))
 }
 
-function settingsIn(text: string, group: number, encoded: boolean): readonly Leaf[] {
+function settingsIn(leaf: Leaf): readonly Leaf[] {
   const above: { readonly indent: number; readonly name: string }[] = []
   const found: Leaf[] = []
-  for (const line of text.split("\n", maxLines)) {
+  for (const line of leaf.text.split("\n", maxLines)) {
     const [, space = "", key = "", value = ""] = settingLine.exec(line.slice(0, 400)) ?? []
     if (key === "") continue
     while ((above.at(-1)?.indent ?? -1) >= space.length) above.pop()
@@ -397,13 +381,11 @@ function settingsIn(text: string, group: number, encoded: boolean): readonly Lea
     for (const [, inner = "", told = ""] of line
       .slice(0, 400)
       .matchAll(/[{,;]\s{0,20}([\w.-]{1,80})\s{0,20}[:=]\s{0,20}["']?([^"',;}]{1,200})/g))
-      found.push(leafOf([...keys, fold(keyName(inner))], told.trim(), group, encoded))
-    if (said !== "") found.push(leafOf(keys, said, group, encoded))
+      found.push(settingLeaf([...keys, fold(keyName(inner))], told.trim(), leaf))
+    if (said !== "") found.push(settingLeaf(keys, said, leaf))
   }
   return found
 }
 
-function leafOf(keys: readonly string[], text: string, group: number, encoded: boolean): Leaf {
-  const value = text === "true" ? true : text === "false" ? false : text
-  return { keys, role: roleOf(keys), text, folded: fold(text), value, group, encoded }
-}
+const settingLeaf = (keys: readonly string[], text: string, { group, encoded }: Leaf): Leaf =>
+  leafOf(keys, text, { value: text === "true" || (text === "false" ? false : text), group, encoded })

@@ -1,4 +1,4 @@
-import { wordsOf } from "./words.ts"
+import { anyWord, wordsOf } from "./words.ts"
 
 /** The fields at the top of the mutations in a text of GraphQL: what it is there to do. Empty for a query, and for anything else. */
 export function mutationsIn(text: string): readonly string[] {
@@ -31,9 +31,6 @@ function topFields(selection: string): readonly string[] {
 /** What a mutation takes away for good, as its name says. */
 export function destroyedBy(mutation: string): "repository" | "infrastructure" | undefined {
   const words = wordsOf(mutation)
-  if (!words.some((word) => /^(?:delete|remove|destroy|purge|drop|archive|wipe|terminate|erase)$/.test(word)))
-    return undefined
-  return words.some((word) => /^(?:refs?|branch|repository|repo|tag|project|fork|commit)$/.test(word))
-    ? "repository"
-    : "infrastructure"
+  if (!anyWord(words, /^(?:delete|remove|destroy|purge|drop|archive|wipe|terminate|erase)$/)) return undefined
+  return anyWord(words, /^(?:refs?|branch|repository|repo|tag|project|fork|commit)$/) ? "repository" : "infrastructure"
 }

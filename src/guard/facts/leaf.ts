@@ -1,5 +1,8 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import { lazy } from "../../language/lazy.ts"
+import { assert } from "../../message/assert.ts"
 import { namesIn, type Words } from "../../message/present.ts"
+import { createRecent } from "../../message/recall.ts"
 import lists from "./words.json" with { type: "json" }
 import { clean, fold, runsIn, signSet } from "./words.ts"
 
@@ -7,6 +10,8 @@ import { clean, fold, runsIn, signSet } from "./words.ts"
 export type Leaf = {
   /** Names of the fields down to it, outermost first, in one spelling. */
   readonly keys: readonly string[]
+  /** The innermost of them; empty for a value without any. */
+  readonly field: string
   readonly role: Role
   readonly text: string
   readonly folded: string
@@ -169,13 +174,31 @@ function visitText(reading: Reading, raw: string, place: Place): void {
 
 function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Place): void {
   const { keys, group, unfoldings } = place
-  const role = isFileField(keys, text) ? "path" : roleOf(keys)
-  reading.leaves.push({ keys, role, text, folded: fold(text), value, group, encoded: unfoldings > 0 })
+  const field = keys.at(-1) ?? ""
+  const role = isFileField(field, text) ? "path" : roleOf(keys)
+  reading.leaves.push({ keys, field, role, text, folded: fold(text), value, group, encoded: unfoldings > 0 })
 }
 
+/** A value that stands under these names, and is a text of its own unless more is told. */
+export const leafOf = (
+  keys: readonly string[],
+  text: string,
+  more: Partial<Omit<Leaf, "keys" | "text">> = {},
+): Leaf => ({
+  keys,
+  field: keys.at(-1) ?? "",
+  role: roleOf(keys),
+  text,
+  folded: fold(text),
+  value: text,
+  group: 0,
+  encoded: false,
+  ...more,
+})
+
 /** Where something is moved from and to may be files. */
-const isFileField = (keys: readonly string[], text: string): boolean =>
-  /^(?:from|to)$/.test(keys.at(-1) ?? "") &&
+const isFileField = (field: string, text: string): boolean =>
+  /^(?:from|to)$/.test(field) &&
   /^(?:(?:~|\.{0,2})[/\\]|\.\w)[^\s@]*$|^[\w.-]+(?:\/[\w.*-]+)*\/[\w*-]+\.\w{1,6}$/.test(text.trim())
 
 const entityNames: Readonly<Record<string, string>> = lists.entityNames
@@ -257,74 +280,26 @@ function unfold(text: string): Unfolded {
 }
 
 /** What a field of a call is for, as its name says. */
-type Role =
-  Words<"recipient sender subject body sql command code amount quantity currency region path patch url environment other">
+const fieldRoles = namesIn(
+  "recipient sender subject body sql command code amount quantity currency region path patch url environment other",
+)
+type Role = (typeof fieldRoles)[number]
+const isRole = (name: string): name is Role => fieldRoles.some((role) => role === name)
 
-const word = (words: string): RegExp => new RegExp(`(?:^|_)(?:${words})(?:_|$)`)
+/** In the order in which they are asked: the more telling name first. A word stands anywhere in a name; a name is given whole. */
+const roles = lazy(() =>
+  lists.fieldRoles.map(([role = "", kind, ...lines]) => {
+    assert(isRole(role), `words.json has no role ${role}`)
+    const list = lines.join("|")
+    return [role, new RegExp(kind === "names" ? list : `(?:^|_)(?:${list})(?:_|$)`)] as const
+  }),
+)
 
-/** In the order in which they are asked: the more telling name first. */
-const roles: readonly (readonly [Role, RegExp])[] = [
-  [
-    "recipient",
-    /^(?:to|cc|bcc)$|^(?:to|cc|bcc)_(?:e?mails?|addr|address|addresses|recipients?|list|users?|number)$|(?:^|_)(?:recipients?|rcpts?|addressees?|attendees?|invitees?|guests?|participants?|collaborators?|audience|mailto|empf(?:ae|a)nger|destinataires?|destinatari[oa]?s?|ontvangers?|odbiorc[ay]|mottagare|modtager)(?:_|$)|(?:send|mail|email|forward|share|shared|deliver|notify|invite|forwarded)_(?:to|with|users?|emails?)$|^(?:forward|notify|invite)$/,
-  ],
-  ["sender", word("from|sender|reply_to|author|on_behalf_of|absender|expediteur|remitente|mittente|afzender")],
-  // A connection is told by its address, and not by words for people.
-  [
-    "url",
-    /(?:^|_)(?:conn|connection|database|db|jdbc|odbc|mongo\w*|redis|amqp|broker)_(?:string|str)s?(?:_|$)|^tns(?:_\w+)?$/,
-  ],
-  ["currency", word("currency|currencies|ccy")],
-  ["sql", word("sql|query|queries|statements?|stmt")],
-  ["code", word("code|python|javascript|snippet|program|cell")],
-  ["command", word("commands?|cmd|cmdline|shell|bash|script|argv|exec|stdin|keystrokes|chars")],
-  ["subject", word("subject|title|topic|headline|betreff|objet|asunto|oggetto|onderwerp|assunto")],
-  [
-    "body",
-    word(
-      "body|text|contents?|message|msg|html|description|comments?|notes?|summary|markdown|caption|reason|excerpt|thread|prompt|instructions?|answer|response|reply|str|string|patch|diff|data|inhalt|nachricht|contenu|corps|cuerpo|corpo|mensaje|mensagem|messaggio|bericht|inhoud|tresc",
-    ),
-  ],
-  [
-    "amount",
-    word(
-      "amounts?|price|prix|precio|preco|preis|betrag|importe|montant|total|costs?|sum|subtotal|fees?|tip|bonus|salary|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value",
-    ),
-  ],
-  [
-    "quantity",
-    word(
-      "quantity|qty|n|num|anzahl|menge|stueck|stuck|cantidad|quantite|quantidade|quantita|aantal|count|units?|seats?|licen[sc]es?|copies|pieces|nights|days|weeks|months|years|hours|times",
-    ),
-  ],
-  ["region", word("regions?|zones?|location|datacenter|az")],
-  [
-    "path",
-    word("paths?|files?|filename|filepath|dir|directory|folder|attachments?|cwd|workdir|src|dst|source|destination"),
-  ],
-  ["url", word("urls?|uri|href|hosts?|hostname|endpoint|server|domain|webhook|origin|callback|link|site|proxy|remote")],
-  [
-    "environment",
-    word(
-      "env|environment|stage|tier|cluster|database|db|schema|instance|profile|namespace|project|account|target|connection|dsn|context|workspace",
-    ),
-  ],
-]
-
-const known = new Map<string, Role>()
-/** Field names repeat from call to call; strange ones do not, so only so many are remembered. */
-const maxKnown = 2_000
-
-function roleOfKey(key: string): Role {
-  const met = known.get(key)
-  if (met !== undefined) return met
-  const role = roles.find(([, pattern]) => pattern.test(key))?.[0] ?? "other"
-  if (known.size < maxKnown && key.length <= 64) known.set(key, role)
-  return role
-}
+/** Field names repeat from call to call. */
+const roleOfKey = createRecent((key): Role => roles().find(([, pattern]) => pattern.test(key))?.[0] ?? "other", 2_000)
 
 /** The role of the innermost name that has one. */
-export function roleOf(keys: readonly string[]): Role {
+function roleOf(keys: readonly string[]): Role {
   for (let at = keys.length - 1; at >= 0; at--) {
     const role = roleOfKey(keys[at] ?? "")
     if (role !== "other") return role
@@ -360,10 +335,17 @@ export type OpenKind = (typeof openKinds)[number]
 export type OpenFacts = ReadonlyMap<OpenKind, string>
 export type Open = Map<OpenKind, string>
 
-/** Note a fact as unresolved. One reason is kept, and always the same one. */
-export function open(into: Open, kind: OpenKind, why: string): void {
-  const known = into.get(kind)
-  if (known === undefined || why < known) into.set(kind, why)
+/** Note facts as unresolved. One reason is kept, and always the same one. */
+export function open(into: Open, kinds: OpenKind | readonly OpenKind[], why: string): void {
+  for (const kind of typeof kinds === "string" ? [kinds] : kinds) {
+    const known = into.get(kind)
+    if (known === undefined || why < known) into.set(kind, why)
+  }
+}
+
+/** Note all that is unresolved in a part of a call. */
+export function openAll(into: Open, part: OpenFacts): void {
+  for (const [kind, why] of part) open(into, kind, why)
 }
 
 /** Marks under which a call was not read in full. */
@@ -390,6 +372,9 @@ export const maxStatements = 500
 export const maxFactsPerKind = 256
 /** Characters in which the language of one text is looked for. */
 export const maxLanguageLength = 100_000
+
+/** A list that things are gathered in. */
+export const emptyList = <Item>(): Item[] => []
 
 /** What was gathered, when nothing is added to it any more. */
 export type Finished<Data> = {

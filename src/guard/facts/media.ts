@@ -1,6 +1,6 @@
 import { entriesOf, type Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
-import { wordsOf } from "./words.ts"
+import { anyWord, wordsOf } from "./words.ts"
 
 /** The way on which a call reaches people. */
 type Medium = Words<"email slack teams discord sms chat ticket phone social webhook wiki calendar pager public">
@@ -50,14 +50,12 @@ export function mediaOf(
   commands: readonly string[],
   mailed: boolean,
 ): ReadonlySet<string> {
-  const told = leaves.flatMap(({ keys, folded, role }) => {
+  const told = leaves.flatMap(({ field, folded, role }) => {
     if (folded.length > 60) return []
-    return fields.test(keys.at(-1) ?? "") || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
+    return fields.test(field) || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
   })
   const words = [...wordsOf(tool.slice(0, 200)), ...told, ...commands]
-  const found = new Set<string>(
-    names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium),
-  )
+  const found = new Set<string>(names.filter(([, name]) => anyWord(words, name)).map(([medium]) => medium))
   for (const word of words) {
     const service = serviceNames.get(word)
     if (service !== undefined) found.add(service)
@@ -67,8 +65,7 @@ export function mediaOf(
     for (const [medium, signs, address] of addresses)
       if (signs.some((sign) => folded.includes(sign)) && address.test(folded)) found.add(medium)
   }
-  if (leaves.some(({ keys, value }) => /^(?:is_)?public(?:ly)?$/.test(keys.at(-1) ?? "") && value === true))
-    found.add("public")
+  if (leaves.some(({ field, value }) => /^(?:is_)?public(?:ly)?$/.test(field) && value === true)) found.add("public")
   if (mailed) found.add("email")
   if (found.size === 0 && talksInRoom(tool, leaves)) found.add("chat")
   return found
@@ -79,9 +76,9 @@ const rooms =
 /** The rooms that a call names, each with the sign before its name; an id of a room is no name. */
 export const roomsOf = (leaves: readonly Leaf[]): ReadonlySet<string> =>
   new Set(
-    leaves.flatMap(({ keys, folded, role }) => {
+    leaves.flatMap(({ field, folded, role }) => {
       const name = folded.trim()
-      if (!rooms.test(keys.at(-1) ?? "") && role !== "recipient") return []
+      if (!rooms.test(field) && role !== "recipient") return []
       if (roomName.test(name)) return [name]
       return role !== "recipient" && bareName.test(name) ? [`#${name}`] : []
     }),
@@ -94,7 +91,6 @@ const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|s
 function talksInRoom(tool: string, leaves: readonly Leaf[]): boolean {
   const says = wordsOf(tool.slice(0, 200)).some((word) => talk.test(word))
   return leaves.some(
-    ({ keys, folded }) =>
-      rooms.test(keys.at(-1) ?? "") && (folded.startsWith("#") || (says && /^[\w.-]+$/.test(folded))),
+    ({ field, folded }) => rooms.test(field) && (folded.startsWith("#") || (says && /^[\w.-]+$/.test(folded))),
   )
 }

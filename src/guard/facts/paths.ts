@@ -1,3 +1,4 @@
+import { createRecent } from "../../message/recall.ts"
 import type { Leaf } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 import { fold, globMatches } from "./words.ts"
@@ -63,18 +64,10 @@ export function pathFact(written: string, access: Access): PathFact {
 const pieces = /[^\s"'`<>|;,()=&]+/g
 const rootedWord = /^(?:[/~\\]|\.{1,2}[/\\]|\$\{?home|%\w+%|[a-z]:[/\\]|file:)/i
 
-/** Words repeat from call to call; strange ones do not, so only so many are remembered. */
-const known = new Map<string, boolean>()
-const maxKnown = 5_000
-
-/** Is a bare word the name of a file that holds secrets? */
-function isSecretWord(word: string): boolean {
-  const met = known.get(word)
-  if (met !== undefined) return met
-  const secret = isSecretPath(normalPath(word).toLowerCase())
-  if (known.size < maxKnown && word.length <= 32) known.set(word, secret)
-  return secret
-}
+/** Is a bare word the name of a file that holds secrets? Short words repeat from call to call. */
+const isSecretName = (word: string): boolean => isSecretPath(normalPath(word).toLowerCase())
+const isSecretShort = createRecent(isSecretName, 5_000)
+const isSecretWord = (word: string): boolean => (word.length <= 32 ? isSecretShort : isSecretName)(word)
 
 /** Does a word of a text look like a file? */
 function isPathWord(word: string): boolean {
@@ -106,10 +99,10 @@ const sourceField = /^(?:source|src|from|(?:source|src|from)_?(?:path|file|dir|d
 
 /** The files that a call names outside of shell commands, which say more about them. */
 export function pathsOf(leaves: readonly Leaf[], access: Access, isCopy = false): readonly PathFact[] {
-  const from = leaves.find(({ keys }) => folderField.test(keys.at(-1) ?? ""))?.text
+  const from = leaves.find(({ field }) => folderField.test(field))?.text
   return leaves.flatMap((leaf) =>
     pathsIn(leaf).flatMap((written) => {
-      const own = isCopy && sourceField.test(leaf.keys.at(-1) ?? "") ? "read" : access
+      const own = isCopy && sourceField.test(leaf.field) ? "read" : access
       const fact = pathFact(written, own)
       const relative = from !== undefined && from !== written && !/^(?:[/~]|[a-z]:)/i.test(fact.path)
       return relative ? [fact, pathFact(`${from}/${written}`, own)] : [fact]

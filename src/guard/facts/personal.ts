@@ -1,7 +1,7 @@
 import { namedPatterns } from "../../language/word-forms.ts"
 import type { Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
-import { wordsOf } from "./words.ts"
+import { anyWord, wordsOf } from "./words.ts"
 
 export type PersonalKind = Words<"ssn card iban phone email passport birth-date national-id account health address">
 
@@ -106,7 +106,7 @@ const telephone =
 const bornOn =
   /\p{Lu}\p{Ll}+ \p{Lu}[\p{L}'-]+,? \(?[*†]?(?:\d{1,2}[./-]\d{1,2}[./-](?:19\d\d|200\d)|(?:19\d\d|200\d)-\d\d-\d\d)(?!\d)/u
 
-function kindsIn({ folded, keys, role, text }: Leaf): readonly PersonalKind[] {
+function kindsIn({ folded, keys, field, role, text }: Leaf): readonly PersonalKind[] {
   const kinds: PersonalKind[] = []
   const about = `${keys.join(" ")} ${folded.length <= 2_000 ? folded : ""}`.replaceAll("_", " ")
   for (const { 0: written } of spelledDigits(folded).matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
@@ -119,7 +119,7 @@ function kindsIn({ folded, keys, role, text }: Leaf): readonly PersonalKind[] {
     kinds.push("email")
   if (hasDigit && telephone.test(start)) kinds.push("phone")
   if (hasDigit && bornOn.test(text.slice(0, 100_000))) kinds.push("birth-date")
-  const key = (keys.at(-1) ?? "").replaceAll("_", " ")
+  const key = field.replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key
   // A sentence without a digit talks about such data and has none of it.
   const isProse = role === "body" && !hasDigit && folded.trim().split(/\s+/, 4).length > 3
@@ -150,28 +150,26 @@ export function personalKinds(leaves: readonly Leaf[]): ReadonlySet<PersonalKind
 
 /** A tool that is named after people hands on what is kept about them. */
 export const tellsOfPeople = (tool: string): boolean =>
-  wordsOf(tool).some((word) =>
-    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/.test(
-      word,
-    ),
+  anyWord(
+    wordsOf(tool),
+    /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/,
   )
 
 /** A record with somebody's name and how to reach them, that is no address to which the call itself goes. */
 export function hasContacts(leaves: readonly Leaf[]): boolean {
   const named = new Set(
-    leaves.flatMap(({ keys, group, text }) =>
-      /^(?:(?:first|last|full|given|family|sur|customer|patient|contact|client)_?name|surname)$/.test(
-        keys.at(-1) ?? "",
-      ) && text.trim() !== ""
+    leaves.flatMap(({ field, group, text }) =>
+      /^(?:(?:first|last|full|given|family|sur|customer|patient|contact|client)_?name|surname)$/.test(field) &&
+      text.trim() !== ""
         ? [group]
         : [],
     ),
   )
   return leaves.some(
-    ({ keys, group, role, text }) =>
+    ({ field, group, role, text }) =>
       named.has(group) &&
       role !== "recipient" &&
-      /phone|mobile|^tel|e?mail$|address$/.test(keys.at(-1) ?? "") &&
+      /phone|mobile|^tel|e?mail$|address$/.test(field) &&
       /\d{4}|@/.test(text),
   )
 }

@@ -4,12 +4,12 @@ import { codeFacts } from "./code.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
-import { type Leaf, open } from "./leaf.ts"
+import { type Leaf, open, openAll } from "./leaf.ts"
 import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
 import { secretStore } from "./secrets.ts"
 import { shellFacts } from "./shell.ts"
 import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
-import { fold, wordsOf } from "./words.ts"
+import { anyWord, fold, wordsOf } from "./words.ts"
 
 const readSqlInto = (reading: ProgramReading, text: string, environments: readonly Environment[] = []): void => {
   const { statements, scripts, files, tooMany } = sqlFacts(text)
@@ -256,7 +256,7 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   if (commands.trim() !== "") readShellInto(reading, commands)
   const facts = codeFacts(code, language)
   reading.read++
-  for (const { what, why } of facts.unresolved) open(reading.open, what, why)
+  openAll(reading.open, facts.unresolved)
   reading.tooMany ||= facts.tooMany
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
@@ -342,16 +342,16 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
     known ??= looksLikeSql(text)
     return known
   }
-  const sql = tool.some((word) => sqlTool.test(word))
-  if (!runs && !sql && tool.some((word) => searchTool.test(word))) return "none"
+  const sql = anyWord(tool, sqlTool)
+  if (!runs && !sql && anyWord(tool, searchTool)) return "none"
   if (sql && (startsLikeSql(text) || looks())) return "sql"
   if (role === "sql" && startsLikeSql(text) && looks()) return "sql"
-  const programs = runs && tool.some((word) => codeTool.test(word))
+  const programs = runs && anyWord(tool, codeTool)
   if (programs && role === "command") return "either"
   // `source` names a file in most calls, and holds the program itself in some.
   if (role === "code" || (programs && (role !== "path" || /\s/.test(text.trim())))) return inShell ? "either" : "code"
-  if (role === "command" && tool.some((word) => documentTool.test(word)))
-    return /(?:command|cmd|script|query)$/.test(leaf.keys.at(-1) ?? "") ? "either" : "none"
+  if (role === "command" && anyWord(tool, documentTool))
+    return /(?:command|cmd|script|query)$/.test(leaf.field) ? "either" : "none"
   if (role === "command") return startsLikeSql(text) && looks() ? "sql" : "shell"
   // A field without a telling name that holds a function is there to be run.
   if (role === "other" && /^\s*(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>|^\s*(?:async\s+)?function\b[^(]*\(/.test(text))
@@ -362,14 +362,14 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
   // What chooses among tests or jobs, and what they are called.
   if (
     /^(?:filter|grep|pattern|suite|tests?|test_\w+|spec|name|title|labels?|tags?|reporter|description|match)$/.test(
-      leaf.keys.at(-1) ?? "",
+      leaf.field,
     )
   )
     return "none"
   if (sql) return looks() ? "sql" : "none"
   return startsLikeSql(text) && looks()
     ? "sql"
-    : !hasProgram && /\S[\s/]\S/.test(text) && tool.some((word) => shellTool.test(word))
+    : !hasProgram && /\S[\s/]\S/.test(text) && anyWord(tool, shellTool)
       ? "shell"
       : "none"
 }
@@ -394,9 +394,9 @@ export function programsOf(
   const reading = newReading()
   const words = wordsOf(tool)
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
-  const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
+  const inShell = leaves.some(({ field, folded }) => languageField.test(field) && shellName.test(folded))
   const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
-  const folder = leaves.find(({ keys, text }) => folderField.test(keys.at(-1) ?? "") && /^[/~]/.test(text))?.text
+  const folder = leaves.find(({ field, text }) => folderField.test(field) && /^[/~]/.test(text))?.text
   if (runs && declared === undefined) reading.actions.add("execute")
   for (const leaf of leaves) {
     const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
@@ -443,10 +443,10 @@ function laterPrograms(
     else if (into.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
   }
   const isManifest = paths.some((path) => manifest.test(path))
-  for (const { role, text, keys, value } of leaves) {
+  for (const { role, text, keys, field, value } of leaves) {
     if (text.length < 8) continue
     if (isManifest && typeof value === "string" && keys.some((key) => manifestScripts.test(key))) scripts.push(text)
-    if (role === "body" && !/^(?:old|search|before)/.test(keys.at(-1) ?? "")) {
+    if (role === "body" && !/^(?:old|search|before)/.test(field)) {
       write(paths, text)
       if (paths.some((path) => codeFile.test(path) || configures.test(path)) && checksOff.test(text))
         controls.push("encryption")

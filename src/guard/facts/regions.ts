@@ -38,8 +38,8 @@ const isPlace = (folded: string): boolean =>
 
 /** The regions that a call names; a field for one counts whatever it says. */
 export function regionsOf(leaves: readonly Leaf[]): readonly string[] {
-  return leaves.flatMap(({ role: said, keys, folded: written }) => {
-    const role = said === "other" && placeField.test(keys.at(-1) ?? "") && isPlace(written) ? "region" : said
+  return leaves.flatMap(({ role: said, field, folded: written }) => {
+    const role = said === "other" && placeField.test(field) && isPlace(written) ? "region" : said
     // A shell joins what quotes part.
     const folded = role === "command" ? written.replace(/["'\\]/g, "") : written
     if (role === "body" || role === "subject" || role === "sender" || role === "recipient") return []

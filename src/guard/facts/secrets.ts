@@ -3,7 +3,7 @@ import { isReader } from "./command-table.ts"
 import { isSecretUrl } from "./hosts.ts"
 import type { Leaf } from "./leaf.ts"
 import type { PathFact } from "./paths.ts"
-import { fold, runsIn, signSet } from "./words.ts"
+import { anyWord, fold, runsIn, signSet } from "./words.ts"
 
 /** Kinds of secrets that show by their shape; where a sign is named, a text without it has none of that kind. */
 const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
@@ -64,7 +64,7 @@ const longWordsIn = (text: string): readonly string[] =>
     .slice(0, maxLongWords)
     .map(({ start, end }) => text.slice(start, end))
 
-function kindsIn({ text, keys, value }: Leaf): readonly string[] {
+function kindsIn({ text, field, value }: Leaf): readonly string[] {
   if (text.length < 6 || typeof value !== "string") return []
   // A program may put a key together of pieces.
   const whole = pieces.test(text) ? text.replace(new RegExp(pieces, "g"), "") : text
@@ -72,8 +72,7 @@ function kindsIn({ text, keys, value }: Leaf): readonly string[] {
     .filter(([, shape, sign]) => (sign === undefined || whole.includes(sign)) && shape.test(whole))
     .map(([kind]) => kind)
   if (spoken.test(whole)) kinds.push("password")
-  const key = keys.at(-1) ?? ""
-  if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
+  if (secretKey.test(field) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
     kinds.push("password")
   if (kinds.length === 0 && longWordsIn(text).some(isRandom)) kinds.push("random-key")
   return kinds
@@ -109,7 +108,7 @@ export function opensSecret(name: string, words: readonly string[], line: string
   ]
   // Columns of a list that show names and dates alone.
   if (/^(?:kubectl|oc) .*-o[ =]?(?:custom-columns|jsonpath)/.test(line) && !/(?<!meta)data\b/.test(line)) return false
-  return direct.some((one) => secretStores.test(one)) || tellsSecret(name, words) || words.some(isSecretUrl)
+  return anyWord(direct, secretStores) || tellsSecret(name, words) || words.some(isSecretUrl)
 }
 
 const secretVariable =

@@ -1,4 +1,5 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import { anyWord } from "./words.ts"
 
 /** Stands in a word for a short value that names no file, host or command: a number, a date, the name of this machine. */
 export const shortPart = "\u0003"
@@ -65,7 +66,7 @@ function builtin(name: string, words: readonly string[], input: string | undefin
 }
 
 function filtered(name: string, words: readonly string[], input: string): string | undefined {
-  const has = (option: RegExp): boolean => words.some((word) => option.test(word))
+  const has = (option: RegExp): boolean => anyWord(words, option)
   const operands = words.filter((word) => !word.startsWith("-"))
   if (name === "base64" && has(/^-\w*[dD]|^--decode$/)) return decodeBase64(input)
   if (name === "openssl" && (words[0] === "base64" || words[0] === "enc") && has(/^-d$/) && has(/^-?(?:a|base64)$/))
@@ -157,7 +158,7 @@ export function listedBy(words: readonly string[], fed: readonly string[] | unde
     folders.length === 0 ? ["**"] : folders.map((one) => `${one}/**`)
   switch (name.replace(/^.*\//, "")) {
     case "find": {
-      if (rest.some((word) => /^-(?:printf|exec|execdir|ok|okdir|fprint\w*|ls)$/.test(word))) return undefined
+      if (anyWord(rest, /^-(?:printf|exec|execdir|ok|okdir|fprint\w*|ls)$/)) return undefined
       const { roots, names } = foundBy(rest)
       return roots.flatMap((root) => names.map((one) => `${root}/**/${one}`))
     }
@@ -171,7 +172,7 @@ export function listedBy(words: readonly string[], fed: readonly string[] | unde
     case "fdfind":
       return ["**"]
     default:
-      if (/^(?:e|f|z)?grep$|^(?:rg|ag)$/.test(name) && rest.some((word) => /^-\w*[lL]\w*$|^--files/.test(word)))
+      if (/^(?:e|f|z)?grep$|^(?:rg|ag)$/.test(name) && anyWord(rest, /^-\w*[lL]\w*$|^--files/))
         return below(operands.slice(1))
       return fed !== undefined && linePrograms.test(name) ? fed : undefined
   }

@@ -25,11 +25,11 @@ import {
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
-import { type Finished, type Open, open } from "./leaf.ts"
+import { emptyList, type Finished, type OpenKind, open, openAll } from "./leaf.ts"
 import { type PathFact, pathFact } from "./paths.ts"
 import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
-import { fold } from "./words.ts"
+import { anyWord, fold } from "./words.ts"
 
 /** One command of a script, taken out of what wraps it. */
 export type CommandFact = {
@@ -56,35 +56,27 @@ type ShellFacts = Finished<Omit<Reading, "selected">> & {
   readonly tooMany: boolean
 }
 
-type Reading = {
-  readonly commands: CommandFact[]
-  readonly paths: PathFact[]
-  readonly hosts: string[]
-  readonly destructions: Destruction[]
-  readonly environments: Environment[]
+type Reading = ReturnType<typeof newReading>
+
+const newReading = () => ({
+  commands: emptyList<CommandFact>(),
+  paths: emptyList<PathFact>(),
+  hosts: emptyList<string>(),
+  destructions: emptyList<Destruction>(),
+  environments: emptyList<Environment>(),
   /** Addresses handed to a mail program. */
-  readonly mailed: string[]
+  mailed: emptyList<string>(),
   /** Texts that its commands send, for whoever reads them. */
-  readonly told: string[]
-  readonly open: Open
+  told: emptyList<string>(),
+  open: new Map<OpenKind, string>(),
   /** Where commands act that do not say so, as one before them has chosen. */
-  selected: readonly Environment[]
-}
+  selected: emptyList<Environment>(),
+})
 
 export function shellFacts(text: string): ShellFacts {
   const run = runOf(text)
-  const reading: Reading = {
-    commands: [],
-    paths: [],
-    hosts: [],
-    destructions: [],
-    environments: [],
-    mailed: [],
-    told: [],
-    open: new Map(),
-    selected: [],
-  }
-  for (const { what, why } of run.unresolved) open(reading.open, what, why)
+  const reading = newReading()
+  openAll(reading.open, run.unresolved)
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
   // A builder that is given a file which the script has just written does what stands there.
@@ -159,7 +151,7 @@ const isSending = (name: string, words: readonly string[]): boolean =>
   isUpload(name, words) ||
   /^(?:nc|ncat|netcat|socat|telnet|mail|mailx|sendmail|mutt|scp|rsync|ftp|sftp)$/.test(name) ||
   (/^(?:curl|wget|http|https|xh)$/.test(name) &&
-    words.some((word) => /^-[a-zA-Z]*[dFT]$|^--(?:data|form|upload|json|post|body)/.test(word)))
+    anyWord(words, /^-[a-zA-Z]*[dFT]$|^--(?:data|form|upload|json|post|body)/))
 
 /** A word as commands are recognized by; only short options mean another thing in capitals. */
 const plainWord = (word: string): string => {
@@ -206,7 +198,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
   const environments = named.length > 0 ? named : reading.selected
   const chosen = selects.exec(line)?.[1]
-  if (chosen !== undefined) reading.selected = targetEnvironments([chosen])
+  if (chosen !== undefined) reading.selected = [...targetEnvironments([chosen])]
   const isPlace = [...writesTo, command.directory ?? ""].some((to) =>
     environmentsIn(to.toLowerCase(), false).includes("production"),
   )
@@ -237,8 +229,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     reading.told.push(...[...words, ...command.given].filter((word) => /\s\S+\s/.test(word)).slice(0, maxTold))
   readRegions(reading, command, line, effects)
   if (fetchesPackages(line, [...command.sets.keys()]))
-    for (const kind of ["network", "hosts"] as const)
-      open(reading.open, kind, `${name} fetches the packages that it does not have yet`)
+    open(reading.open, ["network", "hosts"], `${name} fetches the packages that it does not have yet`)
   if (effects.has("send") && [...words, ...command.given].some((word) => pricedField.test(word))) effects.add("pay")
   readPayment(reading, name, words, effects)
 }
@@ -336,7 +327,7 @@ const isSharedRepository = ({ around, directory = "", words }: RunCommand): bool
 const isInline = (name: string, words: readonly string[]): boolean =>
   /^(?:\w*sh|cmd|python[\d.]*|node|nodejs|bun|deno|ruby|perl|php|lua|rscript|osascript|julia|pwsh|powershell)$/.test(
     name,
-  ) && words.some((word) => /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i.test(word))
+  ) && anyWord(words, /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i)
 
 const takesAway =
   /(?:^|[\s_:-])(?:delete\w*|destroy|drop|purge|prune|wipe|flush\w*|remove|rm|truncate|teardown|terminate|del|erase|forget|uninstall|deprovision|decommission|nuke|obliterate|expunge|scrub|unpublish|yank|deregister|lvremove|vgremove|clean|reset)(?:[\s_:-]|$)|-X ?delete|--clean\b|\bdown\b.*-v\b|--delete\b/i
@@ -383,11 +374,8 @@ const namesSecret = /secret|credential|passw(?:or)?d|private.?key|api.?key|keych
 /** Programs that nobody has told of may change something or use the network; so may a file that is run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
-    for (const kind of ["changes", "network", "hosts"] as const) open(into, kind, `what ${name} does is not known`)
-    if (
-      words.slice(1).some((word) => namesSecret.test(word)) &&
-      !words.some((word) => /^(?:list|ls|status|names)$/.test(word))
-    )
+    open(into, ["changes", "network", "hosts"], `what ${name} does is not known`)
+    if (anyWord(words.slice(1), namesSecret) && !anyWord(words, /^(?:list|ls|status|names)$/))
       open(into, "paths", `what ${name} does with what is named after a secret is not known`)
   } else if (
     effects.size === 1 &&
@@ -395,8 +383,6 @@ function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand
     words.length > 1 &&
     !isLocalProgram(name) &&
     !isInline(name, words)
-  ) {
-    open(into, "changes", `${name} runs a program`)
-    open(into, "network", `${name} runs a program`)
-  }
+  )
+    open(into, ["changes", "network"], `${name} runs a program`)
 }

@@ -3,6 +3,7 @@ import { isObject } from "../../wire/json.ts"
 import { maxScriptDepth, maxStatements } from "./leaf.ts"
 import { parseSql, type SqlNode } from "./sql-grammar.ts"
 import lists from "./words.json" with { type: "json" }
+import { anyWord } from "./words.ts"
 
 export type SqlFact = {
   readonly verb: string
@@ -291,14 +292,12 @@ function readWords(into: Reading, text: string, depth: number, known: boolean): 
     const isTold = into.statements.some((one) => one.verb === fact.verb && one.targets.join() === fact.targets.join())
     if (!known || (isWorse && !isTold)) into.statements.push(fact)
     const { words, strings } = statement
-    if (words.some((word) => /cmdshell|sys_exec|sys_eval|shell/.test(word))) into.scripts.push(...strings)
+    if (anyWord(words, /cmdshell|sys_exec|sys_eval|shell/)) into.scripts.push(...strings)
     if (
-      words.some((word) =>
-        /^(?:outfile|dumpfile|infile|load_file|openrowset|bulk|attach|readfile|writefile|pg_read_file)$/.test(word),
-      )
+      anyWord(words, /^(?:outfile|dumpfile|infile|load_file|openrowset|bulk|attach|readfile|writefile|pg_read_file)$/)
     )
       into.files.push(...strings)
-    if (words.some((word) => /^(?:exec|execute|prepare|do|immediate|eval|sp_executesql|query)$/.test(word)))
+    if (anyWord(words, /^(?:exec|execute|prepare|do|immediate|eval|sp_executesql|query)$/))
       for (const inner of strings) if (looksLikeSql(inner)) readText(into, inner, depth + 1)
   }
 }
@@ -323,11 +322,7 @@ function factOfWords({ words, strings }: Statement): SqlFact {
     targets: targetsOf(words),
     writes: changes.length > 0 || sets || flush || / into (?!@)/.test(line) || (!looking.has(verb) && verbs.has(verb)),
     destructive:
-      changes.some((word) => /^(?:drop|truncate|delete|purge)$/.test(word)) ||
-      alters ||
-      flush ||
-      isWhole ||
-      replacesTable.test(line),
+      anyWord(changes, /^(?:drop|truncate|delete|purge)$/) || alters || flush || isWhole || replacesTable.test(line),
     unbounded: isWhole,
     ...(open === undefined ? {} : { unresolved: open }),
   }

@@ -42,13 +42,15 @@ export function openOf(
   }
   // What runs behind a server of tools that nobody has declared is not in the call.
   if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
-    for (const kind of ["network", "hosts"] as const)
-      if (kind === "network" || !contacted)
-        open(into, kind, "nobody has said whether the tools of this server use a network")
+    open(
+      into,
+      contacted ? "network" : ["network", "hosts"],
+      "nobody has said whether the tools of this server use a network",
+    )
   // A tool that is there to change a file, and is not told which, changes one that nobody has named.
   const changes = named.has("write") || named.has("delete")
   if (declared?.contract.paths !== undefined && changes && !leaves.some(isNamedFile) && programs.read === 0)
-    for (const kind of ["paths", "changedPaths"] as const) open(into, kind, "it does not say which file it changes")
+    open(into, ["paths", "changedPaths"], "it does not say which file it changes")
   if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
     open(into, "hosts", "it does not say which host it calls")
   if (
@@ -68,19 +70,16 @@ export function openOf(
   const pays =
     named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
   if (pays && hasRates(leaves)) open(into, "amounts", "a sum of money comes of several figures")
-  if (named.has("execute") && programs.read === 0 && declared === undefined) {
-    open(into, "changes", "what it runs is not in the call")
-    open(into, "network", "what it runs is not in the call")
-    open(into, "statements", "what it runs is not in the call")
-  }
+  if (named.has("execute") && programs.read === 0 && declared === undefined)
+    open(into, ["changes", "network", "statements"], "what it runs is not in the call")
   return into
 }
 
 /** A field for the address of who gets something, and one that chooses what a tool for many things does. */
-const namesMail = ({ role, keys, text }: Leaf): boolean =>
-  (role === "recipient" && /mail/.test(keys.at(-1) ?? "")) ||
+const namesMail = ({ role, field, text }: Leaf): boolean =>
+  (role === "recipient" && /mail/.test(field)) ||
   (text.length <= 80 &&
-    /^(?:node|type|action|operation|service|provider|channel|app|integration|connector)$/.test(keys.at(-1) ?? "") &&
+    /^(?:node|type|action|operation|service|provider|channel|app|integration|connector)$/.test(field) &&
     mayMail(text))
 
 const isNamedFile = ({ role, text }: Leaf): boolean => (role === "path" || role === "patch") && text.trim() !== ""

@@ -1,11 +1,15 @@
 import { asciiWords, foldCharacter, foldWord, normalize } from "../../language/normalize.ts"
 import type { Span } from "../../message/message.ts"
+import { createRecent } from "../../message/recall.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
 export const wordsOf = (text: string): readonly string[] => {
   const parted = spelledApart(text)
   return parted.match(isAscii(parted) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? []
 }
+
+/** Does a pattern fit one of the words? */
+export const anyWord = (words: readonly string[], pattern: RegExp): boolean => words.some((word) => pattern.test(word))
 
 /** A text in small letters, with a blank where a capital began a word: `auditLogging` is `audit logging`. */
 export const spelledApart = (text: string): string =>
@@ -144,23 +148,12 @@ export function runsIn(text: string, signs: Uint8Array, least: number): readonly
 }
 
 /** Does a pattern of `*`, `**`, `?` and `[…]` match a path? `*` stays within one name, `**` does not. Linear but for backing up to the last star. */
-export function globMatches(pattern: string, path: string): boolean {
-  return globExpression(pattern).test(path)
-}
+export const globMatches = (pattern: string, path: string): boolean => globExpression(pattern).test(path)
 
-const compiled = new Map<string, RegExp>()
-const maxCompiled = 500
 /** Stars in one pattern; each can back up over the path once, and paths are short. */
 const maxStars = 6
 
-function globExpression(pattern: string): RegExp {
-  const met = compiled.get(pattern)
-  if (met !== undefined) return met
-  const made = new RegExp(`^${translate(pattern)}$`, "s")
-  if (compiled.size >= maxCompiled) compiled.clear()
-  compiled.set(pattern, made)
-  return made
-}
+const globExpression = createRecent((pattern) => new RegExp(`^${translate(pattern)}$`, "s"), 500)
 
 function translate(pattern: string): string {
   let stars = 0

@@ -1,6 +1,7 @@
 import { foundBy } from "./shell-output.ts"
 import type { ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
+import { anyWord } from "./words.ts"
 
 /** What a program runs that wraps others. */
 export type Wrapped = {
@@ -188,7 +189,7 @@ function fedCommand(
   const known = given.flatMap((text) => text.split(/\s+/)).filter((word) => word !== "")
   const words = fed ?? (known.length > 0 && !piped ? known : [unknownPart])
   const marker = options.findIndex((word) => /^-I$|^--replace$/.test(word))
-  const sign = marker < 0 ? (options.some((word) => /^-i$/.test(word)) ? "{}" : "{}") : (options[marker + 1] ?? "{}")
+  const sign = marker < 0 ? (anyWord(options, /^-i$/) ? "{}" : "{}") : (options[marker + 1] ?? "{}")
   if (rest.some((word) => word.includes(sign)))
     return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
   return { ...none, argv: rest.length === 0 ? [] : [[...rest, ...words]] }
@@ -273,7 +274,7 @@ function gitCommand(words: readonly string[]): Wrapped | undefined {
       /^(?:-x|--exec|--tree-filter|--index-filter|--msg-filter|--env-filter|--extcmd|--upload-pack|--receive-pack)$/.test(
         word,
       ) &&
-      words.some((one) => /^(?:rebase|filter-branch|difftool|clone|fetch|pull|push|ls-remote)$/.test(one))
+      anyWord(words, /^(?:rebase|filter-branch|difftool|clone|fetch|pull|push|ls-remote)$/)
     )
       scripts.push(words[at + 1] ?? "")
     else if (/^--(?:exec|upload-pack|receive-pack|extcmd)=/.test(word)) scripts.push(word.slice(word.indexOf("=") + 1))
@@ -293,7 +294,7 @@ function gitCommand(words: readonly string[]): Wrapped | undefined {
       scripts.push(value.startsWith("!") ? value.slice(1) : `git ${value}`)
     }
   const config = words.indexOf("config")
-  if (config >= 0 && words.slice(config).some((word) => /^!|sshcommand|hookspath|fsmonitor/i.test(word)))
+  if (config >= 0 && anyWord(words.slice(config), /^!|sshcommand|hookspath|fsmonitor/i))
     scripts.push(
       ...words
         .slice(config)
@@ -320,7 +321,7 @@ function terminalCommand(words: readonly string[]): Wrapped | undefined {
     /^(?:new-session|new|new-window|neww|split-window|splitw|run-shell|run|respawn-pane|if-shell)$/.test(word),
   )
   const rest = afterOptions(at < 0 ? words : words.slice(at + 1), valued, 0)
-  if (at < 0 && !words.some((word) => /^-\w*[dm]/.test(word))) return undefined
+  if (at < 0 && !anyWord(words, /^-\w*[dm]/)) return undefined
   return rest.length === 0 ? undefined : { ...none, scripts: [rest.join(" ")] }
 }
 
@@ -362,7 +363,7 @@ function hiddenCommand(name: string, words: readonly string[], { given, piped }:
     if (name === "expect" && word === "-c")
       for (const [, shell = ""] of next.matchAll(/\b(?:spawn|exec|system)\s+([^;\n]+)/g)) scripts.push(shell)
   }
-  if (name === "crontab" && !words.some((word) => /^-[lr]/.test(word))) {
+  if (name === "crontab" && !anyWord(words, /^-[lr]/)) {
     for (const text of given)
       for (const line of text.split("\n")) scripts.push(line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
     if (piped) return { ...none, scripts, unresolved: "the table of jobs is known only when it runs" }

@@ -1,4 +1,5 @@
-import { type LazyPattern, lazy } from "../../language/lazy.ts"
+import type { LazyPattern } from "../../language/lazy.ts"
+import { grammar, plainly } from "./grammar.ts"
 import { type Marked, marks, markValues, type ValueKind } from "./values.ts"
 import { any, isGrammar, said } from "./vocabulary.ts"
 
@@ -27,17 +28,10 @@ export type RulePart = {
   readonly explains: boolean
 }
 
-const partEnd =
-  /(?<=[^\d])[;:.!](?=\s|$)|(?<=\d)[;:.!](?=\s|$)| [-–—→]+ |,\s+(?:and |or )?| and (?=you (?:are not|must not|mustn't|never|don't|may not)(?![\p{L}]))| so (?=(?:no|not|never|nothing|don't|please|only)(?![\p{L}]))| and (?=(?:to )?(?:no|not|never|nothing|nobody|nowhere|none|don't|every other|any other|anything else|everything else)(?![\p{L}]))|(?<!(?:any|no|all|every) \p{L}+|anything|nothing|nobody|anyone|anybody|anywhere|nowhere|none|everything|all) (?:but|though) | (?=(?:because|since|so that|hence|therefore|which is why|which means|as long as|provided|except|apart from|with the exception)(?![\p{L}]))/u
-
-/** What is said for politeness or for emphasis. */
-export const emphasis =
-  /(?<![\p{L}])(?:please|kindly|ok|okay|thanks|thank you|ever|always|at all|at any time|at all times|full stop|now or later|(?:for the whole|in this|for this) project|whatever the task|of any kind|come what may|period|punkt|punto|no exceptions?|without exceptions?|no matter (?:what|how \p{L}+)|no ifs(?:,? (?:no|or|and) buts)?|whatever happens|under any circumstances?|in any case|for any reason|not even once|every (?:single )?time|from now on|going forward|in (?:the )?future|any ?more|again|for good|whatsoever|really|simply|just|completely|entirely|altogether|strictly|absolutely|permanently)(?![\p{L}])/gu
-
 /** The parts of a sentence, in order. A list of values that commas have parted is put together again. */
 export function partsOf(plain: string, text: string): readonly RulePart[] {
   const pieces = plain
-    .split(partEnd)
+    .split(grammar("partEnd"))
     .map((piece) => piece.trim())
     .filter((piece) => piece !== "")
     .map((piece) => ({ piece, marked: markValues(piece, text).text }))
@@ -46,7 +40,7 @@ export function partsOf(plain: string, text: string): readonly RulePart[] {
     const last = joined.at(-1)
     const goesOn =
       next.marked.includes("‹") || /^(?:is|are|isn't|aren't|must|may|should|stays?|remains?) /u.test(next.piece)
-    const isNamed = last !== undefined && (last.marked.includes("‹") || namedNext.test(last.piece))
+    const isNamed = last !== undefined && (last.marked.includes("‹") || grammar("namedNext").test(last.piece))
     const isJoined =
       last !== undefined &&
       ((isBareList(last.marked) && goesOn) || (isBareList(next.marked) && isNamed) || namely.test(next.marked))
@@ -55,7 +49,7 @@ export function partsOf(plain: string, text: string): readonly RulePart[] {
     else joined.push(next)
   }
   return otherwise(joined.map(({ piece }) => partOf(piece, text))).filter(
-    ({ marked }) => marked.replace(emphasis, "").trim() !== "",
+    ({ marked }) => marked.replace(grammar("emphasis", "gu"), "").trim() !== "",
   )
 }
 
@@ -78,9 +72,6 @@ function otherwise(parts: readonly RulePart[]): readonly RulePart[] {
 
 const conditional = /^(?:if|when|unless|as long as|provided) /u
 
-/** What is named comes next: "our own domain, example.com". */
-const namedNext =
-  /(?<![\p{L}])(?:domain|address|folder|directory|host|server|region|site|command|tool|program|mailbox|path|recipient|text|mail|message|language)(?:e?s)?$/u
 const namely = /^(?:that's|namely|i\.e\.) ‹\p{L}+›$/u
 
 /** Nothing but values and the words between the members of a list. */
@@ -90,8 +81,8 @@ const isBareList = (marked: string): boolean =>
 
 function partOf(piece: string, text: string): RulePart {
   const marked = markValues(piece.replace(/[()[\]]/g, " "), text)
-  const plain = marked.text.replace(emphasis, " ").replace(/\s+/g, " ").trim()
-  const read = inPlainWays(plain)
+  const plain = marked.text.replace(grammar("emphasis", "gu"), " ").replace(/\s+/g, " ").trim()
+  const read = plainly(plain, "polarity")
   const polarity = lifting.test(read) ? "plain" : polarityIn(read)
   return {
     plain: piece,
@@ -99,68 +90,17 @@ function partOf(piece: string, text: string): RulePart {
     values: marked.values,
     polarity,
     isDirect: !marked.isDoubtful && !advising.test(plain) && (read === plain || polarityIn(plain) === polarity),
-    others: otherThings.test(read),
-    permits: permitting.test(read) && !said("forbidding").test(read),
-    excepts: excepting.test(read.replace(askingClause, " ")),
-    explains: explaining.test(read) && !(polarity === "only" && /^we /u.test(read)),
+    others: said("otherThings").test(read),
+    permits: said("permitting").test(read) && !said("forbidding").test(read),
+    excepts: said("excepting").test(read.replace(grammar("askingClause"), " ")),
+    explains: grammar("explaining").test(read) && !(polarity === "only" && /^we /u.test(read)),
   }
 }
-
-/** What a person has to say first is the asking, and no condition. */
-export const askingClause =
-  /(?<![\p{L}])(?:unless|until|without|only (?:if|when|after|once)|if|ohne|sin|sans|sem) (?:i |i've |you |me |my |our |a |an |the |having |first |explicitly |explicit |prior |written |that |have |has |it |is |was |got |get |getting |asking |checking |confirming |consulting |meine |mein |mich |vorherige |zu )*(?:say|said|tell|told|ask|asked|asking|approve|approved|approval|confirm|confirmed|confirmation|agree|agreed|permission|checking|consulting|ok|okay|sign-?off|go-ahead|green light|consent|explicitly|rückfrage|rücksprache|zustimmung|freigabe|erlaubnis|genehmigung|fragen|preguntar|permiso|autorización|aprobación|demander|accord|autorisation|aprovação|permissão)[^,;.]{0,30}/u
 
 /** Advice, which binds less than a ban does. */
 const advising = any("avoid")
 
 const lifting = any("no need|needn't|need not|(?:don't|doesn't|do not) (?:have|need) to|no longer (?:have|need) to")
-
-const otherThings = any(
-  "(?<!(?:and|or) )others?|(?<!(?:and|or) \\p{L}+ )else|elsewhere|another|different|differently|third(?! part)|(?<!at )rest|remaining|(?:outside|beyond) (?:it|them|that|this|there|of it|of that)",
-)
-const permitting = any(
-  "fine|ok|okay|allowed|permitted|may|can|yes|yours|welcome|free to|free|good|acceptable|no problem|feel free|all right|alright",
-)
-const excepting = any("except(?:ing|ions?)?|apart from|aside from|save for|minus|unless|other than|excluding|exempt")
-const explaining =
-  /^(?:and |but )?(?:because|since|as (?:it|they|we|i|the)|that's|this is|(?:it's|it is)(?! (?:never|not|no))|they(?!'re (?:never|not)| are (?:never|not)| must)|we|i've|i'm|i have|i am|he|she|people|everyone|everybody|nobody wants|which)(?![\p{L}])/u
-
-/** The many ways to say never and only, as those two words. */
-const ways = lazy((): readonly (readonly [said: RegExp, plain: string])[] => [
-  [/(?<![\p{L}])read[- ]only(?![\p{L}])/gu, "readable"],
-  [/ (?:stays?|remains?)(?: exactly)? as (?:they|it) (?:are|is)$/gu, " is forbidden to touch"],
-  [
-    /^(?:leave|keep) (.+?) (?:alone|be|out|unread|untouched|as (?:it|they) (?:is|are)|as is)(?: \p{L}+)?$/gu,
-    "never touch $1",
-  ],
-  [/(?<![\p{L}])leaves? (?:(?:the|of|folder|directory|not|pas) )*(?=‹path›)/gu, "go outside "],
-  [
-    /(?<=^|(?:must|should|always|to|then) )(?:avoid|exclude|skip|ban|block|shun|refuse|reject|omit|(?:quit|cease|stop)(?= \p{L}+ing))(?![\p{L}])/gu,
-    "never use",
-  ],
-  [
-    /(?<![\p{L}])(?:is|are|stays?|remains?|counts? as) (?:\p{L}+ly )?(?:taboo|off[- ]limits|out of bounds|banned|prohibited|a no-go|no-go|not for you|none of your (?:business|concern)|no business of yours|not an option|dead to (?:you|us|me)|not (?:allowed|permitted|ok|okay|acceptable|welcome|wanted|to be)|out(?=$| )|closed|blocked|blacklisted|history|untouchable|sacrosanct|not your (?:playground|business|concern)|out of the question|off the table)/gu,
-    "is forbidden",
-  ],
-  [/(‹\p{L}+›) (?:no|nope|never)$/gu, "no $1"],
-  [/(?<![\p{L}])(?:nothing|none|no \p{L}+) (?=(?:outside|beyond|besides))/gu, "never anything "],
-  [/(?<![\p{L}])(?:the |as the )?(?:one and only|sole|lone)(?![\p{L}])/gu, "only"],
-  [/(?<![\p{L}])exactly one (?:allowed )?\p{L}+/gu, "only"],
-  [/(?<![\p{L}])(?:the )?(?:allowed|permitted|approved|whitelisted) \p{L}+ (?:is|are)(?![\p{L}])/gu, "only"],
-  [/(‹\p{L}+›)(?: \p{L}+){0,2} alone(?![\p{L}])/gu, "only $1"],
-  [/(?<![\p{L}])(?:begins? and ends?|(?<!address(?:es)? )ends?|stops?) (?:at|with|in) (?=‹)/gu, "only "],
-  [
-    /(?<![\p{L}])(?:stay|stays|remain|remains|keep|work) (?:strictly |always |only )*(?:inside|within|in|under|below) (?=‹)/gu,
-    "only in ",
-  ],
-  [/(?<![\p{L}])(?:fall|default|stick|adhere|keep) (?:back )?to (?=‹)/gu, "only "],
-])
-
-function inPlainWays(plain: string): string {
-  let read = plain
-  for (const [way, words] of ways()) read = read.replace(way, words)
-  return read
-}
 
 function polarityIn(read: string): Polarity {
   if (/(?<![\p{L}])(?:not|don't|never) (?:just|only|solely|merely)(?![\p{L}])/u.test(read)) return "mixed"
@@ -209,7 +149,9 @@ export function standingOf(
   })
   // Who says why he says it binds nothing by that.
   const named = all.filter(({ explains }) => !explains)
-  const answers = parts.filter((part) => part.polarity === "never" && !part.explains && pointsBack.test(part.plain))
+  const answers = parts.filter(
+    (part) => part.polarity === "never" && !part.explains && grammar("pointsBack").test(part.plain),
+  )
   if (named.length === 0 && answers.length > 0) return { ...of(all, "never"), pointing: answers }
   if (named.length === 0 || (named.length < all.length && named.every(({ polarity }) => polarity === "plain")))
     return "mixed"
@@ -221,7 +163,7 @@ export function standingOf(
   if (
     exception !== undefined &&
     named.length === 1 &&
-    isTaken.test(exception.marked) &&
+    grammar("isTaken").test(exception.marked) &&
     !parts.some(({ permits }) => permits)
   )
     return parts.some((part) => part !== exception && part.polarity === "never") ? of([exception], "only") : "mixed"
@@ -233,8 +175,6 @@ export function standingOf(
   const saying = (direction: Polarity): readonly RulePart[] => named.filter(({ polarity }) => polarity === direction)
   return combined(parts, { only: saying("only"), never: saying("never"), plain: saying("plain") }, kinds, of)
 }
-
-const isTaken = /^(?:other than|except(?: for| in)?|apart from|aside from) (?:the |in |at |from |to )*‹\p{L}+›$/u
 
 function combined(
   parts: readonly RulePart[],
@@ -253,14 +193,12 @@ function combined(
   if (never.length > 0) return plain.every(({ excepts }) => !excepts) ? of(never, "never") : "mixed"
   if (rest.some((part) => part.others && (part.polarity === "never" || part.polarity === "only")))
     return { ...of(plain, "only"), isDirect: [...plain, ...rest].every((part) => part.isDirect) }
-  const pointing = rest.filter((part) => part.polarity === "never" && !part.explains && pointsBack.test(part.plain))
+  const pointing = rest.filter(
+    (part) => part.polarity === "never" && !part.explains && grammar("pointsBack").test(part.plain),
+  )
   const forbids = pointing.length > 0 && !plain.some(({ permits }) => permits)
   return forbids ? { ...of(plain, "never"), pointing } : of(plain, "plain")
 }
-
-/** It points back to what another part names, or says nothing but no. */
-export const pointsBack =
-  /(?<![\p{L}])(?:it|there|them|that (?:\p{L}+ )?(?:server|host|region|address|domain|folder|place|channel|site|machine|list|tool|command|program|account)|those|in there)(?![\p{L}])|^(?:never|no|no way|forbidden|not allowed|taboo|hands off)$/u
 
 /** Do values stand in two places of a part that are no list? */
 function isSpread(part: RulePart, kinds: readonly ValueKind[]): boolean {
@@ -296,15 +234,11 @@ export const markedIn = (parts: readonly RulePart[]): string => parts.map(({ mar
 
 /** It is told as what has to be, in the parts that name the values. */
 export const isDemand = ({ parts }: ValueStanding): boolean =>
-  parts.every(({ marked, permits }) => demanding.test(marked) && !permits)
-const demanding = any(
-  "must|has to|have to|needs? to|always|all|every|everything|any|each|whatever|should|shall|go|goes",
-)
-
+  parts.every(({ marked, permits }) => said("demanding").test(marked) && !permits)
 /** Words of a part that neither its grammar nor its family explains: each may narrow what is said. */
 export const strangeWords = ({ marked }: RulePart, ...families: readonly LazyPattern[]): readonly string[] =>
   marked
-    .replace(askingClause, " ")
+    .replace(grammar("askingClause"), " ")
     .split(/[^\p{L}\p{N}'‹›-]+/u)
     .filter(
       (word) => word !== "" && !/[‹\d]/.test(word) && !isGrammar(word) && !families.some((words) => words.test(word)),

@@ -2,7 +2,8 @@ import { lazy } from "../../language/lazy.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { Rule } from "./binding.ts"
 import { broad, type FamilyReading, likely, made, someCalls, sure, twoThings } from "./family.ts"
-import { emphasis, forbiddenParts, isExcepted, pointsBack } from "./parts.ts"
+import { grammar } from "./grammar.ts"
+import { forbiddenParts, isExcepted } from "./parts.ts"
 import { acts, any, anyForm, namedIn, personKinds, said, secretActs } from "./vocabulary.ts"
 
 /** Rules on what is guarded: money, secrets, personal data, and acts that a person wants to be asked about. */
@@ -10,7 +11,7 @@ import { acts, any, anyForm, namedIn, personKinds, said, secretActs } from "./vo
 export function spend(rule: Rule): FamilyReading {
   const { plain, words, parts } = rule
   const sums = amountsIn(plain)
-  if (parts.some((part) => buysNothing.test(part.plain)) && sums.every(({ minor }) => minor === 0))
+  if (parts.some((part) => grammar("buysNothing").test(part.plain)) && sums.every(({ minor }) => minor === 0))
     return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
   const isBound = parts.some(({ polarity }) => polarity === "never" || polarity === "only") || rule.asks
   if (sums.length === 0)
@@ -53,9 +54,6 @@ export function spend(rule: Rule): FamilyReading {
   )
 }
 
-const buysNothing =
-  /^(?:please |so )*(?:(?:buy|purchase|order|spend|pay(?: for)?) nothing|(?:never|don't|do not|must not|may not) (?:ever )?(?:spend|buy|purchase|pay|order)(?:,? (?:or|and|nor) (?:buy|pay|order|purchase|spend)(?: for)?)*(?: for)? (?:any money|money|anything|any thing|(?:an?|one|any) (?:single )?(?:cent|penny|money|dime|euro|dollar))|(?:never|don't|do not) (?:make|place) (?:an?|any) (?:payments?|purchases?|orders?)|(?:no|zero) (?:purchases|orders|payments|spending|purchasing|buying))(?: at all| ever| period| please)*$/u
-
 /** A token is a secret where it is shown, sent or kept, and nothing is counted. */
 const isToken = (plain: string): boolean =>
   /(?<![\p{L}])tokens(?![\p{L}])/u.test(plain) && !/\d/.test(plain) && !said("limiting").test(plain)
@@ -76,7 +74,7 @@ export function secrets(rule: Rule): FamilyReading {
   if (others.some((words) => words.test(rule.plain))) return undefined
   const bound = forbiddenParts(rule)
     .map(({ plain }) => plainOf(plain))
-    .filter((plain) => isNamed(plain) || pointsBack.test(plain))
+    .filter((plain) => isNamed(plain) || grammar("pointsBack").test(plain))
   if (bound.length === 0) return undefined
   if (isExcepted(rule)) return twoThings
   const text = bound.map((plain) => plain.replace(secretNoun(), " ")).join(" ; ")
@@ -98,9 +96,9 @@ export function personalData(rule: Rule): FamilyReading {
   const isNamed = (text: string): boolean =>
     said("allPersonal").test(text) || said("personNouns").test(text) || namedIn(personKinds, text).names.length > 0
   if (!parts.some((part) => isNamed(part.plain))) return undefined
-  const bound = [...forbiddenParts(rule), ...parts.filter((part) => keepsOut.test(part.plain))]
+  const bound = [...forbiddenParts(rule), ...parts.filter((part) => grammar("keepsOut").test(part.plain))]
     .map((part) => part.plain)
-    .filter((text) => isNamed(text) || pointsBack.test(text))
+    .filter((text) => isNamed(text) || grammar("pointsBack").test(text))
   if (bound.length === 0 || rule.values.regions.length + rule.values.languages.length > 0) return undefined
   if (any("advice|announced?|congratulat\\p{L}*|gets? our").test(plain)) return undefined
   if (isExcepted(rule)) return twoThings
@@ -129,23 +127,20 @@ export function personalData(rule: Rule): FamilyReading {
 
 const unseen = { why: "the guard does not recognize that kind of personal data in a text" } as const
 
-const keepsOut =
-  /(?<![\p{L}])(?:keep|kept|leave|strip|remove|stays?)(?![\p{L}]).{0,60}(?<![\p{L}])(?:out of|here|inside|confidential|to yourself|with us|private)(?![\p{L}])|^(?:please |always )*(?:leave out|strip|redact|mask|remove)(?![\p{L}])(?!.*\bshow)|(?<![\p{L}])leave .{1,60} (?:out|off)$/u
-
 export function askBefore(rule: Rule): FamilyReading {
   const { parts, values } = rule
-  const plain = withoutNames(rule).replace(emphasis, " ")
+  const plain = withoutNames(rule).replace(grammar("emphasis", "gu"), " ")
   const isAsked =
     rule.asks &&
-    asksPerson.test(plain) &&
-    !asksOthers.test(plain.replace(namedPerson, "me")) &&
+    said("asksPerson").test(plain) &&
+    !grammar("asksOthers").test(plain.replace(namedPerson, "me")) &&
     said("ordering").test(plain)
   if (!isAsked) return undefined
   const named = [values.commands, values.tools, values.paths, values.domains, values.recipients]
   if (named.some((some) => some.length > 0)) return someCalls
   if (said("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
-  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || asksBack.test(plain)) return undefined
-  const text = askedIn(plain.replace(asked, " "))
+  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || said("asksBack").test(plain)) return undefined
+  const text = askedIn(plain.replace(grammar("asked", "gu"), " "))
   const { names, isSure } = namedIn(acts, text)
   const wanted = names.includes("email") ? names.filter((act) => act !== "send") : names
   if (wanted.length === 0) return { why: "what has to be asked about is nothing that the guard can see in a call" }
@@ -168,24 +163,7 @@ const withoutNames = ({ plain, text }: Rule): string =>
     plain,
   )
 
-/** Who is asked is the user or somebody by name: "confirm an order" asks nobody. */
-const asksPerson = any(
-  "permission|approval|confirmation|unasked|me|my|us|our|i|i've|we|(?:from|with) \\p{L}+|ask first|ask before|asking|ask",
-)
 const namedPerson = /(?<=ask )(?:the )?(?:user|owner|operator|maintainers?|admins?|boss)(?![\p{L}])/gu
-
-/** Who is asked is somebody whom the agent talks to. */
-const asksOthers =
-  /\b(?:ask|asks) (?:the|an?|your|our|every|his|her|their) (?!user\b|owner\b|operator\b|human\b|maintainers?\b|admins?\b|boss\b|person\b)\p{L}+|\b(?:confirmed|approved|cleared|signed off|reviewed|checked) (?:by|with) (?!me\b|us\b|an? (?:person|human)\b|someone\b|somebody\b|the (?:user|operator|owner|maintainers?)\b)\p{L}|\bask (?:customers|clients|callers|guests|patients|visitors|students|vendors|suppliers)\b|\bask \p{L}+ for (?:the|an?|his|her)\b|\bask (?:me )?(?:for|about|questions?|whether|which|what|how|why)\b/u
-
-/** The agent is told to ask somebody something, or the user asks. */
-const asksBack = any(
-  "i want to ask|if i can|can i|does|do i have|how|why|did you|one question|questions?|if you can|spoilers?|bug fix first",
-)
-
-/** The asking itself, which is none of the acts. */
-const asked =
-  /(?<![\p{L}])(?:ask|check(?:ing)?|confirm(?:ation)?|show|sign[- ]?off|run (?:it|this|that|the \p{L}+) (?:by|past)|tell|message)(?: \p{L}+){0,2}? (?:me|us)(?![\p{L}])|(?:my|your|for an?) (?:answer|reply|order|word)(?![\p{L}])/gu
 
 /** What is changed, run or deleted is some place's. */
 const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u

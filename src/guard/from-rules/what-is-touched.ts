@@ -1,15 +1,7 @@
 import type { Rule } from "./binding.ts"
 import { broad, type FamilyReading, likely, made, narrowed, sure, twoThings } from "./family.ts"
-import {
-  askingClause,
-  forbiddenParts,
-  isExcepted,
-  markedIn,
-  pointsBack,
-  type RulePart,
-  standingOf,
-  strangeWords,
-} from "./parts.ts"
+import { grammar } from "./grammar.ts"
+import { forbiddenParts, isExcepted, markedIn, type RulePart, standingOf, strangeWords } from "./parts.ts"
 import { any, anyForm, controls, namedIn, said } from "./vocabulary.ts"
 import { confidenceIn } from "./where-it-goes.ts"
 
@@ -28,7 +20,7 @@ export function paths(rule: Rule): FamilyReading {
     ({ others, permits, polarity, marked }) => others || permits || (polarity === "never" && !marked.includes("‹")),
   )
   const acting = markedIn(stand.pointing ?? [...stand.parts, ...beside]).replace(/‹\p{L}+›/gu, "‹›")
-  if (!said("pathActs").test(acting) || notPlace.test(markedIn(stand.parts))) return undefined
+  if (!said("pathActs").test(acting) || grammar("notPlace").test(markedIn(stand.parts))) return undefined
   if (said("notFiles").test(words)) return undefined
   const confidence = confidenceIn(stand, 1, anyForm("change"), anyForm("delete"), anyForm("look"), anyForm("file"))
   if (confidence === undefined) return narrowed
@@ -64,10 +56,6 @@ function asWritten(value: string, text: string): string {
   return at < 0 ? value : text.slice(at, at + value.length)
 }
 
-/** Something is put there, listed there or taken from there: no place to stay in or out of. */
-const notPlace =
-  /(?<![\p{L}])(?:(?:listed|defined|described|kept|covered|fix) in|(?<!(?:remov|delet|eras|wip)\p{L}+(?: \p{L}+){0,2} )from|(?<!start )with|use|see|(?<!other )than) (?:\p{L}+ )?‹path›|(?<![\p{L}])(?:put|write|add|save|copy|move|paste|keep|store)(?:s|d|ing)? (?!(?:to|in|out|away|off|your|into|files?|anything|outside|only|there|code|under|inside|within)(?![\p{L}]))(?:\p{L}+ ){1,4}(?:in|into|to|under) (?:the )?(?:folder |directory )?‹path›/u
-
 export function tools(rule: Rule): FamilyReading {
   const { parts, values } = rule
   if (isReadOnly(rule)) return made(rule, { template: "read-only" }, broad)
@@ -83,12 +71,12 @@ export function tools(rule: Rule): FamilyReading {
   const isBare =
     stand.parts.every(({ marked }) =>
       marked
-        .replace(askingClause, " ")
+        .replace(grammar("askingClause"), " ")
         .split(/[\s,.!]+/)
         .every((word) => /^(?:‹.*)?$/u.test(word) || said("besideCommand").test(word)),
     ) && !/‹command› it(?![\p{L}])/u.test(rule.words)
   if (stand.direction === "only")
-    return names.length === 0 && onlyThese.test(rule.words) && isBare
+    return names.length === 0 && said("onlyThese").test(rule.words) && isBare
       ? { policy: { template: "shell-allow-list", commands }, confidence: likely }
       : used
   const answers = stand.pointing ?? []
@@ -110,22 +98,16 @@ export function tools(rule: Rule): FamilyReading {
 /** "No ‹tool›", "‹tool› is forbidden": nothing else says that it is a tool. */
 const isSubject = /^(?:no|never) ‹›|^‹› (?:is|are|stays?) (?!not here)/u
 
-const onlyThese = any(
-  "only (?:shell )?(?:commands?|programs?|tools?)|nothing else|no others?|any other|only (?:run|use|execute)|(?:run|use|execute) only",
-)
-
 /** Nothing is changed at all. */
 const isReadOnly = ({ words, parts }: Rule): boolean =>
   parts.length <= 2 &&
   !words.includes("‹") &&
-  parts.some(({ plain }) => changesNothing.test(plain)) &&
+  parts.some(({ plain }) => grammar("changesNothing").test(plain)) &&
   parts.every(
     (part) =>
-      strangeWords(part, any("read|look|read-only|mode|change|access")).length === 0 || changesNothing.test(part.plain),
+      strangeWords(part, any("read|look|read-only|mode|change|access")).length === 0 ||
+      grammar("changesNothing").test(part.plain),
   )
-const changesNothing =
-  /^(?:please |always |you |agents? )*(?:must |should |have to |need to )?(?:stay|work|remain|operate|be|run)(?: strictly| always| purely)? (?:in )?(?:an? |the )?(?:strictly )?read[- ]only(?: mode)?(?: at all times| always)*$|^(?:please |you |agents? |and )*(?:never|don't|do not|must not|must never|may not|should never|are not allowed to|mustn't)(?: ever)? (?:change|modify|edit|write|alter|touch)(?: (?:or|and|nor) (?:create|delete|write|edit|change|modify|remove))* (?:anything|any files?|any code|files|any thing)(?: at all| whatsoever| ever| please| anywhere| under any circumstances)*$/u
-
 export function productionData(rule: Rule): FamilyReading {
   const { parts, plain } = rule
   if (said("otherProduction").test(rule.words)) return undefined
@@ -148,7 +130,9 @@ export function productionData(rule: Rule): FamilyReading {
     (part) =>
       part.polarity === "never" &&
       !part.explains &&
-      (isNamed(part) || pointsBack.test(part.plain) || parts.indexOf(part) > parts.indexOf(named[0] ?? part)),
+      (isNamed(part) ||
+        grammar("pointsBack").test(part.plain) ||
+        parts.indexOf(part) > parts.indexOf(named[0] ?? part)),
   )
   if (bound.length === 0 && !rule.asks) return undefined
   // "You may write anywhere, just not to prod": what is not done there stands with what is allowed.
@@ -179,13 +163,15 @@ export function securityControls(rule: Rule): FamilyReading {
   const isAll = said("allControls").test(rule.plain)
   if (named.names.length === 0 && !isAll) return undefined
   const isNamed = (plain: string): boolean =>
-    namedIn(controls, plain).names.length > 0 || said("allControls").test(plain) || pointsBack.test(plain)
+    namedIn(controls, plain).names.length > 0 || said("allControls").test(plain) || grammar("pointsBack").test(plain)
   const off = forbiddenParts(rule).filter(
     ({ plain }) =>
       isNamed(plain) &&
       (said("turnedOff").test(plain) || anyForm("loosen").test(plain) || /^no changes? to/.test(plain)),
   )
-  const on = rule.parts.filter(({ plain, polarity }) => keepsOn.test(plain) && polarity !== "never" && isNamed(plain))
+  const on = rule.parts.filter(
+    ({ plain, polarity }) => grammar("keepsOn").test(plain) && polarity !== "never" && isNamed(plain),
+  )
   if (off.length + on.length === 0) return undefined
   if (
     rule.parts.some((part) => (part.excepts || part.permits) && !any("read|look|view|come what may").test(part.plain))
@@ -198,6 +184,3 @@ export function securityControls(rule: Rule): FamilyReading {
     isSure ? sure : broad,
   )
 }
-
-const keepsOn =
-  /(?<![\p{L}])(?:stays?|remains?|keep|kept|leave|must|always|has to|have to)(?![\p{L}]).*(?<![\p{L}])(?:on|enabled|active|running|in place|intact|untouched|as (?:it|they) (?:is|are)|as is|enforcing|switched on|turned on|up|alone|unchanged)(?![\p{L}])/u

@@ -1,6 +1,7 @@
 import type { LazyPattern } from "../../language/lazy.ts"
 import type { Rule } from "./binding.ts"
 import { broad, type FamilyReading, guessed, likely, made, narrowed, someOnly, sure, twoThings } from "./family.ts"
+import { grammar } from "./grammar.ts"
 import { isDemand, markedIn, type RulePart, standingOf, strangeWords, type ValueStanding } from "./parts.ts"
 import { any, anyForm, said } from "./vocabulary.ts"
 
@@ -31,16 +32,9 @@ function topicIn(words: string): { readonly about?: readonly string[] } {
   return topic === undefined ? {} : { about: [topic.replace(/ies$/, "y").replace(/(?<!s)s$/, "")] }
 }
 
-/** One person: a policy would bind what goes to all others too. */
-const onePerson =
-  /(?<![\p{L}])(?:him|her|his|(?:my|his|her) (?:mother|father|wife|husband|sister|brother|boss|landlord|neighbou?r|cousin|aunt|uncle|son|daughter|friend|partner|father-in-law|mother-in-law|ex(?:-\p{L}+)?)|(?:mrs|mr|ms|dr|herr|frau|madame|monsieur)\.? \p{L}+)(?![\p{L}])/u
 const isOnePerson = ({ plain, text, words }: Rule): boolean =>
-  onePerson.test(plain) ||
-  [
-    ...text.matchAll(
-      /(?<=(?:to|reach|contact|write|tell|for|with|mail|call|ask) )\p{Lu}\p{Ll}+(?! \p{Lu})(?= (?:in|via|by|on|over|through)(?!\p{L}))|(?<=(?:mail|call|text|phone|message|ping) )\p{Lu}\p{Ll}+(?=[.!,]|$)/gu,
-    ),
-  ].some(([name]) => words.includes(name.toLowerCase()))
+  grammar("onePerson").test(plain) ||
+  [...text.matchAll(grammar("namedOnePerson", "gu"))].some(([name]) => words.includes(name.toLowerCase()))
 const one = { why: "it is about one person, whom a call may not name" } as const
 
 export function recipients(rule: Rule): FamilyReading {
@@ -70,12 +64,11 @@ export function recipients(rule: Rule): FamilyReading {
     : made(rule, { template: "email-domains", domains: stand.values, ...topic }, confidence)
 }
 
-const outsiders = any("outside|external(?:ly)?|outsiders|third part(?:y|ies)|strangers|competitors?|journalists?|press")
 const unnamed = { why: "it does not say which addresses or domains are meant" } as const
 
 /** Mail to outsiders, and nobody told who they are. */
 const noneNamed = ({ words, parts }: Rule): FamilyReading =>
-  words.includes("‹medium›") && outsiders.test(words) && parts.some(({ polarity }) => polarity === "never")
+  words.includes("‹medium›") && said("outsiders").test(words) && parts.some(({ polarity }) => polarity === "never")
     ? unnamed
     : undefined
 
@@ -117,9 +110,7 @@ function network(rule: Rule): FamilyReading {
   const isAll =
     any("internet|network|online|outbound|outgoing").test(part.plain) &&
     !part.marked.includes("‹") &&
-    /^(?:please |you |agents? |always )*(?:never|don't|do not|no|nothing|must not|mustn't|may not|keep|stay|cut|avoid|leave)(?![\p{L}])|(?:is|are) (?:off-limits|forbidden)/u.test(
-      part.plain,
-    ) &&
+    grammar("forbidsNetwork").test(part.plain) &&
     strangeWords(part, anyForm("net")).length === 0
   return isAll ? made(rule, { template: "no-network" }, sure) : undefined
 }
@@ -154,10 +145,10 @@ export function language(rule: Rule): FamilyReading {
     return { why: "the guard judges the language of what is sent, not of what is kept" }
   if (!anyForm("sentTexts").test(plain) && !said("someTexts").test(plain)) return undefined
   if (values.languages.includes("other")) return { why: "the guard does not tell that language from others" }
-  if (isOnePerson(rule) || oneText.test(plain)) return one
+  if (isOnePerson(rule) || grammar("oneText").test(plain)) return one
   const marked = markedIn(stand.parts)
   const isLeftOut = stand.direction === "never" && /(?:leave|avoid|use|no|never) ‹language›/u.test(marked)
-  if (!(asLanguage.test(marked) || isLeftOut) || isAdjective.test(marked)) return undefined
+  if (!(grammar("asLanguage").test(marked) || isLeftOut) || grammar("isAdjective").test(marked)) return undefined
   if (any("correct|spelling|version|nouns?|formal|simple|names?|learn").test(plain)) return undefined
   const named = { ...stand, parts: stand.parts.map((part) => withoutNames(part, rule.text)) }
   const known = confidenceIn(named, 1, anyForm("sentTexts"), said("someTexts"), said("audience"))
@@ -177,18 +168,6 @@ export function language(rule: Rule): FamilyReading {
   return made(rule, { template: "language-policy", languages: stand.values, ...topicIn(words) }, confidence)
 }
 
-/** The language is what something is written in. */
-const asLanguage =
-  /(?<![\p{L}])(?:in|auf|en|use|only|but|than|nur|into|solo|sólo|em|on|stick to|per|write) (?:\p{L}+ )?‹language›|[:,] ‹language›|^(?:only )?‹language›$|‹language› (?:only|is|in|for)|\bno ‹language›/u
-
-/** "Every German text": the language says which texts are meant, and not in what to write. */
-const isAdjective =
-  /(?<![\p{L}])(?:with|for|of) (?:\p{L}+ )?(?:texts?|documents?|words?|names?|‹medium›) in ‹language›|(?:every|any|all|the|our|your|their|an?|simple|to|where|no|good|write) ‹language› (?!(?:only|is|are|in|for|or|and|please|from|at|by|to|with|when|whenever|always|as|unless|exclusively|not|but|if|language|ever|on|text(?=[.!]*$)|here|now|then|everywhere|too|also|instead|because|until)(?![\p{L}]))\p{L}/u
-
-/** One letter, and not letters as such. */
-const oneText =
-  /(?<![\p{L}])(?:the|this|that|my) (?:letter|mail|e-?mail|message|comment|note|text|card|post|reply|answer|invitation|cousin|friend|brother|sister|mother|father|landlord|bank|neighbou?r)(?![\p{L}])/u
-
 export function channels(rule: Rule): FamilyReading {
   const { words, parts, values } = rule
   const found = standingOf(parts, ["media"])
@@ -200,8 +179,9 @@ export function channels(rule: Rule): FamilyReading {
   if (rule.asks && values.media.every((medium) => medium === "email")) return undefined
   if (found === "mixed") return twoThings
   const marked = markedIn(found.parts)
-  const stand = found.direction === "plain" && isAll.test(marked) ? { ...found, direction: "only" as const } : found
-  if (said("looking").test(words) || notWay.test(words) || stand.direction === "plain") return undefined
+  const stand =
+    found.direction === "plain" && grammar("isAll").test(marked) ? { ...found, direction: "only" as const } : found
+  if (said("looking").test(words) || grammar("notWay").test(words) || stand.direction === "plain") return undefined
   const known = [anyForm("reach"), anyForm("people"), said("audience")]
   // "Reports are posted to Slack, and never sent by e-mail": what is said of both is where reports go.
   const [beside, ...more] = parts.filter((part) => part.values.media.length > 0 && !stand.parts.includes(part))
@@ -212,15 +192,16 @@ export function channels(rule: Rule): FamilyReading {
   const about = subjectIn(marked)
   if (about !== undefined) return routing(stand, about, known)
   if (stand.direction === "never" && isOnePerson(rule)) return one
-  if (stand.direction === "never" && outsiders.test(words)) return unnamed
+  if (stand.direction === "never" && said("outsiders").test(words)) return unnamed
   // What another part forbids or says is something else that the channel may be beside.
   const rest = parts.filter((part) => !stand.parts.includes(part) && !part.explains && !part.others && !part.permits)
   if (rest.some((part) => part.values.media.length === 0 && strangeWords(part, ...known).length > 0)) return undefined
   const isPointed = stand.pointing !== undefined
-  if (!isPointed && !stand.parts.every((part) => isWay.test(part.marked) || isBareWay.test(part.marked)))
+  if (!isPointed && !stand.parts.every((part) => grammar("isWay").test(part.marked) || isBareWay.test(part.marked)))
     return undefined
   // Something is not to go that way, and other things may.
-  if (stand.direction === "never" && (putInto.test(marked) || pointsAt.test(marked))) return someOnly
+  if (stand.direction === "never" && (grammar("putInto").test(marked) || grammar("pointsAt").test(marked)))
+    return someOnly
   const named = stand.direction === "only" ? stand.parts.map((part) => withoutNames(part, rule.text)) : stand.parts
   if (named.some((part) => strangeWords(part, ...known).length > (isPointed ? 1 : 0))) return narrowed
   const least = isOnePerson(rule) ? guessed : said("audience").test(words) || isPointed ? broad : sure
@@ -230,14 +211,6 @@ export function channels(rule: Rule): FamilyReading {
     stand.isDirect || stand !== found ? least : broad,
   )
 }
-
-/** "All messages have to go out by Slack" names the only way. */
-const isAll =
-  /^(?:please )?(?:all|every|any|each)(?: [\p{L}-]+){1,5} (?:must|has to|have to|needs? to|(?:are|is) to|goes?|(?:is|are) (?:always )?sent)(?![\p{L}]).*‹medium›[.!]*$/u
-
-/** Something that has to do with a channel, and no way to reach anybody. */
-const notWay =
-  /‹medium› (?:servers?|accounts?|threads?|templates?|subjects?|signatures?|folders?|archives?|clients?|apps?)(?![\p{L}])/u
 
 /** Some texts have their channel. */
 function routing(stand: ValueStanding, about: string, known: readonly LazyPattern[]): FamilyReading {
@@ -254,26 +227,12 @@ function routing(stand: ValueStanding, about: string, known: readonly LazyPatter
     : someOnly
 }
 
-const pointsAt =
-  /(?:(?<![\p{L}])(?:send|share|forward|post|deliver|mail)(?:ing)?|‹medium›) (?:them|it|this|that|these|those)(?![\p{L}])/u
-
-/** Something is not to stand in messages, which may go out all the same: "no emojis in mails", "never put links into posts". */
-const putInto =
-  /(?<![\p{L}])(?:use|using|put|putting|includ\p{L}+|mention|write|add|past(?:e|ing)|attach|insert|no) (?!(?:anything|something|things?|messages?|people|anyone|anybody|to|on|in|by|via|with|it|posts?|replies|the team|customers?|clients?|users?)(?![\p{L}]))(?:[\p{L}-]+ ){1,5}?(?:in|into|inside|to|within)(?: any| the| our| your| outgoing| all| an?)* ‹medium›|(?<![\p{L}])(?:send|sending|forward|forwarding|share|sharing|deliver|transmit|post|posting|discuss|discussing)(?: out)? (?!(?:anything|nothing|never|not|no|something|things?|messages?|notifications?|people|anyone|anybody|to|on|in|by|via|posts?|replies|repl(?:y|ies)|any|your|all|out)(?![\p{L}]))(?:[\p{L}-]+ ){1,5}?(?:by|via|over|through|on|in|per)(?: any| the| our| your| an?)* ‹medium›/u
-
-/** A channel as the way on which people are reached, and not as what is spoken of. */
-const isWay =
-  /(?<![\p{L}])(?:by|via|over|through|per|using|use|on|off|keep to|of) (?:(?:the|our|any|an?|only|either|phone|public|as) )*‹medium›|(?:post|writ|talk|chat|publish|announce|message|go|goes|report|belong|say|anything|nothing)\p{L}*(?: \p{L}+){0,2} (?:in|into|to) (?:(?:the|our|any|room|channel) )*‹medium›|^(?:please |you |so |and |or |but |i (?:don't|do not) want )*(?:only|never|no|not|don't|do not|must not|may not|must never|should not|shouldn't|cannot|can't|never use|avoid|neither)(?: (?:ever|to|send an?|send one|send|make|place|any|by|leave|out|use|go|you|\p{L}+ nor))* ‹medium›|(?:stay|keep) (?:away from|off|out of|clear of) ‹medium›|(?:forbidden|prohibited)(?: \p{L}+){0,3} ‹medium›|‹medium›(?: \p{L}+){0,3} (?:is|are|must|may|should|isn't|aren't|must stay) (?:(?:never|not|to|be|ever|strictly) )*(?:untouched|used|allowed|forbidden|off-limits|banned|taboo|out|dead|the only)|‹medium›(?: \p{L}+){0,2} only(?![\p{L}])|(?:other than|but|except|besides) (?:the |our )?‹medium›|^in (?:the |our )?‹medium› .*(?:post|writ)|^‹medium› is the (?:one|only) \p{L}+ .*(?:stay away from|avoid)|(?:only|exclusively|room you may write in)(?: (?:by|via|over|through|per|on|use|the|our|to|with|is))* ‹medium›/u
 const isBareWay = /^(?:no|never|only|keep off|stay off|use|to)? ?‹medium›(?: (?:yes|no|only|never))?$/u
 
 /** What it is that belongs in a channel, where that is not messages as such: "outage notices belong in …". */
 function subjectIn(text: string): string | undefined {
   const topic = new RegExp(`(?:[\\p{L}-]+ )?(?:${said("someTexts").source})`, "u").exec(text)?.[0]
-  const subject =
-    topic ??
-    /^(?:please )?(?:all |the |our |your |any |every )*((?:[\p{L}-]+ )?[\p{L}-]+s) (?:always |only |never )*(?:belong|go|are (?:only |always )*(?:posted|sent|announced|shared|reported|discussed)|(?:must|have to|should) (?:only |always )*(?:go|be (?:posted|sent|announced|shared)))(?![\p{L}])/u.exec(
-      text,
-    )?.[1]
+  const subject = topic ?? grammar("ownTexts").exec(text)?.[1]
   if (subject === undefined || said("messages").test(subject)) return undefined
   return subject
     .replace(/^(?:the|all|your|our|my|any|every|a|an|post|send|for|no|never|of) /u, "")

@@ -181,7 +181,7 @@ function accept(channel: OperatorChannel): void {
 /** Refuse an empty folder in place of the directory: this is a missing disk, not a change by the operator. */
 function refuseReplaced(directory: string, before: DirectoryContent, after: DirectoryContent): void {
   if (before.files.length === 0 || after.files.length > 0 || before.identity === after.identity) return
-  throw faultIn(directory, undefined, undefined, "was replaced by another folder, which is empty")
+  throw faultIn(directory, undefined, "was replaced by another folder, which is empty")
 }
 
 /** Read lines that any program wrote since. An invalid line is a Problem, and changes nothing. */

@@ -181,7 +181,7 @@ export function gatherSayings(
 ): Sayings {
   const commands = inForce(log, keys)
   const rules = [...ofFiles, ...commands.rules].map((rule) => Object.freeze(rule))
-  if (rules.length > maxRules) throw faultIn("rules", undefined, `at most ${maxRules} rules`, `${rules.length}`)
+  if (rules.length > maxRules) throw faultIn("rules", `at most ${maxRules} rules`, `${rules.length}`)
   const policies = [...inFiles, ...[...commands.policies.values()].map(({ input }) => input)]
   const same = before !== undefined && JSON.stringify(before.policies) === JSON.stringify(policies)
   const guard = same ? before.guard : tryPolicies("policies", policies)

@@ -32,7 +32,6 @@ const stampOf = (files: readonly ListedFile[]): string =>
 export async function readDirectory(directory: string): Promise<DirectoryContent> {
   const listed = await listFiles(directory)
   const { dev, ino } = await stat(directory)
-  const isFolder = (name: string): boolean => name === "." || keyFolders.some((folder) => folder === name)
   const files: FileHash[] = []
   const rules: OperatorRule[] = []
   const policies: PolicyInput[] = []
@@ -59,8 +58,6 @@ const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
 
 const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
 
-const codeOf = (error: unknown): string | undefined => systemCode(error)
-
 /** All relevant files of the directory, by name. A missing or suddenly empty directory is a fault. */
 async function listFiles(directory: string): Promise<readonly ListedFile[]> {
   const found: ListedFile[] = [{ name: ".", stamp: await fileStampOf(directory, ".") }]
@@ -72,7 +69,7 @@ async function listFiles(directory: string): Promise<readonly ListedFile[]> {
       found.push({ name: `${folder}/${name}`, stamp: await fileStampOf(directory, `${folder}/${name}`) })
   }
   for (const name of names) found.push({ name, stamp: await fileStampOf(directory, name) })
-  if (found.length > maxFiles) throw faultIn(directory, undefined, `at most ${maxFiles} files`, `more than ${maxFiles}`)
+  if (found.length > maxFiles) throw faultIn(directory, `at most ${maxFiles} files`, `more than ${maxFiles}`)
   return found.sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
@@ -80,7 +77,7 @@ const endings = /\.(?:md|txt|cedar|json)$/
 
 async function namesIn(folder: string, label: string, folders: readonly string[]): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
-    throw faultIn(label === "." ? folder : label, undefined, undefined, absence(error))
+    throw faultIn(label === "." ? folder : label, undefined, absence(error))
   })
   const wanted = names.filter((name) => !isLeftAlone(name))
   const known = label === "." ? endings : /\.pub$/
@@ -89,7 +86,6 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
   if (stranger !== undefined)
     throw faultIn(
       label === "." ? stranger : `${label}/${stranger}`,
-      undefined,
       `a name that ends in ${kinds}`,
       "a name of another kind",
     )
@@ -97,45 +93,45 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
 }
 
 const absence = (error: unknown): string =>
-  codeOf(error) === "ENOENT" ? "does not exist" : `cannot be read (${codeOf(error)})`
+  systemCode(error) === "ENOENT" ? "does not exist" : `cannot be read (${systemCode(error)})`
 
 /** A stamp that changes with a file: its inode, size, times and permissions. */
 async function fileStampOf(directory: string, name: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = await stat(join(directory, name), { bigint: true })
-    return name === "." || isKeyFolder(name) ? `${mode}` : `${ino}:${size}:${mtimeNs}:${ctimeNs}:${mode}`
+    return isFolder(name) ? `${mode}` : `${ino}:${size}:${mtimeNs}:${ctimeNs}:${mode}`
   } catch (error) {
-    throw faultIn(name === "." ? directory : name, undefined, undefined, absence(error))
+    throw faultIn(name === "." ? directory : name, undefined, absence(error))
   }
 }
 
-const isKeyFolder = (name: string): boolean => keyFolders.some((folder) => folder === name)
+const isFolder = (name: string): boolean => name === "." || keyFolders.some((folder) => folder === name)
 
 /** Refuse files that others than the owner may write, because they could change rules. On a read-only disk nobody can. */
 async function refuseWritable(path: string, name: string, mode: number, what: string): Promise<void> {
   if (process.platform === "win32" || (mode & 0o022) === 0) return
   const readOnly = await access(path, constants.W_OK).then(
     () => false,
-    (error: unknown) => codeOf(error) === "EROFS",
+    (error: unknown) => systemCode(error) === "EROFS",
   )
   if (readOnly) return
   const shown = (mode & 0o777).toString(8)
-  throw faultIn(name, undefined, `a ${what} that only its owner may write (chmod go-w ${path})`, `mode ${shown}`)
+  throw faultIn(name, `a ${what} that only its owner may write (chmod go-w ${path})`, `mode ${shown}`)
 }
 
 /** Refuse a directory or key folder that others may add files to. */
 async function checkFolder(directory: string, name: string): Promise<void> {
   const path = join(directory, name)
   const found = await stat(path)
-  if (!found.isDirectory()) throw faultIn(name === "." ? directory : name, undefined, "a folder", "a file")
+  if (!found.isDirectory()) throw faultIn(name === "." ? directory : name, "a folder", "a file")
   await refuseWritable(path, name === "." ? directory : name, found.mode, "folder")
 }
 
 /** Read one file as text. A link may point to another place in the directory, but not out of it. */
 async function readPolicyText(directory: string, name: string): Promise<string> {
   return readWithin(directory, name).catch((error: unknown) => {
-    const code = codeOf(error)
-    throw code === undefined ? error : faultIn(name, undefined, "a file that can be read", code)
+    const code = systemCode(error)
+    throw code === undefined ? error : faultIn(name, "a file that can be read", code)
   })
 }
 
@@ -143,19 +139,13 @@ async function readWithin(directory: string, name: string): Promise<string> {
   const root = await realpath(directory)
   const path = await realpath(join(directory, name))
   if (!path.startsWith(root.endsWith(sep) ? root : root + sep))
-    throw faultIn(
-      name,
-      undefined,
-      "a file in the policy directory itself (copy it there)",
-      "a link that leads out of it",
-    )
-  if (!(await stat(path)).isFile()) throw faultIn(name, undefined, "a file", "something else")
+    throw faultIn(name, "a file in the policy directory itself (copy it there)", "a link that leads out of it")
+  if (!(await stat(path)).isFile()) throw faultIn(name, "a file", "something else")
   const file = await open(path, "r")
   try {
     const before = await file.stat()
     await refuseWritable(path, name, before.mode, "file")
-    if (before.size > maxFileBytes)
-      throw faultIn(name, undefined, `at most ${maxFileBytes} bytes`, `${before.size} bytes`)
+    if (before.size > maxFileBytes) throw faultIn(name, `at most ${maxFileBytes} bytes`, `${before.size} bytes`)
     const bytes = Buffer.alloc(maxFileBytes + 1)
     let length = 0
     for (;;) {
@@ -170,11 +160,11 @@ async function readWithin(directory: string, name: string): Promise<string> {
 }
 
 function decode(name: string, bytes: Uint8Array, tooLong: boolean): string {
-  if (tooLong) throw faultIn(name, undefined, `at most ${maxFileBytes} bytes`, "more")
+  if (tooLong) throw faultIn(name, `at most ${maxFileBytes} bytes`, "more")
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
-    throw faultIn(name, undefined, "text in UTF-8", "other bytes")
+    throw faultIn(name, "text in UTF-8", "other bytes")
   }
 }
 
@@ -223,7 +213,7 @@ export async function readSettled(directory: string, settleMs = usualSettleMs): 
     if ("error" in read) throw read.error
     if (read.content.stamp === before) return read.content
   }
-  throw faultIn(directory, undefined, "a directory that stays the same for a moment", "one that keeps changing")
+  throw faultIn(directory, "a directory that stays the same for a moment", "one that keeps changing")
 }
 
 /** `trusted`: its commands are executed. `retired`: its old commands stay, new ones are refused. `revoked`: none of them is in force. */
@@ -246,7 +236,7 @@ export function makeKeyRing(texts: readonly KeyText[]): KeyRing {
     const known = ring.get(key.fingerprint)
     if (known === undefined || rank[state] > rank[known.state]) ring.set(key.fingerprint, { ...key, state, source })
   }
-  if (ring.size > maxKeys) throw faultIn("keys", undefined, `at most ${maxKeys} keys`, `${ring.size}`)
+  if (ring.size > maxKeys) throw faultIn("keys", `at most ${maxKeys} keys`, `${ring.size}`)
   return ring
 }
 

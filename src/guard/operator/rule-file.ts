@@ -9,23 +9,18 @@ import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
 
 /** The error for a fault in a file of the policy directory. */
-export const faultIn = (
-  policy: string,
-  line: number | undefined,
-  expected: string | undefined,
-  found: string,
-): HoldfastError =>
+export const faultIn = (policy: string, expected: string | undefined, found: string, line?: number): HoldfastError =>
   new HoldfastError({ code: "policy-invalid", policy, found: found.slice(0, 300), ...present({ line, expected }) })
 
 /** The rules of a `.md` or `.txt` file. An id has the file's name, the position and the start of the text's hash. */
 export function readRuleFile(name: string, text: string): readonly OperatorRule[] {
   const { scope, body, bodyLine } = readFrontMatter(name, text)
   const { rules, openComment } = rulesInFile(body, bodyLine)
-  if (openComment !== undefined) throw faultIn(name, openComment, "a comment that ends with -->", "one without an end")
+  if (openComment !== undefined) throw faultIn(name, "a comment that ends with -->", "one without an end", openComment)
   return rules.map(({ text: rule, line }, at) => {
     if (rule.length > maxRuleLength)
-      throw faultIn(name, line, `a rule of at most ${maxRuleLength} characters`, `one of ${rule.length}`)
-    if (/\0/.test(rule)) throw faultIn(name, line, "readable text", "a null character")
+      throw faultIn(name, `a rule of at most ${maxRuleLength} characters`, `one of ${rule.length}`, line)
+    if (/\0/.test(rule)) throw faultIn(name, "readable text", "a null character", line)
     return { id: `${name}#${at + 1}:${shortHash(rule)}`, text: rule, source: name, ...scope }
   })
 }
@@ -39,7 +34,7 @@ function readFrontMatter(name: string, text: string): FrontMatter {
   if (!/^---[ \t]*\r?\n/.test(text)) return { scope: {}, body: text, bodyLine: 1 }
   const lines = text.split(/\r\n|\r|\n/)
   const end = lines.findIndex((line, at) => at > 0 && /^---\s*$/.test(line))
-  if (end < 0) throw faultIn(name, 1, "a line --- that ends the block at the beginning", "none")
+  if (end < 0) throw faultIn(name, "a line --- that ends the block at the beginning", "none", 1)
   const scope: { agent?: string; session?: string; expiresAtMs?: number } = {}
   for (const [at, line] of lines.slice(1, end).entries()) {
     if (line.trim() === "" || line.trimStart().startsWith("#")) continue
@@ -59,18 +54,18 @@ function readField(
   const value = unquote(line.slice(colon + 1).trim())
   const known = "agent, session or expires"
   if (field !== "agent" && field !== "session" && field !== "expires")
-    throw faultIn(name, at, known, JSON.stringify(line.trim().slice(0, 60)))
+    throw faultIn(name, known, JSON.stringify(line.trim().slice(0, 60)), at)
   const target = field === "expires" ? "expiresAtMs" : field
-  if (scope[target] !== undefined) throw faultIn(name, at, `${field} once`, "it twice")
+  if (scope[target] !== undefined) throw faultIn(name, `${field} once`, "it twice", at)
   if (field === "expires") {
     const expiresAtMs = readMoment(value)
     if (expiresAtMs === undefined)
-      throw faultIn(name, at, "a date such as 2027-01-31 or 2027-01-31T12:00:00Z", JSON.stringify(value.slice(0, 60)))
+      throw faultIn(name, "a date such as 2027-01-31 or 2027-01-31T12:00:00Z", JSON.stringify(value.slice(0, 60)), at)
     scope.expiresAtMs = expiresAtMs
     return
   }
   const shown = JSON.stringify(value.slice(0, 60))
-  if (!isName(value)) throw faultIn(name, at, "a name", shown)
+  if (!isName(value)) throw faultIn(name, "a name", shown, at)
   scope[field] = value
 }
 
@@ -249,7 +244,7 @@ function readUses(name: string, text: string): readonly PolicyInput[] {
     if (isTemplateUse(use)) return { ...use, name: use.name ?? `${name}:${at + 1}` }
     const known = `a use of a template (${templateNames.join(", ")})`
     const found = isObject(use) && typeof use.template === "string" ? JSON.stringify(use.template) : typeof use
-    throw faultIn(name, undefined, known, `${found} as number ${at + 1}`)
+    throw faultIn(name, known, `${found} as number ${at + 1}`)
   })
 }
 
@@ -260,7 +255,7 @@ function parse(name: string, text: string): unknown {
     const message = error instanceof Error ? error.message : "something else"
     const position = /position (\d+)/.exec(message)?.[1]
     const line = position === undefined ? undefined : text.slice(0, Number(position)).split("\n").length
-    throw faultIn(name, line, "JSON", message)
+    throw faultIn(name, "JSON", message, line)
   }
 }
 
@@ -274,11 +269,10 @@ export function tryPolicies(
     return createGuard(policies)
   } catch (error) {
     const problem = error instanceof HoldfastError ? error.problem : undefined
-    if (problem?.code === "policy-invalid") throw faultIn(name, problem.line, problem.expected, problem.found)
-    if (problem?.code === "option-invalid")
-      throw faultIn(name, undefined, `${problem.option}: ${problem.expected}`, problem.found)
+    if (problem?.code === "policy-invalid") throw faultIn(name, problem.expected, problem.found, problem.line)
+    if (problem?.code === "option-invalid") throw faultIn(name, `${problem.option}: ${problem.expected}`, problem.found)
     // Parameters of a wrong type, such as a number in place of a text.
-    if (error instanceof TypeError) throw faultIn(name, undefined, "parameters as the template has them", error.message)
+    if (error instanceof TypeError) throw faultIn(name, "parameters as the template has them", error.message)
     throw error
   }
 }

@@ -1,10 +1,11 @@
+import { entriesOf } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "../facts/action.ts"
 import type { CallFacts } from "../facts/facts.ts"
 import { maxFactsPerKind, type OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher, Reach } from "./matcher.ts"
-import { type AttributeName, attributes, type SpentName, spentNames } from "./schema.ts"
+import { type AttributeName, attributeNames, attributes, type SpentName, spentNames } from "./schema.ts"
 
 /** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
 export type Mode = "forbid-only" | "allow-list"
@@ -252,20 +253,13 @@ const isSpentName = (name: AttributeName): name is SpentName => spentNames.some(
 
 const unique = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort()
 
-/** How each attribute is read off the facts. */
-const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (facts: CallFacts) => AttributeValue>> = {
-  tool: ({ tool }) => tool,
+/** How the attributes that are sets are read off the facts. */
+export const setReaders = {
   actions: ({ actions }) => unique(actions),
-  changes: ({ changes }) => changes,
-  productionChanges: ({ productionChanges }) => productionChanges,
   recipients: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ address }) => address)),
   recipientDomains: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)),
-  unresolvedRecipients: ({ unresolvedRecipients }) => unresolvedRecipients,
   hosts: ({ hosts }) => unique(hosts.filter(({ contacted }) => contacted).map(({ host }) => host)),
   linkedHosts: ({ hosts }) => unique(hosts.filter(({ contacted }) => !contacted).map(({ host }) => host)),
-  suspectAddresses: ({ emails, hosts }) =>
-    emails.some(({ recipient, suspect }) => recipient && suspect) || hosts.some(({ suspect }) => suspect),
-  network: ({ network }) => network,
   paths: ({ paths }) => unique(paths.map(({ path }) => path)),
   changedPaths: ({ paths }) => unique(paths.filter(({ access }) => access !== "read").map(({ path }) => path)),
   // What is only put there is not opened.
@@ -273,14 +267,11 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
     unique(paths.filter(({ secret, isFresh }) => secret && isFresh !== true).map(({ path }) => path)),
   sqlVerbs: ({ statements }) => unique(statements.map(({ verb }) => verb)),
   sqlTargets: ({ statements }) => unique(statements.flatMap(({ targets }) => targets)),
-  sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
   commands: ({ commands }) => unique(commands.map(({ name }) => name)),
   effects: ({ commands }) => unique(commands.flatMap(({ effects }) => [...effects])),
   destructive: ({ destructive }) => unique(destructive),
   environments: ({ environments }) => unique(environments),
-  spend: ({ amounts }) => amounts.reduce((most, { minor }) => Math.max(most, minor), 0),
   currencies: ({ amounts }) => unique(amounts.flatMap(({ currency }) => currency ?? [])),
-  amountNamed: ({ amounts }) => amounts.length > 0,
   regions: ({ regions }) => unique(regions),
   media: ({ media }) => unique(media),
   rooms: ({ rooms }) => unique(rooms),
@@ -289,6 +280,21 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
   secrets: ({ secrets }) => unique(secrets),
   controlsOff: ({ controlsOff }) => unique(controlsOff),
   marks: ({ marks }) => unique(marks),
+} as const satisfies Readonly<Record<string, (facts: CallFacts) => readonly string[]>>
+
+/** How each attribute is read off the facts. */
+const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (facts: CallFacts) => AttributeValue>> = {
+  ...setReaders,
+  tool: ({ tool }) => tool,
+  changes: ({ changes }) => changes,
+  productionChanges: ({ productionChanges }) => productionChanges,
+  unresolvedRecipients: ({ unresolvedRecipients }) => unresolvedRecipients,
+  suspectAddresses: ({ emails, hosts }) =>
+    emails.some(({ recipient, suspect }) => recipient && suspect) || hosts.some(({ suspect }) => suspect),
+  network: ({ network }) => network,
+  sqlUnbounded: ({ statements }) => statements.some(({ unbounded }) => unbounded),
+  spend: ({ amounts }) => amounts.reduce((most, { minor }) => Math.max(most, minor), 0),
+  amountNamed: ({ amounts }) => amounts.length > 0,
   text: ({ text }) => searchableText(text),
 }
 
@@ -300,31 +306,26 @@ function searchableText(text: string): string {
   return searched.words
 }
 
-/** The unresolved facts that leave an attribute open. */
-const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
-  recipients: ["recipients"],
-  recipientDomains: ["recipients"],
-  unresolvedRecipients: ["recipients"],
+/** The attributes that an unresolved fact leaves open, in the order in which the facts are told. */
+const opens = entriesOf<Exclude<OpenKind, "everything">, readonly AttributeName[]>({
+  recipients: ["recipients", "recipientDomains", "unresolvedRecipients"],
   hosts: ["hosts"],
   network: ["network"],
-  paths: ["paths"],
+  paths: ["paths", "secretPaths"],
   changedPaths: ["changedPaths"],
-  secretPaths: ["paths"],
-  sqlVerbs: ["statements"],
-  sqlTargets: ["statements"],
-  sqlUnbounded: ["statements"],
-  destructive: ["statements"],
-  changes: ["changes", "statements"],
-  productionChanges: ["changes", "statements", "environments"],
-  spend: ["amounts"],
-  currencies: ["amounts"],
-  amountNamed: ["amounts"],
-  environments: ["environments"],
+  changes: ["changes", "productionChanges"],
+  statements: ["sqlVerbs", "sqlTargets", "sqlUnbounded", "destructive", "changes", "productionChanges"],
+  environments: ["environments", "productionChanges"],
+  amounts: ["spend", "currencies", "amountNamed"],
   secrets: ["secrets"],
   personal: ["personal"],
   regions: ["regions"],
-  controlsOff: ["controls"],
-}
+  controls: ["controlsOff"],
+})
+const openings: ReadonlyMap<AttributeName, readonly OpenKind[]> = new Map(
+  attributeNames.map((name) => [name, opens.flatMap(([kind, names]) => (names.includes(name) ? [kind] : []))]),
+)
+
 /** What no program that runs can change: who is called, and what stands in the call. */
 const settled: ReadonlySet<AttributeName> = new Set([
   "tool",
@@ -342,7 +343,7 @@ export const isSaid = (name: AttributeName): boolean => said.has(name)
 
 /** Why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
-  const kind = (opening[name] ?? []).find((one) => open.has(one) && !assumed.has(one))
+  const kind = openings.get(name)?.find((one) => open.has(one) && !assumed.has(one))
   if (kind !== undefined) return open.get(kind)
   return settled.has(name) ? undefined : open.get("everything")
 }

@@ -2,6 +2,7 @@ import { createRequire } from "node:module"
 import { lazy } from "../../language/lazy.ts"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
+import { createPerObject } from "../../message/recall.ts"
 import { hashData } from "../../message/sha256.ts"
 import { type Action, actions } from "../facts/action.ts"
 import type { AttributeValue, Get, GuardPolicy, Mode } from "./condition.ts"
@@ -50,18 +51,6 @@ function preparse(cedar: Cedar, policies: readonly GuardPolicy[]): Group {
   return { id, asks: new Set(policies.flatMap(({ asks }) => [...asks])) }
 }
 
-/** Each policy by itself is parsed when it is first needed, and once. */
-function createSingles(cedar: Cedar): (policy: GuardPolicy) => Group {
-  const singles = new Map<GuardPolicy, Group>()
-  return (policy) => {
-    const known = singles.get(policy)
-    if (known !== undefined) return known
-    const made = preparse(cedar, [policy])
-    singles.set(policy, made)
-    return made
-  }
-}
-
 /** Policies that hold for the same actions, at most so many, so that parsing them together is a short piece of work. */
 const maxTogether = 64
 
@@ -91,12 +80,7 @@ function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[]): readonly Chun
   for (const { action, asksAction, of } of [...any, ...named])
     for (let from = 0; from < of.length; from += maxTogether) {
       const some = of.slice(from, from + maxTogether)
-      let group: Group | undefined
-      const parsedGroup = (): Group => {
-        group ??= preparse(cedar, some)
-        return group
-      }
-      chunks.push({ policies: some, group: parsedGroup, action, asksAction })
+      chunks.push({ policies: some, group: lazy(() => preparse(cedar, some)), action, asksAction })
     }
   return chunks
 }
@@ -133,20 +117,19 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
  * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
  */
 export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
-  const single = createSingles(cedar)
+  // Each policy by itself is parsed when it is first needed.
+  const single = createPerObject((policy: GuardPolicy) => preparse(cedar, [policy]))
   const chunks = chunksOf(cedar, policies)
   return {
-    askOne: (request, policy) => {
-      // An error is told where the policy is asked about what is known.
-      return authorize(cedar, request, single(policy)).forbids.length > 0
-    },
+    // An error is told where the policy is asked about what is known.
+    askOne: (request, policy) => authorize(cedar, request, single(policy)).forbids.length > 0,
     ask: (request, first) => {
       const { action, get } = request
       const isAsked = (chunk: Chunk): boolean =>
         chunk.action === undefined ? first || mode === "allow-list" || chunk.asksAction : chunk.action === action
       const groups = chunks.filter(isAsked).flatMap(({ policies: all, group }) => {
         const live = all.filter((policy) => isMeant(policy, request) && policy.holds(asKnown(get)) !== false)
-        return live.length > 1 + all.length / policiesPerQuestion ? [group()] : live.map(single)
+        return live.length > 1 + all.length / policiesPerQuestion ? [group()] : live.map((policy) => single(policy))
       })
       const answers = groups.map((group) => authorize(cedar, request, group))
       return {

@@ -3,6 +3,7 @@ import type { CallFacts } from "../facts/facts.ts"
 import { hostName } from "../facts/hosts.ts"
 import { normalPath, placesOf } from "../facts/paths.ts"
 import { fold, globMatches } from "../facts/words.ts"
+import { setReaders } from "./condition.ts"
 
 /** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
 export type Matcher = {
@@ -24,29 +25,14 @@ export type CompiledMatcher = (facts: CallFacts, reach?: Reach) => Matched
 const changes = (access: string): boolean => access !== "read"
 
 function valuesOf(of: Matcher["of"], facts: CallFacts, reach: Reach): readonly string[] {
-  switch (of) {
-    case "recipientDomains":
-      return facts.emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)
-    case "recipients":
-      return facts.emails.filter(({ recipient }) => recipient).map(({ address }) => address)
-    case "hosts":
-      return facts.hosts.filter(({ contacted }) => contacted).map(({ host }) => host)
-    case "paths":
-      return facts.paths.map(({ path }) => path)
-    case "changedPaths":
-      return facts.paths
-        .filter(({ access, mayChange }) => changes(access) || (reach === "below" && mayChange === true))
-        .map(({ path }) => path)
-    case "deletedPaths":
-      return facts.paths.filter(({ access }) => access === "delete" || access === "unknown").map(({ path }) => path)
-    case "commands":
-      return facts.commands.map(({ name }) => name)
-    case "commandLines":
-    case "commandUses":
-      return facts.commands.filter(({ name }) => name !== "").map(({ line }) => line)
-    case "sqlTargets":
-      return facts.statements.flatMap(({ targets }) => targets)
-  }
+  const { paths, commands } = facts
+  if (of === "deletedPaths")
+    return paths.filter(({ access }) => access === "delete" || access === "unknown").map(({ path }) => path)
+  if (of === "changedPaths" && reach === "below")
+    return paths.filter(({ access, mayChange }) => changes(access) || mayChange === true).map(({ path }) => path)
+  if (of === "commandLines" || of === "commandUses")
+    return commands.filter(({ name }) => name !== "").map(({ line }) => line)
+  return setReaders[of](facts)
 }
 
 const hostTest = (pattern: string): ((value: string) => boolean) => {

@@ -201,20 +201,9 @@ function readPolicy(name: string, text: string, fallback: string): Omit<GuardPol
   if (answer.type === "failure")
     throw invalid(name, undefined, "a policy in Cedar", answer.errors[0]?.message ?? "something else")
   const { effect, annotations = {}, action, resource, principal } = answer.json
-  const decision = annotations.decision ?? "deny"
-  if (decision !== "deny" && decision !== "ask")
-    throw invalid(name, undefined, '@decision("deny") or @decision("ask")', `@decision(${JSON.stringify(decision)})`)
-  const unresolved = annotations.unresolved ?? "ask"
-  if (unresolved !== "deny" && unresolved !== "ask")
-    throw invalid(
-      name,
-      undefined,
-      '@unresolved("deny") or @unresolved("ask")',
-      `@unresolved(${JSON.stringify(unresolved)})`,
-    )
-  const mode = annotations.mode ?? "enforce"
-  if (mode !== "enforce" && mode !== "observe")
-    throw invalid(name, undefined, '@mode("enforce") or @mode("observe")', `@mode(${JSON.stringify(mode)})`)
+  const decision = choiceIn(name, annotations, "decision", ["deny", "ask"])
+  const unresolved = choiceIn(name, annotations, "unresolved", ["deny", "ask"], "ask")
+  const mode = choiceIn(name, annotations, "mode", ["enforce", "observe"])
   const id = annotations.id ?? fallback
   return {
     id,
@@ -230,6 +219,21 @@ function readPolicy(name: string, text: string, fallback: string): Omit<GuardPol
     ...answer.mentions,
     holds: answer.holds,
   }
+}
+
+/** One of the values that an annotation may have; the first of them unless another is the usual one. */
+function choiceIn<Choice extends string>(
+  policy: string,
+  annotations: Readonly<Record<string, string | null>>,
+  name: string,
+  choices: readonly [Choice, Choice],
+  usual = choices[0],
+): Choice {
+  const found = annotations[name] ?? usual
+  const choice = choices.find((one) => one === found)
+  if (choice !== undefined) return choice
+  const expected = choices.map((one) => `@${name}("${one}")`).join(" or ")
+  throw invalid(policy, undefined, expected, `@${name}(${JSON.stringify(found)})`)
 }
 
 const isAction = (id: string): id is Action => actions.some((action) => action === id)

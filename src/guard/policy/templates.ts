@@ -1,11 +1,11 @@
 import { refuseOption } from "../../message/errors.ts"
-import { namesIn } from "../../message/present.ts"
+import { entriesOf, namesIn } from "../../message/present.ts"
 import type { ToolContract, Undeclared } from "../facts/contracts.ts"
+import { services } from "../facts/media.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
 import lists from "../facts/words.json" with { type: "json" }
-import { isRuleTemplate, type RuleTemplateUse, ruleDraftOf, ruleTemplateNames } from "./rule-templates.ts"
-import type { SpentName } from "./schema.ts"
+import type { Matcher } from "./matcher.ts"
 import {
   cedarSet,
   cedarString,
@@ -17,24 +17,102 @@ import {
   type UseOptions,
 } from "./template.ts"
 
+/** The parameters of each template. */
+type TemplateParameters = {
+  /** The network is used to reach these hosts only; `*.example.com` stands for all below it. */
+  readonly "allowed-hosts": { readonly hosts: readonly string[] }
+  /** Texts about something, such as status reports, go out on these ways only. */
+  readonly "channel-routing": {
+    /** Names of media, such as slack or ticket, or of rooms, such as #status. */
+    readonly media: readonly string[]
+    /** What a text says if the rule is about it; common words for reports unless given. */
+    readonly about?: readonly string[]
+  }
+  /** E-mail goes to these domains only; `*.example.com` stands for all below it. */
+  readonly "email-domains": { readonly domains: readonly string[] }
+  /** Audit logs, logging, firewalls and other security controls stay on. */
+  readonly "keep-security-controls": {
+    /** Those that the rule is about, as `controlsOff` of the schema names them; all unless given. */
+    readonly controls?: readonly string[]
+  }
+  /** What is sent is written in these languages only. */
+  readonly "language-policy": {
+    /** In two letters, such as en. */
+    readonly languages: readonly string[]
+    /** What of a longer text in a language that is not known? Refused unless told otherwise. */
+    readonly unknown?: "deny" | "allow"
+  }
+  /** The agent works on what is here. */
+  readonly "no-network": object
+  /** Personal data is not sent or disclosed. */
+  readonly "no-personal-data": {
+    /** Those that the rule is about; numbers that identify a person or an account unless given. */
+    readonly kinds?: readonly PersonalKind[]
+  }
+  /** Nothing of production is dropped, truncated, deleted or torn down. */
+  readonly "no-production-destruction": {
+    /** What of data and infrastructure whose environment nobody names? Refused unless told otherwise. */
+    readonly unmarked?: "deny" | "allow"
+  }
+  /** Production is looked at and not changed. */
+  readonly "no-production-writes": object
+  /** No key, credential or password store is opened, and none of their values leaves. */
+  readonly "no-secrets": {
+    /** What is forbidden with them: reading and sending unless given. */
+    readonly deny?: readonly SecretAct[]
+  }
+  /** These files and directories are left alone. */
+  readonly "protected-paths": {
+    readonly paths: readonly string[]
+    /** `change` lets them be read, `delete` changed as well; `any` neither. The first unless given. */
+    readonly access?: keyof typeof accesses
+  }
+  /** The agent looks and changes nothing. */
+  readonly "read-only": object
+  /** What is changed or deployed stays in these regions. */
+  readonly "region-standard": {
+    readonly regions: readonly string[]
+    /** What of a deployment that names no region? Let through unless told otherwise. */
+    readonly unnamed?: "deny" | "allow"
+  }
+  /** Only these programs are run, each with its first words: `git status` does not cover `git push`. */
+  readonly "shell-allow-list": { readonly commands: readonly string[] }
+  /** No purchase above a sum, alone or with what was spent before. */
+  readonly "spend-limit": SpendLimit
+  /** People are reached on these ways, or in these rooms (`#general`), only. */
+  readonly "allowed-media": { readonly media: readonly string[] }
+  /** Files are changed in these places only; everything may be read. */
+  readonly "allowed-paths": { readonly paths: readonly string[] }
+  /** E-mail goes to these addresses and domains only. */
+  readonly "allowed-recipients": { readonly recipients: readonly string[] }
+  /** A person is asked before any of these is done. */
+  readonly "ask-before": {
+    readonly acts: readonly AskableAct[]
+    /** Only where the call names one of these environments; everywhere unless given. */
+    readonly environments?: readonly ("production" | "staging" | "development")[]
+  }
+  /** These hosts are never reached. */
+  readonly "blocked-hosts": { readonly hosts: readonly string[] }
+  /** Nothing that is sent is in one of these languages. */
+  readonly "blocked-languages": { readonly languages: readonly string[] }
+  /** Nobody is reached on these ways or in these rooms. */
+  readonly "blocked-media": { readonly media: readonly string[] }
+  /** E-mail never goes to these addresses and domains. */
+  readonly "blocked-recipients": { readonly recipients: readonly string[] }
+  /** Nothing is changed or deployed in these regions. */
+  readonly "blocked-regions": { readonly regions: readonly string[] }
+  /** These tools and shell commands are never called. A command covers its uses with more words: flags count wherever they stand. */
+  readonly "blocked-tools": { readonly tools?: readonly string[]; readonly commands?: readonly string[] }
+  /** Production is not touched at all, not even to read. */
+  readonly "no-production-access": object
+}
+
+export type TemplateName = keyof TemplateParameters
+
+type Uses = { readonly [Name in TemplateName]: UseOptions & { readonly template: Name } & TemplateParameters[Name] }
+
 /** A rule by the name of its template, with its parameters. */
-export type TemplateUse =
-  | AllowedHosts
-  | ChannelRouting
-  | EmailDomains
-  | KeepControls
-  | LanguagePolicy
-  | NoDestruction
-  | NoNetwork
-  | NoPersonalData
-  | NoProductionWrites
-  | NoSecrets
-  | ProtectedPaths
-  | ReadOnly
-  | RegionStandard
-  | ShellAllowList
-  | SpendLimit
-  | RuleTemplateUse
+export type TemplateUse = Uses[TemplateName]
 
 /** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
 export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse | ToolDeclarations
@@ -60,278 +138,318 @@ export const countPolicies = (inputs: readonly PolicyInput[]): number =>
     return sum + (plain === undefined ? 1 : (plain.match(/\b(?:permit|forbid)\s*\(/g)?.length ?? 0))
   }, 0)
 
-export type TemplateName = TemplateUse["template"]
-
-export const templateNames: readonly TemplateName[] = [
-  ...namesIn(
-    "allowed-hosts channel-routing email-domains keep-security-controls language-policy no-network no-personal-data no-production-destruction no-production-writes no-secrets protected-paths read-only region-standard shell-allow-list spend-limit",
-  ),
-  ...ruleTemplateNames,
-]
-
 /** What a use of a template says; `name` tells its matchers from those of others. */
-export function draftOf(use: TemplateUse, name: string): PolicyDraft {
-  if (isRuleTemplate(use)) return ruleDraftOf(use, name)
-  switch (use.template) {
-    case "allowed-hosts":
-      return allowedHosts(use, name)
-    case "channel-routing":
-      return channelRouting(use)
-    case "email-domains":
-      return emailDomains(use, name)
-    case "keep-security-controls":
-      return keepControls(use)
-    case "language-policy":
-      return languagePolicy(use)
-    case "no-network":
-      return noNetwork()
-    case "no-personal-data":
-      return noPersonalData(use)
-    case "no-production-destruction":
-      return noDestruction(use)
-    case "no-production-writes":
-      return noProductionWrites()
-    case "no-secrets":
-      return noSecrets(use)
-    case "protected-paths":
-      return protectedPaths(use, name)
-    case "read-only":
-      return readOnly()
-    case "region-standard":
-      return regionStandard(use)
-    case "shell-allow-list":
-      return shellAllowList(use, name)
-    case "spend-limit":
-      return spendLimit(use)
-    default:
-      return unknownTemplate(use)
-  }
+export function draftOf<Name extends TemplateName>(use: Uses[Name], name: string): PolicyDraft {
+  const { template } = use
+  if (!Object.hasOwn(drafts, template))
+    refuseOption("template", `one of ${templateNames.join(", ")}`, String(template).slice(0, 60))
+  return drafts[template](use, name)
 }
 
-function unknownTemplate(use: never): never {
-  const { template }: { readonly template?: unknown } = use
-  const expected = `one of ${templateNames.join(", ")}`
-  refuseOption("template", expected, String(template).slice(0, 60))
+const sends = `context.actions.containsAny(["send", "disclose"])`
+const mails = `context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`
+
+type Matching = Required<Pick<PolicyDraft, "when" | "matchers">>
+
+/** The condition that a value of the call is outside or within a list, and the list. */
+const matching = (
+  where: "outside" | "within",
+  name: string,
+  of: Matcher["of"],
+  patterns: readonly string[],
+  and?: string,
+): Matching => ({
+  when: [`context.matches.contains("${where}:${name}")${and === undefined ? "" : ` && ${and}`}`],
+  matchers: { [name]: { of, patterns } },
+})
+
+type Drafts = {
+  readonly [Name in TemplateName]: (parameters: TemplateParameters[Name], name: string) => PolicyDraft
 }
 
-/** The network is used to reach these hosts only; `*.example.com` stands for all below it. */
-type AllowedHosts = UseOptions & { readonly template: "allowed-hosts"; readonly hosts: readonly string[] }
-
-function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
-  const patterns = requireTexts("hosts", hosts)
-  return {
-    rule: `The network may only be used to reach ${patterns.join(", ")}.`,
-    instead: `Use ${patterns.join(" or ")}, or ask the user.`,
+const drafts: Drafts = {
+  "allowed-hosts": ({ hosts }, name) => {
+    const patterns = requireTexts("hosts", hosts)
+    return {
+      rule: `The network may only be used to reach ${patterns.join(", ")}.`,
+      instead: `Use ${patterns.join(" or ")}, or ask the user.`,
+      when: [
+        `context.matches.contains("outside:${name}") || (context.suspectAddresses && context.hosts.containsAny(${JSON.stringify(loopback)}))`,
+      ],
+      matchers: { [name]: { of: "hosts", patterns: [...patterns, ...loopback] } },
+    }
+  },
+  "channel-routing": ({ media, about = lists.reportPhrases }) => {
+    const { all, ways } = waysIn(media)
+    // A room is no medium: a rule about rooms says nothing of the ways to them.
+    const by = ways.length === 0 ? "context.rooms" : "context.media"
+    const words = requireTexts("about", about)
+    const said = saysOneOf(words)
+    return {
+      rule: `Messages about ${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""} go out by ${all.join(" or ")} only.`,
+      instead: `Send it by ${all.join(" or ")}.`,
+      when: ["containsAny", "containsAll"].map((test) => `${sends} && !(${cedarSet(all)}.${test}(${by})) && (${said})`),
+    }
+  },
+  "email-domains": ({ domains }, name) => {
+    const patterns = requireTexts("domains", domains)
+    return {
+      rule: `E-mail may only be sent to addresses at ${patterns.join(", ")}.`,
+      instead: `Send it to an address at ${patterns.join(", ")}, or ask the user what to do.`,
+      ...matching("outside", name, "recipientDomains", patterns, mails),
+    }
+  },
+  "keep-security-controls": ({ controls }) => {
+    const named = controls === undefined ? undefined : requireTexts("controls", controls)
+    const which = named === undefined ? "such as audit logging, authentication and firewalls" : `(${named.join(", ")})`
+    return {
+      rule: `Security controls ${which} are not disabled or tampered with.`,
+      instead: "Leave the control on, or ask the user to change it.",
+      when: [
+        named === undefined ? "!context.controlsOff.isEmpty()" : `context.controlsOff.containsAny(${cedarSet(named)})`,
+      ],
+    }
+  },
+  "language-policy": ({ languages, unknown = "deny" }) => {
+    const codes = languageCodes(languages)
+    const allowed = unknown === "allow" ? [...codes, "und"] : codes
+    return {
+      rule: `Messages are written in ${codes.join(", ")} only.`,
+      instead: `Write the message in ${codes.join(" or ")}.`,
+      when: [`${sends} && !(${cedarSet(allowed)}.containsAll(context.languages))`],
+    }
+  },
+  "no-network": () => ({
+    rule: "The network is not used.",
+    instead: "Work with what is on this machine, or ask the user to fetch it.",
     when: [
-      `context.matches.contains("outside:${name}") || (context.suspectAddresses && context.hosts.containsAny(${JSON.stringify(loopback)}))`,
+      `context.network || !context.hosts.isEmpty() || context.effects.containsAny(["network", "install", "remote-code"])`,
+      `!context.media.isEmpty() && ${sends}`,
     ],
-    matchers: { [name]: { of: "hosts", patterns: [...patterns, ...loopback] } },
-  }
-}
-
-/** What stays on the machine uses no network. Not by another spelling, such as a number: who writes it so hides it. */
-const loopback: readonly string[] = ["localhost", "*.localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
-
-/** Texts about something, such as status reports, go out on these ways only. */
-type ChannelRouting = UseOptions & {
-  readonly template: "channel-routing"
-  /** Names of media, such as slack or ticket, or of rooms, such as #status. */
-  readonly media: readonly string[]
-  /** What a text says if the rule is about it; common words for reports unless given. */
-  readonly about?: readonly string[]
-}
-
-const reports: readonly string[] = lists.reportPhrases
-
-function channelRouting({ media, about = reports }: ChannelRouting): PolicyDraft {
-  const ways = requireTexts("media", media).map((way) => way.toLowerCase())
-  // A room is no medium: a rule about rooms says nothing of the ways to them.
-  const by = ways.every((way) => way.startsWith("#")) ? "context.rooms" : "context.media"
-  const words = requireTexts("about", about)
-  const said = saysOneOf(words)
-  return {
-    rule: `Messages about ${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""} go out by ${ways.join(" or ")} only.`,
-    instead: `Send it by ${ways.join(" or ")}.`,
-    when: [
-      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAny(${by})) && (${said})`,
-      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAll(${by})) && (${said})`,
-    ],
-  }
-}
-
-/** E-mail goes to these domains only; `*.example.com` stands for all below it. */
-type EmailDomains = UseOptions & {
-  readonly template: "email-domains"
-  readonly domains: readonly string[]
-}
-
-function emailDomains({ domains }: EmailDomains, name: string): PolicyDraft {
-  const patterns = requireTexts("domains", domains)
-  return {
-    rule: `E-mail may only be sent to addresses at ${patterns.join(", ")}.`,
-    instead: `Send it to an address at ${patterns.join(", ")}, or ask the user what to do.`,
-    when: [
-      `context.matches.contains("outside:${name}") && context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`,
-    ],
-    matchers: { [name]: { of: "recipientDomains", patterns } },
-  }
-}
-
-/** Audit logs, logging, firewalls and other security controls stay on. */
-type KeepControls = UseOptions & {
-  readonly template: "keep-security-controls"
-  /** Those that the rule is about, as `controlsOff` of the schema names them; all unless given. */
-  readonly controls?: readonly string[]
-}
-
-function keepControls({ controls }: KeepControls): PolicyDraft {
-  const named = controls === undefined ? undefined : requireTexts("controls", controls)
-  const which = named === undefined ? "such as audit logging, authentication and firewalls" : `(${named.join(", ")})`
-  return {
-    rule: `Security controls ${which} are not disabled or tampered with.`,
-    instead: "Leave the control on, or ask the user to change it.",
-    when: [
-      named === undefined ? "!context.controlsOff.isEmpty()" : `context.controlsOff.containsAny(${cedarSet(named)})`,
-    ],
-  }
-}
-
-/** What is sent is written in these languages only. */
-type LanguagePolicy = UseOptions & {
-  readonly template: "language-policy"
-  /** In two letters, such as en. */
-  readonly languages: readonly string[]
-  /** What of a longer text in a language that is not known? Refused unless told otherwise. */
-  readonly unknown?: "deny" | "allow"
-}
-
-function languagePolicy({ languages, unknown = "deny" }: LanguagePolicy): PolicyDraft {
-  const codes = requireTexts("languages", languages).map((language) => language.toLowerCase().slice(0, 2))
-  const allowed = unknown === "allow" ? [...codes, "und"] : codes
-  return {
-    rule: `Messages are written in ${codes.join(", ")} only.`,
-    instead: `Write the message in ${codes.join(" or ")}.`,
-    when: [
-      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(allowed)}.containsAll(context.languages))`,
-    ],
-  }
-}
-
-/** Nothing of production is dropped, truncated, deleted or torn down. */
-type NoDestruction = UseOptions & {
-  readonly template: "no-production-destruction"
-  /** What of data and infrastructure whose environment nobody names? Refused unless told otherwise. */
-  readonly unmarked?: "deny" | "allow"
-}
-
-function noDestruction({ unmarked = "deny" }: NoDestruction): PolicyDraft {
-  return {
+  }),
+  "no-personal-data": ({ kinds = identifying }) => {
+    const set = cedarSet(requireTexts("kinds", kinds))
+    return {
+      rule: `Personal data (${kinds.join(", ")}) is not disclosed.`,
+      instead: "Leave the personal data out or mask it, or ask the user.",
+      when: [
+        `${sends} && context.personal.containsAny(${set})`,
+        `context.network && context.changes && context.personal.containsAny(${set})`,
+        // Where everybody reads it, an address or a telephone number identifies a person, too.
+        `context.media.containsAny(["public", "social"]) && context.personal.containsAny(["phone", "email"])`,
+        // A home address with a phone number or e-mail address identifies a person to any reader.
+        `${sends} && context.personal.contains("address") && context.personal.containsAny(["phone", "email"])`,
+      ],
+    }
+  },
+  "no-production-destruction": ({ unmarked = "deny" }) => ({
     rule: "No destructive operations on production.",
     instead: "Read instead, act on staging, or ask the user to do it.",
     when: [
-      `context.environments.contains("production") && (context.destructive.containsAny(["data", "infrastructure", "repository"]) || (context.destructive.contains("files") && context.productionChanges))`,
+      `${inProduction} && (context.destructive.containsAny(["data", "infrastructure", "repository"]) || (context.destructive.contains("files") && context.productionChanges))`,
       ...(unmarked === "deny"
         ? [`context.destructive.containsAny(["data", "infrastructure"]) && context.environments.isEmpty()`]
         : []),
     ],
     assume: unmarked === "allow" ? ["environments"] : [],
-  }
-}
-
-/** The agent works on what is here. */
-type NoNetwork = UseOptions & { readonly template: "no-network" }
-
-function noNetwork(): PolicyDraft {
-  return {
-    rule: "The network is not used.",
-    instead: "Work with what is on this machine, or ask the user to fetch it.",
-    when: [
-      `context.network || !context.hosts.isEmpty() || context.effects.containsAny(["network", "install", "remote-code"])`,
-      `!context.media.isEmpty() && context.actions.containsAny(["send", "disclose"])`,
-    ],
-  }
-}
-
-/** Personal data is not sent or disclosed. */
-type NoPersonalData = UseOptions & {
-  readonly template: "no-personal-data"
-  /** Those that the rule is about; numbers that identify a person or an account unless given. */
-  readonly kinds?: readonly PersonalKind[]
-}
-
-const identifying: readonly PersonalKind[] = namesIn("ssn card iban passport national-id account birth-date health")
-
-function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
-  const set = cedarSet(requireTexts("kinds", kinds))
-  return {
-    rule: `Personal data (${kinds.join(", ")}) is not disclosed.`,
-    instead: "Leave the personal data out or mask it, or ask the user.",
-    when: [
-      `context.actions.containsAny(["send", "disclose"]) && context.personal.containsAny(${set})`,
-      `context.network && context.changes && context.personal.containsAny(${set})`,
-      // Where everybody reads it, an address or a telephone number identifies a person, too.
-      `context.media.containsAny(["public", "social"]) && context.personal.containsAny(["phone", "email"])`,
-      // A home address with a phone number or e-mail address identifies a person to any reader.
-      `context.actions.containsAny(["send", "disclose"]) && context.personal.contains("address") && context.personal.containsAny(["phone", "email"])`,
-    ],
-  }
-}
-
-/** Production is looked at and not changed. */
-type NoProductionWrites = UseOptions & { readonly template: "no-production-writes" }
-
-function noProductionWrites(): PolicyDraft {
-  return {
+  }),
+  "no-production-writes": () => ({
     rule: "Nothing in production is changed.",
     instead: "Read from production, make the change on staging, or ask the user.",
     when: [
-      `context.environments.contains("production") && (context.productionChanges || context.destructive.containsAny(["data", "infrastructure", "repository"]))`,
+      `${inProduction} && (context.productionChanges || context.destructive.containsAny(["data", "infrastructure", "repository"]))`,
     ],
-  }
+  }),
+  "no-secrets": ({ deny = ["read", "send"] }) => {
+    const acts = requireTexts("deny", deny).filter((act): act is SecretAct => Object.hasOwn(secretActs, act))
+    if (acts.length < deny.length) requireTexts(`deny (some of ${Object.keys(secretActs).join(", ")})`, [])
+    return {
+      rule: `Keys, credentials and other secrets are not ${acts.map((act) => secretActs[act].said).join(" or ")}.`,
+      instead: "Go on without the secret, or ask the user to do the step that needs it.",
+      when: [...new Set(acts.flatMap((act) => secretActs[act].when))],
+    }
+  },
+  "protected-paths": ({ paths, access = "change" }, name) => {
+    const patterns = requireTexts("paths", paths)
+    if (!Object.hasOwn(accesses, access)) refuseGiven("access", "change, delete or any", access)
+    const { of, said } = accesses[access]
+    return {
+      rule: `${patterns.join(", ")} may not be ${said}.`,
+      instead: "Work on another file, or ask the user to make the change.",
+      ...matching("within", name, of, patterns),
+    }
+  },
+  "read-only": () => ({
+    rule: "The agent may look and search, and change or send nothing.",
+    instead: "Describe the change to the user instead of making it.",
+    when: [
+      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy"])`,
+    ],
+  }),
+  "region-standard": ({ regions, unnamed = "allow" }) => {
+    const names = requireTexts("regions", regions).map(regionName)
+    return {
+      rule: `Resources may only be created, changed or deployed in ${names.join(", ")}.`,
+      instead: `Use ${names.join(" or ")}, or ask the user for an exception.`,
+      when: [
+        `context.changes && !(${cedarSet(names)}.containsAll(context.regions))`,
+        ...(unnamed === "deny" ? [`context.actions.contains("deploy") && context.regions.isEmpty()`] : []),
+      ],
+    }
+  },
+  "shell-allow-list": ({ commands }, name) => {
+    const patterns = requireTexts("commands", commands)
+    return {
+      rule: `Of shell commands, only ${patterns.join(", ")} may be run without approval.`,
+      instead: `Use ${patterns.slice(0, 5).join(", ")}, or ask the user to run it.`,
+      ...matching("outside", name, "commandLines", patterns),
+      decision: "ask",
+    }
+  },
+  "spend-limit": spendLimit,
+  "allowed-media": ({ media }) => {
+    const { all, ways, rooms } = waysIn(media)
+    const inRooms = `!context.rooms.isEmpty() && ${cedarSet(rooms)}.containsAll(context.rooms)`
+    const kept = [...(ways.length > 0 ? [reachesBy(ways)] : []), ...(rooms.length > 0 ? [inRooms] : [])]
+    return {
+      rule: `Messages go out by ${all.join(" or ")} only.`,
+      instead: `Send it by ${all.join(" or ")}.`,
+      when: [`${sends} && !(${kept.map((one) => `(${one})`).join(" || ")})`],
+    }
+  },
+  "allowed-paths": ({ paths }, name) => {
+    const patterns = requireTexts("paths", paths)
+    return {
+      rule: `Files may only be changed in ${patterns.join(", ")}.`,
+      instead: `Make the change in ${patterns.join(" or ")}, or ask the user.`,
+      ...matching("outside", name, "changedPaths", patterns),
+    }
+  },
+  "allowed-recipients": ({ recipients }, name) => {
+    const patterns = requireTexts("recipients", recipients)
+    return {
+      rule: `E-mail may only be sent to ${patterns.join(", ")}.`,
+      instead: `Send it to ${patterns.join(" or ")}, or ask the user what to do.`,
+      ...matching("outside", name, "recipients", patterns, mails),
+    }
+  },
+  "ask-before": ({ acts, environments }, name) => {
+    const wanted = requireTexts("acts", acts).flatMap((act) => askableActs.filter((known) => known === act))
+    if (wanted.length < acts.length) requireTexts(`acts (some of ${askableActs.join(", ")})`, [])
+    const where =
+      environments === undefined
+        ? ""
+        : ` && context.environments.containsAny(${cedarSet(requireTexts("environments", environments))})`
+    const { when, matchers } = usesOf(
+      wanted.flatMap((act) => signs[act].commands ?? []),
+      name,
+    )
+    return {
+      rule: `A person is asked before: ${wanted.join(", ")}.`,
+      instead: "Ask the user first.",
+      when: [...wanted.flatMap((act) => signs[act].when ?? []), ...when].map((sign) => `(${sign})${where}`),
+      matchers,
+      decision: "ask",
+    }
+  },
+  "blocked-hosts": ({ hosts }, name) => {
+    const patterns = requireTexts("hosts", hosts).flatMap((host) =>
+      host.startsWith("*.") ? [host] : [host, `*.${host}`],
+    )
+    return {
+      rule: `The network may not be used to reach ${hosts.join(", ")}.`,
+      instead: "Use another source, or ask the user.",
+      ...matching("within", name, "hosts", patterns),
+    }
+  },
+  "blocked-languages": ({ languages }) => {
+    const codes = languageCodes(languages)
+    return {
+      rule: `Messages are never written in ${codes.join(" or ")}.`,
+      instead: "Write the message in another language.",
+      when: [`${sends} && context.languages.containsAny(${cedarSet(codes)})`],
+    }
+  },
+  "blocked-media": ({ media }) => {
+    const { all, ways, rooms } = waysIn(media)
+    return {
+      rule: `Nothing is sent by ${all.join(" or ")}.`,
+      instead: "Use another way, or ask the user.",
+      when: [
+        ...(ways.length > 0 ? [`${sends} && context.media.containsAny(${cedarSet(ways)})`] : []),
+        ...(rooms.length > 0 ? [`${sends} && context.rooms.containsAny(${cedarSet(rooms)})`] : []),
+      ],
+    }
+  },
+  "blocked-recipients": ({ recipients }, name) => {
+    const patterns = requireTexts("recipients", recipients)
+    return {
+      rule: `E-mail is never sent to ${patterns.join(", ")}.`,
+      instead: "Leave that recipient out, or ask the user.",
+      ...matching("within", name, "recipients", patterns, mails),
+    }
+  },
+  "blocked-regions": ({ regions }) => {
+    const names = requireTexts("regions", regions).map(regionName)
+    return {
+      rule: `Nothing is created, changed or deployed in ${names.join(", ")}.`,
+      instead: "Use another region, or ask the user.",
+      when: [`context.changes && context.regions.containsAny(${cedarSet(names)})`],
+    }
+  },
+  "blocked-tools": ({ tools = [], commands = [] }, name) => {
+    const all = requireTexts("tools", [...tools, ...commands])
+    const named = tools.map((tool) => cedarString(tool.trim().toLowerCase()))
+    const { when, matchers } = usesOf(commands, name)
+    return {
+      rule: `Tools and commands that may not be called: ${all.join(", ")}.`,
+      instead: "Find another way, or ask the user to do it.",
+      when: [
+        ...named.map((tool) => `context.tool == ${tool} || context.tool like ${tool.replace(/^"/, '"*__')}`),
+        ...when,
+      ],
+      matchers,
+    }
+  },
+  "no-production-access": () => ({
+    rule: "Production is not accessed, not even to read.",
+    instead: "Work on staging or a copy, or ask the user.",
+    when: [`${inProduction} && !(${onlyLocalFiles})`],
+  }),
 }
 
-/** No key, credential or password store is opened, and none of their values leaves. */
-type NoSecrets = UseOptions & {
-  readonly template: "no-secrets"
-  /** What is forbidden with them: reading and sending unless given. */
-  readonly deny?: readonly SecretAct[]
-}
+export const templateNames: readonly TemplateName[] = entriesOf(drafts).map(([name]) => name)
 
-type SecretAct = "read" | "print" | "send" | "commit"
+/** What stays on the machine uses no network. Not by another spelling, such as a number: who writes it so hides it. */
+const loopback: readonly string[] = ["localhost", "*.localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
-const secretActs: Readonly<Record<SecretAct, readonly string[]>> = {
-  read: ["!context.secretPaths.isEmpty()"],
+const identifying: readonly PersonalKind[] = namesIn("ssn card iban passport national-id account birth-date health")
+
+const languageCodes = (languages: readonly string[]): readonly string[] =>
+  requireTexts("languages", languages).map((language) => language.toLowerCase().slice(0, 2))
+
+/** What may be forbidden with secrets, each as the rule says it and as calls show it. */
+const secretActs = {
+  read: { said: "read", when: ["!context.secretPaths.isEmpty()"] },
   // What a tool reads is printed to the model; a command that has the value in it shows it to whoever sees the screen.
-  print: ["!context.secretPaths.isEmpty()", `context.actions.contains("execute") && !context.secrets.isEmpty()`],
-  send: [
-    `context.actions.containsAny(["send", "disclose"]) && !context.secrets.isEmpty()`,
-    "context.network && !context.secrets.isEmpty()",
-  ],
+  print: {
+    said: "printed",
+    when: ["!context.secretPaths.isEmpty()", `context.actions.contains("execute") && !context.secrets.isEmpty()`],
+  },
+  send: {
+    said: "sent",
+    when: [`${sends} && !context.secrets.isEmpty()`, "context.network && !context.secrets.isEmpty()"],
+  },
   // A file of secrets that git takes, or a value that is written into one that it will.
-  commit: [
-    `context.commands.contains("git") && !context.secretPaths.isEmpty()`,
-    `context.actions.contains("write") && !context.secrets.isEmpty()`,
-  ],
-}
-
-function noSecrets({ deny = ["read", "send"] }: NoSecrets): PolicyDraft {
-  const acts = requireTexts("deny", deny).filter((act): act is SecretAct => Object.hasOwn(secretActs, act))
-  if (acts.length < deny.length) requireTexts(`deny (some of ${Object.keys(secretActs).join(", ")})`, [])
-  const said = acts.map((act) => ({ read: "read", print: "printed", send: "sent", commit: "committed" })[act])
-  return {
-    rule: `Keys, credentials and other secrets are not ${said.join(" or ")}.`,
-    instead: "Go on without the secret, or ask the user to do the step that needs it.",
-    when: [...new Set(acts.flatMap((act) => secretActs[act]))],
-  }
-}
-
-/** These files and directories are left alone. */
-type ProtectedPaths = UseOptions & {
-  readonly template: "protected-paths"
-  readonly paths: readonly string[]
-  /** `change` lets them be read, `delete` changed as well; `any` neither. The first unless given. */
-  readonly access?: "change" | "delete" | "any"
-}
+  commit: {
+    said: "committed",
+    when: [
+      `context.commands.contains("git") && !context.secretPaths.isEmpty()`,
+      `context.actions.contains("write") && !context.secrets.isEmpty()`,
+    ],
+  },
+} as const
+type SecretAct = keyof typeof secretActs
 
 const accesses = {
   change: { of: "changedPaths", said: "changed" },
@@ -339,106 +457,116 @@ const accesses = {
   any: { of: "paths", said: "read or changed" },
 } as const
 
-function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): PolicyDraft {
-  const patterns = requireTexts("paths", paths)
-  if (!Object.hasOwn(accesses, access)) refuseGiven("access", "change, delete or any", access)
-  const { of, said } = accesses[access]
-  return {
-    rule: `${patterns.join(", ")} may not be ${said}.`,
-    instead: "Work on another file, or ask the user to make the change.",
-    when: [`context.matches.contains("within:${name}")`],
-    matchers: { [name]: { of, patterns } },
-  }
-}
-
-/** The agent looks and changes nothing. */
-type ReadOnly = UseOptions & { readonly template: "read-only" }
-
-function readOnly(): PolicyDraft {
-  return {
-    rule: "The agent may look and search, and change or send nothing.",
-    instead: "Describe the change to the user instead of making it.",
-    when: [
-      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy"])`,
-    ],
-  }
-}
-
-/** What is changed or deployed stays in these regions. */
-type RegionStandard = UseOptions & {
-  readonly template: "region-standard"
-  readonly regions: readonly string[]
-  /** What of a deployment that names no region? Let through unless told otherwise. */
-  readonly unnamed?: "deny" | "allow"
-}
-
-function regionStandard({ regions, unnamed = "allow" }: RegionStandard): PolicyDraft {
-  const names = requireTexts("regions", regions).map(regionName)
-  return {
-    rule: `Resources may only be created, changed or deployed in ${names.join(", ")}.`,
-    instead: `Use ${names.join(" or ")}, or ask the user for an exception.`,
-    when: [
-      `context.changes && !(${cedarSet(names)}.containsAll(context.regions))`,
-      ...(unnamed === "deny" ? [`context.actions.contains("deploy") && context.regions.isEmpty()`] : []),
-    ],
-  }
-}
-
-/** Only these programs are run, each with its first words: `git status` does not cover `git push`. */
-type ShellAllowList = UseOptions & { readonly template: "shell-allow-list"; readonly commands: readonly string[] }
-
-function shellAllowList({ commands }: ShellAllowList, name: string): PolicyDraft {
-  const patterns = requireTexts("commands", commands)
-  return {
-    rule: `Of shell commands, only ${patterns.join(", ")} may be run without approval.`,
-    instead: `Use ${patterns.slice(0, 5).join(", ")}, or ask the user to run it.`,
-    when: [`context.matches.contains("outside:${name}")`],
-    matchers: { [name]: { of: "commandLines", patterns } },
-    decision: "ask",
-  }
-}
-
-/** No purchase above a sum, alone or with what was spent before. */
-type SpendLimit = UseOptions & {
-  readonly template: "spend-limit"
+type SpendLimit = {
   readonly amount: number
   /** In three letters; USD unless given. */
   readonly currency?: string
   /** What of a purchase that names no sum? Refused unless told otherwise. */
   readonly unnamed?: "deny" | "allow"
   /** Each purchase by itself, or all of a session, of an agent or of a tenant together. Those of a session unless given. */
-  readonly per?: "call" | "session" | "agent" | "tenant"
+  readonly per?: keyof typeof limited
   /** The limit begins anew at midnight UTC: for an agent or a tenant. */
   readonly every?: "day"
 }
 
-const spentBefore = {
-  call: undefined,
-  session: "spent",
-  agent: "agentSpent",
-  tenant: "tenantSpent",
-} as const satisfies Readonly<Record<string, SpentName | undefined>>
+/** What a limit adds to the sum of a purchase, and how it says whose purchases it is about. */
+const limited = {
+  call: { spent: "", whose: "" },
+  session: { spent: " + context.spent", whose: "" },
+  agent: { spent: " + context.agentSpent", whose: " by one agent" },
+  tenant: { spent: " + context.tenantSpent", whose: " in all sessions together" },
+} as const
 
 function spendLimit(use: SpendLimit): PolicyDraft {
   const { amount, currency = "USD", unnamed = "deny", per = "session", every } = use
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
-  if (!Object.hasOwn(spentBefore, per)) refuseGiven("per", "call, session, agent or tenant (a day is every: day)", per)
+  if (!Object.hasOwn(limited, per)) refuseGiven("per", "call, session, agent or tenant (a day is every: day)", per)
   if (every !== undefined && every !== "day") refuseGiven("every", "day", every)
   if (every === "day" && per !== "agent" && per !== "tenant")
     refuseGiven("per", "agent or tenant beside every: day", per)
-  const before = spentBefore[per]
-  const sum = before === undefined ? "" : ` + context.${before}${every === "day" ? "Today" : ""}`
-  const whose = { call: "", session: "", agent: " by one agent", tenant: " in all sessions together" }[per]
-  const days = every === "day" ? " in a day" : ""
+  const { spent, whose } = limited[per]
+  const [today, days] = every === "day" ? ["Today", " in a day"] : ["", ""]
   return {
     rule: `No purchase or payment above ${amount} ${code}${whose}${days} without approval.`,
     instead: `Stay within ${amount} ${code}${per === "call" ? "" : ` in all${days}`}, or ask the user to approve it.`,
     when: [
-      `context.actions.contains("purchase") && context.spend${sum} > ${minor}`,
+      `context.actions.contains("purchase") && context.spend${spent}${today} > ${minor}`,
       `context.actions.contains("purchase") && !([${cedarString(code)}].containsAll(context.currencies))`,
       ...(unnamed === "deny" ? [`context.actions.contains("purchase") && !context.amountNamed`] : []),
     ],
     assume: unnamed === "allow" ? ["amounts"] : [],
   }
+}
+
+/** Media and rooms: a room has its sign before its name. */
+function waysIn(media: readonly string[]): Readonly<Record<"all" | "ways" | "rooms", readonly string[]>> {
+  const all = requireTexts("media", media).map((way) => way.toLowerCase())
+  return { all, ways: all.filter((way) => !way.startsWith("#")), rooms: all.filter((way) => way.startsWith("#")) }
+}
+
+/** Does a call go by these ways alone? A kind has all its services; a service is of its kind, and has to be named. */
+function reachesBy(ways: readonly string[]): string {
+  const kinds = Object.keys(services).filter((kind) => services[kind]?.some((name) => ways.includes(name)))
+  const named = [...ways, ...kinds, ...ways.flatMap((way) => services[way] ?? [])]
+  const all = `${cedarSet([...new Set(named)])}.containsAll(context.media)`
+  return kinds.length === 0
+    ? all
+    : `${all} && (context.media.isEmpty() || context.media.containsAny(${cedarSet(ways)}))`
+}
+
+const inProduction = `context.environments.contains("production")`
+
+/** Files that have production in their name or text are files: nothing is reached by reading, searching or editing them. */
+const onlyLocalFiles = [
+  "!context.network",
+  "context.sqlVerbs.isEmpty()",
+  "context.hosts.isEmpty()",
+  `!context.effects.containsAny(${cedarSet(["network", "deploy", "send", "execute", "remote-code", "pay", "unknown"])})`,
+  "(!context.paths.isEmpty() || !context.commands.isEmpty())",
+].join(" && ")
+
+/** Uses of shell commands, if there are any. */
+const usesOf = (commands: readonly string[], name: string): Matching =>
+  commands.length === 0 ? { when: [], matchers: {} } : matching("within", name, "commandUses", commands)
+
+/** What a person can be asked about before it is done. */
+const askableActs = namesIn(
+  "call cancel change commit delete deploy email grant install merge migrate network publish purchase push rename reschedule restart run send",
+)
+type AskableAct = (typeof askableActs)[number]
+
+/** What an act is in a call: in Cedar, as uses of shell commands, or both. */
+const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> = {
+  call: { when: `context.media.contains("phone")` },
+  cancel: { when: `context.tool like "*cancel*"` },
+  change: { when: "context.changes" },
+  commit: {
+    when: `context.tool like "*git_commit" || context.tool like "*create_commit*"`,
+    commands: lists.acts.commit,
+  },
+  delete: { when: `context.actions.contains("delete") || !context.destructive.isEmpty()` },
+  deploy: { when: `context.actions.contains("deploy") || context.effects.contains("deploy")` },
+  email: { when: `${sends} && context.media.contains("email")` },
+  grant: {
+    when: `context.tool like "*permission*" || context.tool like "*grant*" || context.tool like "*_role*"`,
+    commands: ["chmod", "chown", "setfacl", "usermod"],
+  },
+  install: { when: `context.effects.contains("install")` },
+  merge: {
+    when: `context.tool like "*merge_pull_request*" || context.tool like "*merge_request*"`,
+    commands: lists.acts.merge,
+  },
+  migrate: { when: `context.tool like "*migrat*"`, commands: lists.acts.migrate },
+  network: { when: `context.network || !context.hosts.isEmpty()` },
+  publish: { commands: lists.acts.publish },
+  purchase: { when: `context.actions.contains("purchase")` },
+  push: { when: `context.tool like "*push_files*" || context.tool like "*git_push*"`, commands: lists.acts.push },
+  rename: { when: `context.tool like "*rename*"`, commands: ["mv", "git mv", "git branch -m"] },
+  reschedule: {
+    when: `context.tool like "*reschedul*" || context.tool like "*update_event*" || context.tool like "*move_event*"`,
+  },
+  restart: { when: `context.tool like "*restart*" || context.tool like "*reboot*"`, commands: lists.acts.restart },
+  run: { when: `context.actions.contains("execute")` },
+  send: { when: sends },
 }

@@ -1,5 +1,6 @@
 import { percentDecoded } from "../../language/encoding.ts"
 import { unknownPart } from "../facts/shell-words.ts"
+import { anyWord } from "../facts/words.ts"
 import type { OwnCommand } from "./own-commands.ts"
 import type { OwnProcess } from "./own-process.ts"
 
@@ -45,7 +46,7 @@ function endsProcess(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
   if (killers.test(name)) return kills(command, all, own) ? ending : undefined
   if (name === "pkill" || name === "killall" || name === "killall5" || name === "slay")
     return selectsByName(command, own) ? ending : undefined
-  if (byPort.test(name) && (name !== "fuser" || words.some((word) => /^-\w*k|^--kill$/.test(word))))
+  if (byPort.test(name) && (name !== "fuser" || anyWord(words, /^-\w*k|^--kill$/)))
     return words.some((word) => isNumber(/\d+/.exec(word)?.[0] ?? "", own.port())) ||
       (name.startsWith("fkill") && selectsByName(command, own))
       ? ending
@@ -77,14 +78,13 @@ const operandsOf = (words: readonly string[], valued: RegExp): readonly string[]
 
 function selectsByName({ name, words }: Pick<OwnCommand, "name" | "words">, own: OwnProcess): boolean {
   if (name === "killall5") return true
-  const isFull = words.some((word) => /^-\w*f\w*$|^--full$/.test(word)) && name !== "killall"
-  const isExact = name === "killall" ? !words.some((word) => /^-\w*r|^--regexp$/.test(word)) : words.includes("-x")
+  const isFull = anyWord(words, /^-\w*f\w*$|^--full$/) && name !== "killall"
+  const isExact = name === "killall" ? !anyWord(words, /^-\w*r|^--regexp$/) : words.includes("-x")
   const patterns = operandsOf(words, /^-(?:[uUGgPst]|-signal|-user|-uid|-group|-parent)$/).map((word) =>
     word.replace(/\.exe$/i, ""),
   )
   // All processes of a user, a group or a terminal.
-  if (patterns.length === 0)
-    return words.some((word) => /^-\w*[uUGgts]$|^--(?:user|uid|euid|group|session|terminal)/.test(word))
+  if (patterns.length === 0) return anyWord(words, /^-\w*[uUGgts]$|^--(?:user|uid|euid|group|session|terminal)/)
   const texts = isFull ? [own.commandLine, ...own.names] : own.names
   return patterns.some((pattern) => selects(pattern, texts, isExact && !isFull))
 }
@@ -96,7 +96,7 @@ function findsProcess(command: OwnCommand, own: OwnProcess): boolean {
   const port = own.port()
   if (/^(?:lsof|ss|netstat|fuser|grep|egrep|awk|gawk|rg|get-nettcpconnection)$/.test(name) && port !== undefined)
     if (words.some((word) => new RegExp(`(?<!\\d)${port}(?!\\d)`).test(word))) return true
-  if (/^(?:[ef]?grep|rg|ag)$/.test(name) && !words.some((word) => /^-\w*v/.test(word)))
+  if (/^(?:[ef]?grep|rg|ag)$/.test(name) && !anyWord(words, /^-\w*v/))
     return operandsOf(words, /^-[ABCmef]$/)
       .slice(0, 1)
       .some((pattern) => selects(pattern, [own.commandLine, ...own.names]))
@@ -119,10 +119,10 @@ const stops =
 /** A service, a container or a deployment of our name is stopped. */
 function stopsService({ name, words }: OwnCommand): string | undefined {
   if (!managers.test(name)) return undefined
-  if (name === "systemctl" && words.some((word) => /^(?:poweroff|reboot|halt|kexec)$/.test(word)))
+  if (name === "systemctl" && anyWord(words, /^(?:poweroff|reboot|halt|kexec)$/))
     return "end the machine that it runs on"
   const isStopped = words.some((word) => stops.test(word.toLowerCase()))
-  const isOurs = words.some((word) => /(?<![a-z\d])holdfast(?![a-z\d])/i.test(word))
+  const isOurs = anyWord(words, /(?<![a-z\d])holdfast(?![a-z\d])/i)
   const isAll = name === "pm2" && words.includes("all")
   return isStopped && (isOurs || isAll) ? "stop the service that it runs as" : undefined
 }
@@ -139,7 +139,7 @@ const rawClients = /^(?:nc|ncat|netcat|telnet|socat|openssl)$/
 
 function speaksToPort({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
   const port = own.port()
-  if (!rawClients.test(name) || port === undefined || words.some((word) => /^-\w*z/.test(word))) return undefined
+  if (!rawClients.test(name) || port === undefined || anyWord(words, /^-\w*z/)) return undefined
   return words.some((word) => new RegExp(`(?:^|[:/])${port}$`).test(word)) ? "speak to its port by hand" : undefined
 }
 
@@ -162,11 +162,11 @@ function runsProgram({ name, words }: OwnCommand, own: OwnProcess): string | und
   const isOwnScript =
     script !== "" &&
     (own.commandLine.includes(script.replace(/^\.\//, "")) || /(?:^|[\\/])holdfast(?:$|[\\/])/i.test(script))
-  const isThroughNpm = /^(?:npm|pnpm|yarn)$/.test(name) && words.some((word) => /^holdfast(?:@.*)?$/.test(word))
+  const isThroughNpm = /^(?:npm|pnpm|yarn)$/.test(name) && anyWord(words, /^holdfast(?:@.*)?$/)
   if (name !== "holdfast" && !(isNode && isOwnScript) && !isThroughNpm) return undefined
   const from = isNode ? at + 1 : isThroughNpm ? words.findIndex((word) => /^holdfast(?:@.*)?$/.test(word)) + 1 : 0
   const [verb = "", part = ""] = words.slice(from).filter((word) => !word.startsWith("-"))
-  if (isThroughNpm && !words.slice(0, from).some((word) => /^(?:exec|x|dlx|run)$/.test(word))) return undefined
+  if (isThroughNpm && !anyWord(words.slice(0, from), /^(?:exec|x|dlx|run)$/)) return undefined
   const isPolicy = verb === "policy" && part !== "check"
   return ownCommands.test(verb) || isPolicy ? `run the operator's command "holdfast ${verb}"` : undefined
 }

@@ -1,6 +1,7 @@
 import { codeFacts } from "../facts/code.ts"
 import { runOf } from "../facts/commands.ts"
 import { unknownPart } from "../facts/shell-words.ts"
+import { anyWord } from "../facts/words.ts"
 import { absolutePath, type OwnProcess } from "./own-process.ts"
 
 /** One command of a script, taken out of what wraps it, with the folder that it runs in. */
@@ -142,7 +143,7 @@ export function wholeFolders({ name, words }: OwnCommand, named: readonly string
   const entry = ofWholeFolders.find(([pattern]) => pattern.test(name))
   if (entry === undefined) return name === "git" ? gitFolders(words, named) : []
   const [, option, hasTarget] = entry
-  if (option !== undefined && !words.some((word) => option.test(word))) return []
+  if (option !== undefined && !anyWord(words, option)) return []
   const isTar = /tar$/.test(name)
   const from = isTar ? words.findIndex((word) => /^-C$|^--directory$/.test(word)) : -1
   const operands = named.filter((word, at) => {
@@ -151,21 +152,21 @@ export function wholeFolders({ name, words }: OwnCommand, named: readonly string
     return !word.startsWith("-")
   })
   if (from >= 0) return operands.map((word) => `${words[from + 1] ?? "."}/${word}`)
-  const hasTargetFirst = words.some((word) => /^(?:-t|--target-directory)/.test(word))
-  const emptiesTarget = words.some((word) => /^--delete/.test(word))
+  const hasTargetFirst = anyWord(words, /^(?:-t|--target-directory)/)
+  const emptiesTarget = anyWord(words, /^--delete/)
   return hasTarget && !hasTargetFirst && !emptiesTarget && operands.length > 1 ? operands.slice(0, -1) : operands
 }
 
 /** The folders from which `git clean`, or `git stash` with untracked files, removes files: the named paths, or the current folder. */
 function gitFolders(words: readonly string[], named: readonly string[]): readonly string[] {
-  const isClean = words.includes("clean") && words.some((word) => /^-\w*f|^--force$/.test(word))
-  const isDry = words.some((word) => /^-\w*n|^--dry-run$/.test(word))
-  const takesFolders = words.some((word) => /^-\w*[dxX]/.test(word))
-  const isStash = words.includes("stash") && words.some((word) => /^-\w*[ua]$|^--(?:include-untracked|all)$/.test(word))
+  const isClean = words.includes("clean") && anyWord(words, /^-\w*f|^--force$/)
+  const isDry = anyWord(words, /^-\w*n|^--dry-run$/)
+  const takesFolders = anyWord(words, /^-\w*[dxX]/)
+  const isStash = words.includes("stash") && anyWord(words, /^-\w*[ua]$|^--(?:include-untracked|all)$/)
   const at = words.indexOf("-C")
   const from = at < 0 ? "." : (words[at + 1] ?? ".")
   // These print content of the repository, which may be Holdfast's files.
-  if (at >= 0 && words.some((word) => /^(?:log|show|diff|grep|archive|stash|cat-file|blame)$/.test(word))) return [from]
+  if (at >= 0 && anyWord(words, /^(?:log|show|diff|grep|archive|stash|cat-file|blame)$/)) return [from]
   if (!isStash && (!isClean || isDry || !takesFolders)) return []
   const verb = named.findIndex((word) => word === "clean" || word === "stash")
   const paths = named.slice(verb + 1).filter((word) => !word.startsWith("-") && !/^(?:push|save)$/.test(word))

@@ -1,3 +1,4 @@
+import { createPerObject } from "../../message/recall.ts"
 import { asPattern, unknownPart } from "../facts/shell-words.ts"
 import { globMatches } from "../facts/words.ts"
 
@@ -60,16 +61,8 @@ export function namesOf(path: string): readonly string[] {
   return names
 }
 
-const known = new WeakMap<OwnFile, readonly string[]>()
-
 /** The names of a path of ours: they are asked for every word of every call. */
-function ownNames(file: OwnFile): readonly string[] {
-  const met = known.get(file)
-  if (met !== undefined) return met
-  const names = namesOf(file.path)
-  known.set(file, names)
-  return names
-}
+const ownNames = createPerObject(({ path }: OwnFile) => namesOf(path))
 
 /** Where a variable leads that is not set, as most programs take it. */
 function usualValue(name: string, home: string): string | undefined {

@@ -1,8 +1,9 @@
 import type { Steps } from "../../message/steps.ts"
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
-import { type Leaf, leavesOf, unreadMarks } from "../facts/leaf.ts"
+import { type Leaf, leafOf, leavesOf, unreadMarks } from "../facts/leaf.ts"
 import { patchHeader } from "../facts/paths.ts"
-import { wordsOf } from "../facts/words.ts"
+import { foundBy } from "../facts/shell-output.ts"
+import { anyWord, wordsOf } from "../facts/words.ts"
 import type { Guard, Verdict, VerdictReason } from "../guard.ts"
 import { judgeOf } from "../join-guards.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
@@ -96,9 +97,7 @@ function listLeaves(input: unknown): readonly Leaf[] {
       .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
       .join(" ")
       .slice(0, 100_000)
-    return [
-      { keys: [key.toLowerCase()], role: "other", text, folded: text, value: text, group: 0, encoded: false } as const,
-    ]
+    return [leafOf([key.toLowerCase()], text, { role: "other", folded: text })]
   })
 }
 
@@ -140,23 +139,23 @@ type Setting = {
 function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): string | undefined {
   const words = wordsOf(tool)
   const texts = leaves.filter(({ value }) => typeof value === "string")
-  const folder = texts.find(({ keys }) => folderFields.test(keys.at(-1) ?? ""))?.text
-  const runs = words.some((word) => runners.test(word))
+  const folder = texts.find(({ field }) => folderFields.test(field))?.text
+  const runs = anyWord(words, runners)
   const setting: Setting = {
     own,
     base: folder === undefined || /[*$\n]/.test(folder) ? own.folder : absolutePath(folder, own.folder, own),
     runs,
-    searches: !runs && words.some((word) => searchTools.test(word)),
-    takesFolders: words.some((word) => ofFolders.test(word)),
-    searchesFiles: words.some((word) => /^(?:grep|rg|search)$/.test(word)),
-    changes: words.some((word) => changers.test(word)),
-    runsCode: words.some((word) => codeTools.test(word)),
-    lists: words.some((word) => globTools.test(word)) && !words.some((word) => /^(?:grep|content)$/.test(word)),
+    searches: !runs && anyWord(words, searchTools),
+    takesFolders: anyWord(words, ofFolders),
+    searchesFiles: anyWord(words, /^(?:grep|rg|search)$/),
+    changes: anyWord(words, changers),
+    runsCode: anyWord(words, codeTools),
+    lists: anyWord(words, globTools) && !anyWord(words, /^(?:grep|content)$/),
     writesScript: texts.some(({ role, text }) => role === "path" && scriptFile.test(text.trim())),
   }
   const isOurs = ({ text }: Leaf): boolean =>
     text.trim() === String(own.pid) || /^holdfast(?:\.service)?$/i.test(text.trim())
-  if (words.some((word) => endTools.test(word)) && leaves.some(isOurs)) return "end or signal its process"
+  if (anyWord(words, endTools) && leaves.some(isOurs)) return "end or signal its process"
   for (const leaf of texts) {
     const deed = leafDeed(leaf, setting)
     if (deed !== undefined) return deed
@@ -165,10 +164,9 @@ function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): str
 }
 
 function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
-  const { text, role, keys } = leaf
+  const { text, role, keys, field } = leaf
   const { own, base, runs } = setting
   if (own.secrets.some((secret) => text.includes(secret))) return "use its token or the address of its store"
-  const field = keys.at(-1) ?? ""
   const patched = [...text.matchAll(patchHeader)].map(([, path = ""]) => path.replace(/\t.*$/, "").trim())
   if (patched.length > 0) {
     const deed = patched
@@ -243,11 +241,7 @@ const tooMuch = ({ tooMany }: OwnScript, text: string, own: OwnProcess): string 
   tooMany ? unreadDeed(text, own) : undefined
 
 function scriptDeed({ commands }: OwnScript, own: OwnProcess): string | undefined {
-  return commands.map((command) => commandDeed(command, commands, own)).find(isDeed) ?? actsDeed(commands, own)
-}
-
-function actsDeed(commands: readonly OwnCommand[], own: OwnProcess): string | undefined {
-  return actsOn(commands, own)
+  return commands.map((command) => commandDeed(command, commands, own)).find(isDeed) ?? actsOn(commands, own)
 }
 
 /** Commands that tell of files no more than their names and sizes. */
@@ -260,8 +254,7 @@ const writers =
 function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): string | undefined {
   const { base, name } = command
   const { words, leftOut } = fileWords(command)
-  const changes =
-    writers.test(name) || (/^(?:sed|perl)$/.test(name) && command.words.some((word) => /^-\w*i/.test(word)))
+  const changes = writers.test(name) || (/^(?:sed|perl)$/.test(name) && anyWord(command.words, /^-\w*i/))
   const touchesOf = (list: readonly string[]): readonly Touch[] =>
     (listers.test(name) ? list.filter((word) => !/(?:^|\/)[.*]+$/.test(word) || !word.includes("*")) : list)
       .flatMap((word) => pathsIn(word))
@@ -284,13 +277,13 @@ function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
 
 const isRecursiveSearch = ({ name, words }: OwnCommand): boolean =>
   /^(?:rg|ag|ack)$/.test(name) ||
-  (/^[efz]?grep$/.test(name) && words.some((word) => /^-\w*[rR]|^--(?:dereference-)?recursive$/.test(word)))
+  (/^[efz]?grep$/.test(name) && anyWord(words, /^-\w*[rR]|^--(?:dereference-)?recursive$/))
 
 /** What `ls` lists, hidden names included, and hands to a command. */
 function fedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonly string[] {
   if (!around.some(isFed)) return []
   return all.flatMap(({ name, words }) => {
-    if (name !== "ls" || !words.some((word) => /^-\w*[aA]|^--(?:almost-)?all$/.test(word))) return []
+    if (name !== "ls" || !anyWord(words, /^-\w*[aA]|^--(?:almost-)?all$/)) return []
     const folders = words.filter((word) => !word.startsWith("-"))
     return folders.length === 0 ? ["."] : folders
   })
@@ -299,20 +292,15 @@ function fedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonl
 /** The folders in which `find` hands what it finds to another command, or deletes it, if that may be ours. */
 function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): readonly string[] {
   const acts =
-    words.some((word) => /^-(?:delete|exec|execdir|ok|okdir|fprint\w*)$/.test(word)) ||
-    all.some(({ around }) => around.some(isFed))
+    anyWord(words, /^-(?:delete|exec|execdir|ok|okdir|fprint\w*)$/) || all.some(({ around }) => around.some(isFed))
   if (!acts) return []
   const filters = words.flatMap((word, at) =>
     /^-i?(?:name|path|wholename|regex)$/.test(word) && !/^(?:!|-not)$/.test(words[at - 1] ?? "")
       ? [words[at + 1] ?? ""]
       : [],
   )
-  const first = words.findIndex((word) => /^[-(!]/.test(word) && !/^-[HLPDO]/.test(word))
-  const roots = words.slice(0, first < 0 ? words.length : first).filter((word) => !word.startsWith("-"))
-  const searched = roots.length === 0 ? ["."] : roots
-  return filters.length === 0
-    ? searched
-    : searched.filter((root) => filters.some((filter) => finds(filter, root, base, own)))
+  const { roots } = foundBy(words)
+  return filters.length === 0 ? roots : roots.filter((root) => filters.some((filter) => finds(filter, root, base, own)))
 }
 
 /** May a filter of `find` find something of ours below a folder? */
