@@ -89,8 +89,9 @@ export async function readIncomingCall(
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
   if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
-  const caller = present({ client: clientIn(headers["user-agent"]), project: projectIn(bytes) })
-  const owner = { tenant, caller, ...present({ agent: own.agent }) }
+  const [client, project] = [clientIn(headers["user-agent"]), projectIn(bytes)]
+  const caller = { ...(client !== undefined && { client }), ...(project !== undefined && { project }) }
+  const owner = { tenant, caller, ...(own.agent !== undefined && { agent: own.agent }) }
   const incomingCall = { id: requestLog.id, tenant, headers, own, format, bytes, owner, model }
   return { packed, incomingCall }
 }

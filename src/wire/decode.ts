@@ -186,11 +186,11 @@ function decodeAround(
 /** The layout of a text that grew at one place: what stands behind it moves along. */
 export function shiftLayout({ messages, system, tools }: Layout, from: number, by: number): Layout {
   const moved = ({ start, end }: Span): Span => (start >= from ? { start: start + by, end: end + by } : { start, end })
-  return present({
-    messages: messages && { ...moved(messages), elements: messages.elements.map(moved) },
-    system: system && moved(system),
-    tools: tools && moved(tools),
-  })
+  return {
+    ...(messages && { messages: { ...moved(messages), elements: messages.elements.map(moved) } }),
+    ...(system && { system: moved(system) }),
+    ...(tools && { tools: moved(tools) }),
+  }
 }
 
 function decodeNews(

@@ -1,5 +1,4 @@
 import { createListeners } from "../../message/listeners.ts"
-import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 
 type StreamRequest = {
@@ -171,7 +170,8 @@ export function createFeed(name: string, limit: number = usualLimit) {
       const number = head.number + 1
       const text = `id: ${idOf(number)}\nevent: ${kind}\ndata: ${JSON.stringify(value)}\n\n`
       const endBytes = head.endBytes + Buffer.byteLength(text)
-      setNewest(events, number, { number, text, endBytes, ...present({ session }) }, limit)
+      const of = session === undefined ? {} : { session }
+      setNewest(events, number, { number, text, endBytes, ...of }, limit)
       head = { number, endBytes }
       emit()
     },

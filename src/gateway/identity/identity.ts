@@ -42,12 +42,13 @@ type BodyFields = Readonly<Record<string, unknown>>
 const none: BodyFields = {}
 
 /** The members of an object; none of any other value. */
-export const fieldsOf = (value: unknown): BodyFields => (isObject(value) ? value : none)
+export const fieldsOf = (value: unknown): BodyFields => (value !== undefined && isObject(value) ? value : none)
 
 /** The members of a request's body except messages, tools and system part, which are cut out before parsing; parsed once. */
 export const bodyFields = createPerObject(({ wire, layout }: ModelRequest): BodyFields => {
   const spans = [layout.messages, layout.tools, layout.system].filter((span) => span !== undefined)
-  return fieldsOf(tryParse(without(wire, spans)))
+  const parsed = tryParse(without(wire, spans))
+  return isObject(parsed) ? parsed : none
 })
 
 function without(text: string, spans: readonly Span[]): string {
@@ -77,8 +78,9 @@ const maxText = 20_000
 
 /** The object in a JSON text; empty if there is none. */
 export function objectIn(text: string | undefined): BodyFields {
-  const isObjectText = text !== undefined && text.length <= maxText && text.trimStart().startsWith("{")
-  return isObjectText ? fieldsOf(tryParse(text)) : none
+  if (text === undefined || text.length > maxText || !text.trimStart().startsWith("{")) return none
+  const parsed = tryParse(text)
+  return isObject(parsed) ? parsed : none
 }
 
 /** Read which conversation a request says it belongs to. `Identity` has the table. */

@@ -152,7 +152,8 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
   const unsaved = new Map<string, Bearer>()
   const cached: Look = (name) => {
     const bearer = cache.get(name)
-    if (bearer !== undefined) setNewest(cache, name, bearer, maxNames)
+    // What was used last is dropped last.
+    if (bearer !== undefined && cache.delete(name)) cache.set(name, bearer)
     return bearer
   }
   /** Fetch names from the store; returns the error if the store cannot be read. Names that no session has are set to undefined. */

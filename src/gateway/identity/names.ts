@@ -2,7 +2,6 @@ import { hash } from "node:crypto"
 import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
 import { messageKey } from "../../message/lineage.ts"
 import { type Message, type ModelRequest, type Part, type Transcript, textOrWire } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { tryParse } from "../../wire/json.ts"
 import type { Look, Write } from "./decision.ts"
@@ -222,7 +221,7 @@ export function readHistory({ messages }: ModelRequest): History {
   return {
     whole: mark,
     marks,
-    ...present({ answered, asked: answered === undefined ? undefined : asked }),
+    ...(answered !== undefined && { answered, ...(asked !== undefined && { asked }) }),
     anchors: newestAnchors(messages),
     answers: answers.slice(-maxAnswers).toReversed(),
   }
