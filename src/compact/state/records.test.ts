@@ -148,3 +148,18 @@ test("rows of a listing are no fields of a record", () => {
     "service orders-1: disk 0=4 TB; disk 1=8 TB",
   ])
 })
+
+test("what a service says of itself and of its encoding is no value of a record", () => {
+  const answer = JSON.stringify({ path: "a.yaml", sha: "ab12", encoding: "utf-8", bot_id: "B05", size: 1204 })
+  const [record] = recordsIn({ tool: "get_file", input: { path: "a.yaml" }, text: "a.yaml" }, answer, false)
+  expect(record?.fields.map(({ key }) => key)).not.toContain("encoding")
+  expect(record?.fields.map(({ key }) => key)).not.toContain("bot_id")
+  expect(record?.fields.map(({ key }) => key)).toContain("size")
+})
+
+test("a member of a list goes by the id of its own kind", () => {
+  const items = [{ name: "Boots", product_id: "7363354090", item_id: "8277474082", price: 236 }]
+  const answer = JSON.stringify({ order_id: "#W1", items })
+  const [record] = recordsIn({ tool: "get_order", input: { order_id: "#W1" }, text: "order #W1" }, answer, false)
+  expect(record === undefined ? "" : recordText(record)).toContain("items=8277474082 (")
+})

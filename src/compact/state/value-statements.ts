@@ -134,7 +134,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
 const coded =
-  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
+  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^index [\da-f]{7,40}\.\.|^(?:Normal|Warning)\s+[A-Z]\p{L}+\s+\d|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
 /** What builders and installers say on their way, and the head of a listing. */
 const progress =
   /^(?:Compiling|Checking|Download(?:ing|ed)|Install(?:ing|ed)|Building|Fetch(?:ing|ed)|Unpacking|Setting up|Resolving|Preparing|Running|Finished|Collecting|Using cached|Requirement already|Nextest run|Directory listing|Total output lines)(?![\p{L}])/u
