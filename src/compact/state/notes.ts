@@ -469,9 +469,17 @@ function beforeDrafts(reading: Reading): readonly NoteDraft[] {
   return [...choice, ...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
 }
 
+const namedWithin = 2
+const ofList =
+  /\b(?:number|option|no\.|nr\.|nummer|variante?|opci[oó]n|opção|opzione|optie|possibility|choice|choix)\s(\d{1,2}|[A-H])\b(?! (?:of|items?|pieces?) (?!your\b|the list|that list))|\b(\d{1,2}|[A-H]) (?:of|on|from|in) (?:your|the|that) list\b/i
+
 /** What the user was asked to choose from, until something was done about it: one of a list may have been chosen some words ago. */
 function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
   if (offered === undefined) return []
+  // "Number 4 of your list": who speaks of it again means it, however long ago it was.
+  const later = talk.filter(({ at }) => at > offered.at)
+  const named = later.slice(-namedWithin).flatMap(({ text }) => ofList.exec(text)?.slice(1).find(Boolean) ?? [])[0]
+  if (named !== undefined) return [offeredDraft(offered, named)]
   const reply = talk.find(({ at }) => at > offered.at)?.text ?? ""
   const isByNumber = byNumber.test(reply)
   const isOld = (talk.at(-1)?.at ?? 0) - offered.at > (isByNumber ? recentChoice : recentOffer)

@@ -610,3 +610,18 @@ test("an edit that the user did not let through is none", () => {
     expect.stringContaining("edited"),
   )
 })
+
+test("who names a number of a list again, after other things were done, chose it from that list", () => {
+  const list = "For the order you can:\n1. return both\n2. exchange the shoes\n3. return only the shoes\nWhich one?"
+  const told = notesOf(
+    transcript(
+      ["user", text("the shoes pinch")],
+      ["assistant", text(list)],
+      ["user", text("I decide at the end. Change the address first.")],
+      ...used("modify_address", { order_id: "#W1", zip: "60614" }, '{"status": "ok", "order_id": "#W1"}'),
+      ["assistant", text("The address is changed.")],
+      ["user", text("Thanks. For the shoes: number 3 of your list.")],
+    ),
+  )
+  expect(told.map((note) => note.text)).toContainEqual(expect.stringContaining("chose 3. return only the shoes"))
+})
