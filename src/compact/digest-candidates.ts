@@ -237,7 +237,7 @@ function cutSentences(text: string, length: number): string | undefined {
 }
 const gap = (count: number): string => `[… ${count} characters]`
 /** Of what is kept so much is the beginning; whole sentences that fill less of the room give way to words. */
-const [headShare, leastSentences] = [0.7, 0.5]
+const [headShare, leastSentences] = [0.7, 0.7]
 
 /** The beginning and the end, cut between words. */
 function cutInside(text: string, length: number): string {
@@ -246,7 +246,9 @@ function cutInside(text: string, length: number): string {
   // Half of a number is another number: no word is cut in two.
   const words = /^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")
   const start = text.slice(0, behindMark(text, words.trimEnd().length))
-  const end = /\s$/.test(text.slice(0, text.length - tail.length)) ? tail : tail.replace(firstWord, "")
+  const end = /\s$/.test(text.slice(0, text.length - tail.length))
+    ? tail
+    : tail.replace(firstWord, "").replace(firstRun, "")
   const gone = Math.max(0, text.length - start.length - end.length)
   return `${start.toWellFormed().trimEnd()} ${gap(gone)} ${end.toWellFormed().trimStart()}`
 }
@@ -300,3 +302,5 @@ const leastCall = 24
 /** A word that is longer is cut: a script without blanks, or data. */
 const lastWord = /(?<=\s)\S{1,60}$/
 const firstWord = /^\S{1,60}(?=\s)/
+/** The rest of a run in a script without blanks, up to its next mark. */
+const firstRun = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{1,24}[、。，！？]/u
