@@ -68,6 +68,23 @@ test("of an attempt that failed the reason stands there before all arguments do"
   )
 })
 
+test("words in a script without blanks are cut between its signs: beginning and end stay", () => {
+  const said = `[内線201] ${"今日の予約を確認してください、患者さんは三人です、".repeat(8)}電話番号は045-550-1100です。`
+  const summary = handoff({ user_messages: [line(said, 6, "user", "said")] })
+  const [cut = ""] = linesIn(compose(summary, 150), "user_messages")
+  expect(cut).toMatch(/^\[内線201\] 今日の予約.* \[… \d+ characters\] .+です。$/)
+})
+
+test("a line that was cut is printed as it is held, in any script", () => {
+  const word = fc.constantFrom("予約を", "変更、", "はい。", "ok", "order 77", " ", "\u3000", "ราคา", "045-550", "! ")
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 90 }), fc.integer({ min: 60, max: 300 }), (words, budget) => {
+      const composed = compose(handoff({ user_messages: [line(`a ${words.join("")}b`, 6, "user", "said")] }), budget)
+      for (const text of linesIn(composed, "user_messages")) expect(composed?.text).toContain(`${text}\n`)
+    }),
+  )
+})
+
 describe("what gives way first", () => {
   const acts = Array.from({ length: 12 }, (_, n) =>
     line(`\`cancel_order(order_id=W${n}000)\`: cancelled`, 10, "assistant", "done"),

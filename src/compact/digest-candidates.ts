@@ -250,7 +250,7 @@ function cutInside(text: string, length: number): string {
     ? tail
     : tail.replace(firstWord, "").replace(firstRun, "")
   const gone = Math.max(0, text.length - start.length - end.length)
-  return `${start.toWellFormed().trimEnd()} ${gap(gone)} ${end.toWellFormed().trimStart()}`
+  return [start.toWellFormed().trimEnd(), gap(gone), end.toWellFormed().trimStart()].filter(Boolean).join(" ")
 }
 
 /** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */
@@ -299,8 +299,10 @@ const endShare = 0.3
 const reasonShare = 0.45
 const leastCall = 24
 
-/** A word that is longer is cut: a script without blanks, or data. */
-const lastWord = /(?<=\s)\S{1,60}$/
-const firstWord = /^\S{1,60}(?=\s)/
-/** The rest of a run in a script without blanks, up to its next mark. */
-const firstRun = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{1,24}[、。，！？]/u
+/** A word that is longer is cut, because it is data. A sign of a script without blanks is a word of its own. */
+const lastWord =
+  /(?<=[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{1,60}$/u
+const firstWord =
+  /^[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{1,60}(?=[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u
+/** The rest of a clause in such a script, up to its mark. */
+const firstRun = /^[^\s、。，！？]{1,24}[、。，！？](?=.)/
