@@ -38,6 +38,20 @@ describe("lines of an earlier digest", () => {
     expect(linesOf(summary, "primary_requests")).toEqual(["open: Go on with the parser"])
   })
 
+  test("a finding that names a value goes where a later one names another of the same thing", () => {
+    const carried = carriedOf({
+      key_concepts: [["The nightly export starts at 5:30."], ["The export writes to the bucket orders-eu."]],
+    })
+    const messages = goOn(
+      ["assistant", text("Done: moved it. The nightly export starts at 4:45 now.")],
+      ["user", text("ok")],
+    )
+    const known = linesOf(writeExtractive(messages, { schema: "handoff", carried }), "key_concepts").join("\n")
+    expect(known).toContain("4:45")
+    expect(known).not.toContain("5:30")
+    expect(known).toContain("orders-eu")
+  })
+
   test("of a file become one with the new one", () => {
     const carried = carriedOf({ files_and_code: [["`a.ts`: created"], ["`b.ts`: edited"], ["`c.ts`: edited"]] })
     const messages = goOn(

@@ -20,10 +20,12 @@ import { eachRead, withSeries } from "./line-series.ts"
 import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
 import {
+  assistant,
   isSpent,
   markReplaced,
   readValueStatement,
   replaces,
+  toldIn,
   type ValueStatement,
   valueSection,
   valueStatementsIn,
@@ -74,7 +76,7 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
     })
   }
   const known = placed.flatMap((one) => {
-    const statement = isValues(one.section) ? readValueStatement(one.line.text) : undefined
+    const statement = statedIn(one)
     return statement === undefined ? [] : [{ one, statement }]
   })
   const gone = new Set(
@@ -91,6 +93,13 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
     .filter((one) => !gone.has(one))
     .map((one) => marked.get(one) ?? one)
     .filter(({ line }) => !isSpent(line.text))
+}
+
+/** The value that a line states: a finding may say one without being quoted. */
+function statedIn({ section, line: { text } }: Placed): (ValueStatement & { readonly speaker: string }) | undefined {
+  if (!isValues(section)) return undefined
+  const [only] = findings.has(section) ? toldIn(text) : []
+  return readValueStatement(text) ?? (only?.text === text ? { ...only, speaker: assistant } : undefined)
 }
 
 /** Carried lines come before fresh ones, and of them what was open at the end after what was said before. */

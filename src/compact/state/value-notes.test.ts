@@ -103,5 +103,5 @@ test("what the assistant is about to do states no value", () => {
   const said = (sentence: string): string => recordsIn(asked(["assistant", text(sentence)]))
   expect(said("Let's set the cursor around line 1475 of the file.")).toBe("")
   expect(said("Thought: I will decompile the function FUN_004015dc now.")).toBe("")
-  expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain('said "The function')
+  expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain('"The function')
 })

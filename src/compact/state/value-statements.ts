@@ -26,10 +26,10 @@ export type ValueStatement = {
   readonly asks: boolean
 }
 
-type Sort = "mail" | "path" | "date" | "quantity" | "name"
+type Sort = "mail" | "path" | "date" | "time" | "quantity" | "name"
 type StatedValue = { readonly value: string; readonly sort: Sort }
 
-/** E-mail addresses, URLs and paths, dates, amounts and measures, and names with a figure in them, in this order. */
+/** E-mail addresses, URLs and paths, dates, times of day, amounts and measures, and names with a figure in them, in this order. */
 const patterns: readonly (readonly [Sort, string])[] = [
   ["mail", "[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+"],
   [
@@ -37,6 +37,7 @@ const patterns: readonly (readonly [Sort, string])[] = [
     "https?://[^\\s\"'`<>)\\]]{3,200}|(?:~|\\.{1,2})?(?:/[\\w.@+-]{1,80}){2,12}|[\\w.@-]{1,80}(?:/[\\w.@+-]{1,80}){1,12}",
   ],
   ["date", "\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d)?)?"],
+  ["time", "(?<!:)(?:[01]?\\d|2[0-3]):[0-5]\\d(?![:\\d])"],
   [
     "quantity",
     "[$€£¥₹]\\s?\\d[\\d.,]*\\d|[$€£¥₹]\\s?\\d|\\d[\\d.,]*\\s?(?:[$€£¥₹%]|(?:ms|s|min|h|kb|mb|gb|kg|km|usd|eur|gbp)(?![\\p{L}\\p{N}]))|[1-9]\\d{3,9}(?![\\p{L}\\p{N}_-])",
@@ -254,15 +255,19 @@ export function behindMark(text: string, at: number): number {
   return start >= 0 && start <= at ? start + mark.length : at
 }
 
-/** Who said it, before what was said: a line of the known values. */
-export const statementLine = (speaker: string, text: string): string =>
-  `${oneLine(speaker, 40)} said "${oneLine(text, maxLineLength).replaceAll('"', "'")}"`
+/** What was said, with who said it before it where that was not the assistant. */
+export function statementLine(speaker: string, text: string): string {
+  const quoted = `"${oneLine(text, maxLineLength).replaceAll('"', "'")}"`
+  return speaker === assistant ? quoted : `${oneLine(speaker, 40)} said ${quoted}`
+}
 
-const printed = /^([^"=]{1,48}) said "([^"]+)"$/
+/** Who speaks where nobody is named. */
+export const assistant = "assistant"
+const printed = /^(?:([^"=]{1,48}) said )?"([^"]+)"$/
 
 /** Read a printed statement; nothing if the line is none. */
 export function readValueStatement(line: string): (ValueStatement & { readonly speaker: string }) | undefined {
-  const [, speaker = "", text = ""] = printed.exec(line) ?? []
+  const [, speaker = assistant, text = ""] = printed.exec(line) ?? []
   const statement = text === "" ? undefined : statementOf(text)
   return statement === undefined ? undefined : { ...statement, speaker }
 }
@@ -271,7 +276,7 @@ export function readValueStatement(line: string): (ValueStatement & { readonly s
 export function valueSection(line: string, schema: SchemaName): string {
   const speaker = readValueStatement(line)?.speaker
   if (speaker === undefined) return factsSection
-  return speaker === "assistant" ? findingsSections[schema] : seenSection
+  return speaker === assistant ? findingsSections[schema] : seenSection
 }
 
 /** The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. */
