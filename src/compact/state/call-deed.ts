@@ -3,7 +3,7 @@ import type { ToolCallPart } from "../../message/message.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { changesByVerb, changesForCertain, isProgram as isKnownProgram, looksOnly } from "./changing-commands.ts"
-import { idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
+import { endsInSearch, idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
 import {
   changeOf,
   type FileChange,
@@ -28,6 +28,8 @@ export type CallDeed =
       readonly files: readonly FileDeed[]
       /** `check`: tests, builds and whatever else says how things stand; `maybe`: a program that nobody here knows. */
       readonly changes: "yes" | "no" | "check" | "maybe"
+      /** It ends in a search. */
+      readonly searches?: true
     }
   | { readonly type: "files"; readonly files: readonly FileDeed[] }
   | { readonly type: "tasks"; readonly tasks: readonly Task[] }
@@ -219,6 +221,7 @@ function commandNature(
   const { kind, writes } = toolNature(tool, input)
   if (kind === "test") return "check"
   if (changesByVerb(bare)) return "yes"
+  if (isTold && interpreted.test(bare)) return "check"
   return writes && !looksOnly(bare) ? "maybe" : "no"
 }
 
@@ -347,6 +350,7 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
     ...(isProgram ? { runs: [line], tried: line } : { runs: runsOf(command), tried: triedRun(command) }),
     files: isProgram ? written : [...filesInCommand(command), ...written],
     changes: commandNature(tool, input, command, isProgram, written.length > 0),
+    ...(!isProgram && endsInSearch(command) ? { searches: true } : {}),
   }
 }
 

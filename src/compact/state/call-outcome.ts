@@ -26,7 +26,11 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const prints = deed.type === "command" && isPrinting(deed.command)
   const shown = deed.type === "call" && deed.changes === "little" ? pageSaysDone(told) : undefined
   if (shown !== undefined && result.failed !== true) return { failed: false, sure: true, isDone: true, value: shown }
-  const found = outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text), prints)
+  const searched = deed.type === "command" && deed.searches === true ? withoutExit(text) : undefined
+  const found =
+    searched === undefined
+      ? outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text), prints)
+      : outcomeOf(searched, true, undefined, prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
@@ -311,9 +315,20 @@ function withCommit(
   const found = hash.exec(head) ?? hash.exec(tail)
   // What was amended has another name, which the log tells.
   const amended = /--amend\b/.test(command) ? /^\s{0,4}([\da-f]{7,12})\s\S/m.exec(tail)?.[1] : undefined
-  const commit = amended ?? found?.[1] ?? found?.[2]
+  // Several commits of one command say each their branch.
+  const several = [...new Set([...`${head}\n${tail}`.matchAll(branchAndHash)].map(([, each = ""]) => each))]
+  const commit = amended ?? (several.length > 1 ? several.join(", ") : (found?.[1] ?? found?.[2]))
   return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }
 }
+
+/** An output without the line that says that it exited with 1, where there is one. */
+function withoutExit({ whole }: ResultText): ResultText | undefined {
+  const rest = whole?.replace(exitedWithOne, "")
+  return rest === undefined || rest === whole ? undefined : textEnds(rest)
+}
+const exitedWithOne = /^Exit code:? 1(?:\n|$)|\n?Exit code: 1\s*$/
+
+const branchAndHash = /^\s{0,4}\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S/gm
 
 /** Does a failure only say that what the same command deleted is missing? */
 const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean =>

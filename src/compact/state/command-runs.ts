@@ -16,6 +16,16 @@ export const isPrinting = (command: string): boolean =>
     .filter((step) => !idleStep.test(step))
     .every((step) => printsContent.test(step.trim()) && !intoFile.test(step))
 
+/** Does a command end in a search, whose exit code 1 only says that nothing was found? */
+export function endsInSearch(command: string): boolean {
+  const chain = withoutQuoted(command)
+    .split(/;|\n/)
+    .findLast((one) => one.trim() !== "")
+  const [last = "", ...before] = (chain ?? "").split("&&", maxSteps).reverse()
+  const finding = last.split("|").at(-1)?.trim() ?? ""
+  return /^(?:[a-z]?grep|git grep|rg|ag|diff|cmp)(?![\w-])/.test(finding) && before.every((step) => idleStep.test(step))
+}
+
 /** What is printed into a file shows nothing. */
 const intoFile = /^[^"'\n]{0,200}(?<![2&])>{1,2}\s{0,3}(?!&|\/dev\/null)\S/
 

@@ -64,7 +64,7 @@ const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-
 
 /** Verbs that compilers and system calls use as nouns, and names in code that begin with one: `test_refresh`. */
 const asNoun =
-  /^\W{0,3}(?:\p{L}+[_.]\w|\p{L}+ (?:timeout|timed out|refused|denied)\b|(?:connect|bind|listen|stat|resolve|lookup|mount) (?:to )?(?:host|address|socket|port|server)\b|(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|(?:type|name) ['"`]|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/iu
+  /^\W{0,3}(?:\p{L}+[_.]\w|\p{L}+ (?:timeout|timed out|refused|denied)\b|(?:connect|bind|listen|stat|resolve|lookup|mount) (?:to )?(?:host|address|socket|port|server)\b|(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|(?:type|name) ['"`]|\p{L}+ (?:complete|completed|succeeded|successful|finished)(?![\p{L}])|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/iu
 
 const obliges =
   /(?<![\p{L}])(?:please|kindly|you (?:must|should|need|have to|are required)|(?:assistant|agent|model|ai) (?:must|should|needs))(?![\p{L}])/iu

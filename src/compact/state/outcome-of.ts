@@ -74,9 +74,9 @@ function lastLine(text: string, wanted: RegExp): string | undefined {
 const isBareHead = (line: string): boolean =>
   /^\W*(?:error|fatal|failed|failure|exception)\W*$/i.test(line) || (line.length <= 60 && /[:：]$/.test(line))
 
-function firstLine(text: string, wanted: RegExp): string | undefined {
+function firstLine(text: string, wanted: RegExp, unless?: RegExp): string | undefined {
   const lines = text.split("\n")
-  const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)))
+  const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)) && unless?.test(line.slice(0, 400)) !== true)
   const found = lines[at]
   if (found === undefined || !isBareHead(found.trim())) return found
   const next = lines.slice(at + 1, at + 4).find((line) => line.trim() !== "")
@@ -99,7 +99,8 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
     return { failed: flag === true, ...(flag === false ? { sure: true } : {}) }
   const counted = runs && !prints ? lastLine(text.tail, tally) : undefined
   const failed = flag ?? hasFailed(text, runs, prints, counted)
-  if (failed) return tellsWhy(text, runs) ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
+  if (failed)
+    return tellsWhy(text, runs) ? { failed, ...quoted(failureLine(text, failedCount(text, counted))) } : { failed }
   const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
   const did = !prints && saysChanged(text)
   const sure = {
@@ -121,6 +122,10 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
+
+/** Where several suites were run, the count of the last one that failed. */
+const failedCount = ({ tail }: ResultText, counted: string | undefined): string | undefined =>
+  counted === undefined || failedTally.test(counted) ? counted : (lastLine(tail, failedTally) ?? counted)
 
 /** A long answer of anything but a program is content, unless it opens as an error does. */
 const tellsWhy = ({ head, length }: ResultText, runs: boolean): boolean =>
@@ -207,8 +212,10 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
   if (flagged.test(head.slice(0, 300))) return true
   if (length <= brief && (refused.test(head.slice(0, 200)) || blockedHead.test(head.slice(0, 300)))) return true
   if (runs && brokenOff.test(tail.slice(-300))) return true
-  return length <= brief && runs && (shellError.test(head) || firstLine(head, errorLine) !== undefined)
+  return length <= brief && runs && (firstLine(head, shellError, warning) ?? firstLine(head, errorLine)) !== undefined
 }
+/** What a program warns of did not stop it. */
+const warning = /^\W{0,8}warn(?:ing)?\b/i
 
 const messageKeys =
   "error fault exception errore erro erreur fehler fout message messaggio mensaje mensagem nachricht reason motivo raison grund detail dettaglio detalle detalhe errors error_message description 理由 内容 案内 メッセージ 原因 说明 提示 사유 메시지".split(
@@ -247,6 +254,7 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
   return (
     traced ??
     refusalIn(head) ??
+    firstLine(head, fromServer) ??
     firstLine(tail, errorLine) ??
     firstLine(head, errorLine) ??
     firstLine(head, shellError) ??
@@ -255,6 +263,10 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
     firstLine(head, /\S/)
   )
 }
+
+/** Why a server refused a push, in a sentence of its own. */
+const fromServer =
+  /^remote: (?!(?:Enumerating|Counting|Compressing|Resolving|Total|Processing|To |Create|Visit|View|Please|See|Use)\b)(?:\S+ ){4}\S/
 
 /** The line with the exit code; where it says nothing else, with a line that does. */
 function exitLine(head: string, tail: string): string | undefined {
@@ -271,7 +283,7 @@ const refusalIn = (head: string): string | undefined =>
   blockedHead.test(head.slice(0, 300)) || regrets(head)
     ? head
         .slice(0, brief)
-        .split(/(?<=[.;!。])\s*(?=\S)|\n/)
+        .split(/(?<=[.;!])\s+(?=\S)|(?<=。)|\n/)
         .find((sentence) => blockedHead.test(sentence) || regret.test(sentence) || keeps.test(sentence))
         ?.replace(/;$/, "")
     : undefined

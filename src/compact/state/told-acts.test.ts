@@ -625,3 +625,60 @@ test("who names a number of a list again, after other things were done, chose it
   )
   expect(told.map((note) => note.text)).toContainEqual(expect.stringContaining("chose 3. return only the shoes"))
 })
+
+describe("commands of several steps", () => {
+  const run = (command: string, output: string) => used("bash", { command }, output)
+
+  test("a warning beside what was made is no failure", () => {
+    const opened = run(
+      "git push -u origin slots && glab mr create -s slots -b main --reviewer odile -y",
+      'Creating merge request for slots into main\n!77 Slots (slots)\n https://git.example/web/-/merge_requests/77\n WARNING: could not set reviewer: user "odile" not found',
+    )
+    expect(lines(opened, "error")).toEqual([])
+    expect(lines(opened, "act").join()).toContain("merge_requests/77")
+  })
+
+  test("of several suites the count of the one that failed is the reason", () => {
+    const tests = run(
+      "mix test | grep tests,",
+      "Exit code 2\n==> core\n88 tests, 0 failures\n==> shop\n71 tests, 1 failure\n==> portal\n144 tests, 0 failures",
+    )
+    expect(lines(tests, "error").join()).toContain("71 tests, 1 failure")
+  })
+
+  test("a search at the end that finds nothing is no failure of what was done before it", () => {
+    const pushed = run(
+      "git commit -q --amend --no-edit && git push --force-with-lease; git ls-tree -r HEAD --name-only | grep secret",
+      "Exit code 1\n + 41d9c02...a6f7733 slots -> slots (forced update)",
+    )
+    expect(lines(pushed, "error")).toEqual([])
+    expect(lines(pushed, "act").join()).toContain("a6f7733")
+    expect(lines(run("npm run build && grep -c slot dist/a.js", "Exit code 1\nerror: no such module"), "act")).toEqual(
+      [],
+    )
+  })
+
+  test("every commit of a command is told, and why a server refused a push", () => {
+    const both = run(
+      "git commit -m 'One' && git add b && git commit -m 'Two'",
+      "[slots 1a2b3c4] One\n 1 file changed\n[slots 5d6e7f8] Two\n 2 files changed",
+    )
+    expect(lines(both, "act").join()).toContain("commit 1a2b3c4, 5d6e7f8")
+    const refused = run(
+      "git push -u origin slots",
+      "Exit code 1\nremote: pre-receive hook declined\nremote: branch slots has commits of two tickets, one is allowed\n ! [remote rejected] slots -> slots\nerror: failed to push some refs to 'git.example:web.git'",
+    )
+    expect(lines(refused, "error").join()).toContain("commits of two tickets")
+  })
+
+  test("what a program wrote is said of its file, and a tool's own word for the end is no order", () => {
+    const edited = run(
+      "python3 - <<'P'\np='lib/slots.ex'\nt=open(p).read()\nopen(p,'w').write(t.replace('a','b'))\nP\ngit diff --stat",
+      " lib/slots.ex | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)",
+    )
+    expect(lines(edited, "act")).toEqual([])
+    expect(lines(edited, "file")).toEqual(["`lib/slots.ex`: edited"])
+    const applied = run("terraform apply tfplan", "x: Creating...\n\nApply complete! Resources: 5 added, 0 changed.")
+    expect(lines(applied, "act").join()).toContain("Apply complete! Resources: 5 added")
+  })
+})

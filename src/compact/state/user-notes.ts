@@ -116,7 +116,7 @@ const shortOrder = 80
 
 /** The user tells the assistant to carry on with what it was asked for before. */
 const goesOn =
-  /(?:^\W{0,4}|[.!?,;:–—-]\s{0,3}|(?<!\p{L})(?:please|now|and|then|just|so|ok(?:ay)?|yes|let['’]?s|to|you|can|may|should) )(?:go on|continue|carry on|keep (?:going|on|at it)|proceed|resume|pick up where)(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])(?:mach weiter|weitermachen|weiter(?: (?:mit|so|geht))?|fahr(?:e|en)?(?: sie)? fort|contin[uú]a|contin[uú]e[sz]?|sigue|prosigue|poursui[st]|continua(?:re)?|avanti|prossegu[ei]|продолжай(?:те)?|дальше)(?![\p{L}\p{N}])|继续|繼續|接着|続け|계속|이어서/iu
+  /(?:^\W{0,4}|[.!?,;:–—-]\s{0,3}|(?<!\p{L})(?:please|now|and|then|just|so|ok(?:ay)?|yes|let['’]?s|to|you|can|may|should) )(?:go on|continue|carry on|keep (?:going|on|at it)|proceed|resume|pick up where)(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])(?:mach weiter|weitermachen|weiter(?: (?:mit|so|geht))?|fahr(?:e|en)?(?: sie)? fort|contin[uú]a|contin[uú]e[sz]?|sigue|prosigue|poursui[st]|continua(?:re)?|avanti|prossegu[ei]|продолжай(?:те)?|дальше|ga (?:maar|door|verder)|fortsätt|fortsett|fortsæt|kontynuuj|dalej|pokračuj(?:te)?|devam(?: et(?:in)?)?|jatka)(?![\p{L}\p{N}])|继续|繼續|接着|続け|계속|이어서/iu
 
 /** What became of each request by the time the user asked for the next thing; words between that only answer or nod decide nothing. */
 function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: Standing): readonly LineState[] {
