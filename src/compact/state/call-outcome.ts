@@ -165,6 +165,7 @@ const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?
 const isNameOf = ({ key, value }: Leaf): boolean =>
   (nameKey.test(key) && !senderKey.test(key)) || (key === "ts" && /^\d{10}\.\d{4,6}$/.test(String(value)))
 const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
+const saysNothing = /^(?:ok|okay|success|successful|succeeded|true|1|200)$/i
 const maxMade = 4
 const leastOthers = 3
 /** A name that says by itself that it is one, under whatever key: `HTL-90417`. */
@@ -214,7 +215,9 @@ function madeBy(
   const names = (
     top.length > 0 ? found.filter((leaf) => isTop(leaf) || leaf.key !== "id") : [...found, ...numbered]
   ).filter((leaf) => !others(leaf))
-  const isStand = ({ key, value }: Leaf): boolean => standKey.test(key) || isBooked(key, value)
+  // Beside a name, that it is "ok" says nothing.
+  const isStand = ({ key, value }: Leaf): boolean =>
+    (standKey.test(key) && !(names.length > 0 && saysNothing.test(String(value)))) || isBooked(key, value)
   const stands = all.filter((leaf) => isTop(leaf) && isStand(leaf) && isNew(leaf.value))
   const main = [...names, ...stands]
   const told = Map.groupBy(main.length > 0 ? main : saidBeside(all, isNew), ({ key }) => key)

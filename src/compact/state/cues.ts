@@ -27,7 +27,7 @@ export const corrects = cue(
 
 /** The user takes back what was asked for. */
 export const withdraws = cue(
-  "^(?:(?:no|nope|nah|nein|nee|non|ah|oh|hm+|wait|ok(?:ay)?|argh|actually|sorry)[,.! ]{1,3}){0,3}(?:never ?mind|forget (?:it|that|about)|(?:cancel|scratch|scrap|ditch) (?:that|it)|don['’]?t bother|leave it|no need|skip (?:it|that)|drop (?:it|that)|vergiss|lass(?: (?:es|das|mal|gut)|[,.!])|laisse tomber|oublie|olvid[ae]|déjalo|esquece|deixa (?:pra|para) lá|lascia (?:stare|perdere)|laat maar|nieważne|glem det|strunta i|boş ver|забудь|не надо|算了|不用了|やめて|もういい|やっぱりいい|됐어)",
+  "^(?:(?:no|nope|nah|nein|nee|non|ah|oh|hm+|wait|ok(?:ay)?|argh|actually|sorry)[,.! ]{1,3}){0,3}(?:never ?mind|(?:then|rather|better) not(?! \\p{L})|then no(?! \\p{L})|leave the (?:old|other|current|existing)|forget (?:it|that|about)|(?:cancel|scratch|scrap|ditch) (?:that|it)|don['’]?t bother|leave it|no need|skip (?:it|that)|drop (?:it|that)|dann (?:doch |lieber )?nicht(?! \\p{L})|doch nicht(?! \\p{L})|alors non|finalement non|entonces no(?! \\p{L})|mejor no(?! \\p{L})|então não(?! \\p{L})|melhor não(?! \\p{L})|allora no(?! \\p{L})|meglio di no|(?:dan|toch|liever) niet(?! \\p{L})|jednak nie(?! \\p{L})|тогда не надо|vergiss|lass(?: (?:es|das|mal|gut)|[,.!])|laisse tomber|oublie|olvid[ae]|déjalo|esquece|deixa (?:pra|para) lá|lascia (?:stare|perdere)|laat maar|nieważne|glem det|strunta i|boş ver|забудь|не надо|算了|不用了|やめて|もういい|やっぱりいい|됐어)",
 )
 
 /** The user stops the work; with more behind it, that is only how he breaks in. */

@@ -27,7 +27,7 @@ import { type CallDeed, deedOf } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
-import { type Outcome, outcomeOf, textEnds } from "./outcome-of.ts"
+import { type Outcome, outcomeOf, regrets, textEnds } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
 import { agrees, asksFurther, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
@@ -425,6 +425,9 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const asked =
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
   const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
+  const before = reading.talk.at(-1)
+  if (answer !== undefined && before !== undefined && declines(answer))
+    reading.talk.splice(-1, 1, { ...before, isDeclined: true })
   const isServed = reading.worked && reading.isLastWord && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
   if (answer !== undefined && reading.isLastWord) {
@@ -441,6 +444,15 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   reading.failedAct = undefined
   reading.gestured = false
 }
+
+/** Does an answer begin by saying that something cannot be, or give that as one of its points? */
+const declines = ({ text }: AssistantStatement): boolean =>
+  text
+    .slice(0, maxDeclined)
+    .split("\n")
+    .slice(0, pointsRead)
+    .some((point) => regrets(point))
+const [maxDeclined, pointsRead] = [1_000, 4]
 
 /** What the user nods to without having been asked. */
 const agreedTo = (text: string, { sentences }: AssistantStatement): string | undefined =>

@@ -682,3 +682,64 @@ describe("commands of several steps", () => {
     expect(lines(applied, "act").join()).toContain("Apply complete! Resources: 5 added")
   })
 })
+
+describe("what a service answers", () => {
+  const call = (tool: string, input: object, answer: object | string) =>
+    used(tool, input, typeof answer === "string" ? answer : JSON.stringify(answer))
+
+  test("beside what was made, that it is ok says nothing", () => {
+    const made = call("create_task", { queue: "mail", title: "Key" }, { status: "ok", result: { task_id: "TK-3319" } })
+    expect(lines(made, "act")).toEqual(["`create_task(queue=mail, title=Key)`: task_id=TK-3319"])
+    const only = call("update_claim", { claim_id: "CL-9" }, { status: "ok", result: { claim_id: "CL-9" } })
+    expect(lines(only, "act").join()).toContain("status=ok")
+  })
+
+  test("a value that the failure itself corrected is no failure any more, another thing is", () => {
+    const unknown = { status: "error", code: "QUEUE_UNKNOWN", message: "queue 'bikes' does not exist; use mobility" }
+    const failed = call("create_task", { queue: "bikes", title: "Key" }, unknown)
+    const again = (input: object) => call("create_task", input, { status: "ok", result: { task_id: "TK-3320" } })
+    const errors = (...turns: readonly Turn[]): readonly (string | undefined)[] =>
+      notesOf(transcript(user("Note it"), ...turns)).flatMap(({ kind, state }) => (kind === "error" ? [state] : []))
+    expect(errors(...failed, ...again({ queue: "mobility", title: "Key" }))).toEqual(["done"])
+    expect(errors(...failed, ...again({ queue: "mobility", title: "Lock" }))).toEqual(["failed"])
+    expect(errors(...failed, ...again({ queue: "home", title: "Key" }))).toEqual(["failed"])
+  })
+
+  test("a change that nobody answered may have been done", () => {
+    const lost = call(
+      "open_claim",
+      { cause: "water" },
+      { status: "error", code: "UPSTREAM_TIMEOUT", message: "no answer" },
+    )
+    expect(lines(lost, "error").join()).toContain("(it may have been done)")
+  })
+})
+
+test("what the assistant said cannot be, or the user let go, is not done", () => {
+  const states = (...turns: readonly Turn[]): readonly (string | undefined)[] =>
+    notesOf(transcript(user("Book me in for Monday"), ...turns)).flatMap(({ kind, state }) =>
+      kind === "request" || kind === "correction" ? [state] : [],
+    )
+  const book = used("book_slot", { day: "Monday" }, '{"status": "ok", "result": {"slot_id": "SL-4519"}}')
+  const rest = [user("And a taxi to the station for eight, please"), ...book, assistant("The taxi is booked.")]
+  expect(
+    states(
+      ...book,
+      assistant("Done."),
+      user("Pay me the 750 today, please"),
+      assistant("I'm sorry, no. I may not do that."),
+      ...rest,
+    )[1],
+  ).toBe("said")
+  expect(
+    states(
+      ...[
+        ...book,
+        assistant("Done."),
+        user("Please change my account to NL62"),
+        assistant("That takes two weeks. Change it?"),
+      ],
+      ...[user("ah no, then not. leave the old one"), assistant("Then it stays."), ...rest],
+    )[1],
+  ).toBe("withdrawn")
+})

@@ -148,10 +148,22 @@ function runDraft(run: Run): readonly NoteDraft[] {
   const again = times > 1 ? ` ×${times}` : ""
   const error = { ...base, kind: "error" as const, text: `${text} failed${again}${others}`, ...present({ quoted }) }
   if (fixed === undefined) {
-    return [{ ...error, state: "failed", worth: (kind === "lookup" ? worths.lookup : worths.error) * scale }]
+    const isUnsure = kind === "act" && calls && leftUnsure.test(quoted ?? "")
+    return [
+      {
+        ...error,
+        ...(isUnsure ? { after: " (it may have been done)" } : {}),
+        state: "failed",
+        worth: (kind === "lookup" ? worths.lookup : worths.error) * scale,
+      },
+    ]
   }
   return [{ ...error, at: fixed.at, state: "done", worth: worths.fixed * scale, after: `; ${fixText(run, fixed)}` }]
 }
+
+/** Nobody answered in time: whether it was done, the call itself does not tell. */
+const leftUnsure =
+  /\btime(?:d[ -]?|[ -]?)out\b|_TIMEOUT\b|\b(?:did not|didn['’]t|no) (?:answer|respon(?:d|se)|reply)\b|\b50[24]\b/i
 
 function fixText({ text, calls }: Run, { files, by }: NonNullable<Run["fixed"]>): string {
   if (files.length > 0) return oneLine(`went well after changing ${files.map(code).join(", ")}`, maxLineLength)

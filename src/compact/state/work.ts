@@ -132,6 +132,7 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
   const failedBefore = work.failures.get(same)
   const isWell = outcome?.failed === false && !isPut.test(outcome.value ?? "")
   if (isWell && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
+  if (isWell && named.calls) resolveCorrected(work, named.text, at)
   const known = work.runs.get(named.text)
   if (isWell) work.failures.delete(same)
   // Ways that failed for one reason are one line; another reason is news.
@@ -186,6 +187,30 @@ function resolveAll(work: Work, well: readonly string[], by: string, at: number)
     resolve(work, text, by, at)
     work.failures.delete(failed)
   }
+}
+
+/** A call whose failure named the value that was wrong and the one that is right, and that was made with that one since. */
+function resolveCorrected(work: Work, well: string, at: number): void {
+  const given = well.split(", ")
+  for (const [key, text] of work.failures) {
+    const reason = work.runs.get(text)?.outcome?.line
+    const before = text.split(", ")
+    const changed = before.flatMap((argument, n) =>
+      argument === given[n] ? [] : [[argument, given[n] ?? ""] as const],
+    )
+    const [only] = changed
+    if (reason === undefined || before.length !== given.length || changed.length !== 1 || only === undefined) continue
+    const [[name, wrong], [other, right]] = [argumentOf(only[0]), argumentOf(only[1])]
+    if (name !== other || wrong.length < 3 || !reason.includes(wrong) || !reason.includes(right)) continue
+    resolve(work, text, well, at)
+    work.failures.delete(key)
+  }
+}
+
+/** The name and the value of an argument as it is told. */
+function argumentOf(told: string): readonly [string, string] {
+  const sign = told.indexOf("=")
+  return [told.slice(0, sign + 1), told.slice(sign + 1).replace(/\)?`$/, "")]
 }
 
 function resolve(work: Work, failed: string, by: string, at: number): void {
