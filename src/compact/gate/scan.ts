@@ -1,9 +1,11 @@
 import { directs } from "../../language/imperative.ts"
 import { normalize, normalizedText, originalSpan, type Survey, survey } from "../../language/normalize.ts"
 import { namedPatterns } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
+import words from "./gate-words.json" with { type: "json" }
 import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
 import { gateSentences, type Sentence, type Sketch, type Word } from "./sentence.ts"
 
@@ -93,8 +95,7 @@ function literalsIn(text: string): readonly Sighting[] {
   return sightings
 }
 
-const model =
-  "(?:ai|llm|gpt(?:-?\\d\\w{0,4})?|chatgpt|claude|gemini|copilot|chatbot|assistants?|ai agents?|llm agents?|language models?|ai models?|summari[sz]er|compactor|ki|ia|asistente|assistent|ассистент|ии|助手)"
+const model = anyOf(words.models)
 
 /** Someone speaks to the model by name: a salutation and the model, or the model and a comma. */
 const salutation = new RegExp(
@@ -103,8 +104,12 @@ const salutation = new RegExp(
 const vocative = new RegExp(`^(?:ai |llm )?${model}(?: (?:assistant|agent|model))?\\s?, `)
 const condition =
   /^(?:if you(?: are|'re) (?:an? |the )?(?:ai|llm|large language model|language model|chatbot|bot)\b|(?:when|once|as soon as|after) you (?:read|see|process|receive|parse|summari[sz]e) this\b)[^,:]{0,60}[,:] /
-const readers =
-  /^(?:all |any )?(?:ai|llm)s? (?:agents?|assistants?|models?|systems?|reviewers?|tools?)? ?(?:that |who )?(?:are )?(?:reading|read|processing|process|parsing|handling|reviewing|seeing|see) (?:this|these)\b[^.]{0,60}\b(?:must|should|shall|need to|have to|are required to)\b|^(?:ai|llm|gpt) instructions?\s?:/
+const readers = new RegExp(
+  anyOf(
+    `^(?:all |any )?(?:ai|llm)s? ${anyOf(words.aiKinds)}? ?(?:that |who )?(?:are )?${anyOf(words.aiReading)} (?:this|these)\\b[^.]{0,60}\\b(?:must|should|shall|need to|have to|are required to)\\b`,
+    "^(?:ai|llm|gpt) instructions?\\s?:",
+  ),
+)
 
 /** A line that poses as a turn of the system or the developer. */
 const label =
@@ -216,8 +221,7 @@ function mayAttempt(text: string, { start, size, present }: Sketch): boolean {
 }
 
 /** What the constructions start with. */
-const opening =
-  /(?:abandon|abort|actual|add|admin|administrator|also|and|append|as|begin|cancel|commit|copy|developer|display|disregard|drop|e|echo|email|end|exfiltrate|for|forget|forward|halt|i|ignore|in|kindly|leak|new|now|operator|output|pause|please|policy|post|print|real|record|recite|remember|repeat|reveal|revised|safety|save|send|show|speaking|start|stop|store|submit|system|the|then|this|transmit|updated|upload|what|write|you)\b/y
+const opening = new RegExp(`${anyOf(words.openings)}\\b`, "y")
 /** The one of them that may stand anywhere in a sentence. */
 const hiding = /(?:keep|hide) (?:this|it|these|that)/
 
