@@ -1,7 +1,9 @@
 import { cutMiddle } from "../../language/cut-text.ts"
 import { directs } from "../../language/imperative.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { createPerObject, createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { leansOn } from "./user-notes.ts"
@@ -82,8 +84,14 @@ const hollow =
   /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b/iu
 
 /** It only says what it will look at now, or what the user said. */
-const passing =
-  /(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:let me|let['’]s|let us|i['’]ll|i will|i need to|i should|we should|we can|we['’]ll|we need to) (?:\w{2,10} )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect|try|compute|calculate|count|measure|compare|query|fetch|reproduce|debug)\b|^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\s*$|(?:てみます|ましょう|ていきます)[。!！]?\s*$|^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)/i
+const passing = new RegExp(
+  anyOf(
+    `(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?${anyOf(lists.intends)} (?:\\w{2,10} )?${anyOf(lists.looks)}\\b`,
+    "^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\\s*$|(?:てみます|ましょう|ていきます)[。!！]?\\s*$",
+    "^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)",
+  ),
+  "i",
+)
 
 /** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
 const announcing =
@@ -269,8 +277,11 @@ export const confirmedDrafts = (answer: AssistantStatement): readonly NoteDraft[
     .slice(0, maxEach)
     .map((sentence) => draft("act", `The user was told: ${sentence}`, answer, confirmedWorth))
 const confirmedWorth = 10
-const confirms =
-  /^(?:(?:i(?:['’]ve| have)|it(?:['’]s| is| was)|(?:the|your) [\p{L} ]{2,40} (?:is|are|was|were|has been|have been))\s+)?(?:now |all )?(?:ordered|paid|booked|reserved|cancell?ed|sent|submitted|placed|created|registered|requested|renewed|extended|refunded|changed|updated|moved|deleted|uploaded|posted|published|scheduled|confirmed|transferred|bought|purchased|bestellt|bezahlt|gebucht|storniert|gesendet|abgeschickt|verlängert|commandé|payé|réservé|annulé|envoyé|pedido|pagado|reservado|cancelado|enviado|comprado|pago|ordinato|pagato|prenotato|annullato|inviato)(?![\p{L}])/iu
+const whatIsConfirmed = anyOf(
+  "i(?:['’]ve| have)|it(?:['’]s| is| was)",
+  "(?:the|your) [\\p{L} ]{2,40} (?:is|are|was|were|has been|have been)",
+)
+const confirms = new RegExp(`^(?:${whatIsConfirmed}\\s+)?(?:now |all )?${anyOf(lists.confirms)}(?![\\p{L}])`, "iu")
 const proves = /[\p{Lu}]{2,}[-_]?\d|#\d{2}|\d{4}|[$€£¥]\s?\d|\d\s?[$€£¥]/u
 
 /** How far from its end an answer is looked at for what it asks. */

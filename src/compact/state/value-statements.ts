@@ -1,5 +1,7 @@
 import { directs } from "../../language/imperative.ts"
 import { lazy } from "../../language/lazy.ts"
+import { wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import {
   factsSection,
@@ -9,6 +11,7 @@ import {
   type SchemaName,
   seenSection,
 } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 import { sentencesOf } from "./cues.ts"
 
 /**
@@ -72,8 +75,7 @@ function valuesOf(sentence: string): readonly StatedValue[] {
   return found
 }
 
-const change =
-  /(?<![\p{L}])(?:now|instead|changed?|moved|switch(?:ed)?|renamed|migrated|replaced|updated?|after all|from (?:here|now) on|as of|since (?:this|today|yesterday)|no longer|any ?more|rather|actually|correction|new|jetzt|nun|stattdessen|geändert|ab sofort|doch|maintenant|désormais|plutôt|finalement|ahora|cambi[oó]|mejor|en (?:vez|lugar) de|теперь|вместо)(?![\p{L}])|改为|改成|改到|现在|現在|変更|이제/iu
+const change = new RegExp(`(?<![\\p{L}])${anyOf(lists.changes)}(?![\\p{L}])|${anyOf(lists.changesElsewhere)}`, "iu")
 
 /** A nod, and the polite form of a request, before what is asked for. */
 const opener =
@@ -84,11 +86,7 @@ const replacement =
   /(?<![\p{L}])(?:instead|changed?|switch(?:ed)?|renamed?|migrated?|replaced?|after all|no longer|any ?more|rather|actually|correction|stattdessen|doch|plutôt|finalement|mejor|en (?:vez|lugar) de|вместо)(?![\p{L}])|改为|改成|改到|変更/iu
 
 /** Words that every sentence has, and those that say that something changed: they name nothing. */
-const idle = new Set(
-  "the and for with that this from was are were has have had its our your their his her they them you she not but into onto out off about over under will would can could shall should may might must been being now instead changed change moved move switch switched renamed migrated replaced updated update after all here since today morning yesterday longer any more rather actually correction new make set use let please work plan other one der die das und ist sind ein eine für mit von auf nun jetzt les des une est sont pour avec dans sur los las una del para con por".split(
-    " ",
-  ),
-)
+const idle = wordSet(...lists.namesNothing)
 const stemLength = 6
 
 const subjectOf = (sentence: string): ReadonlySet<string> =>
