@@ -26,15 +26,15 @@ const grantedByItself = new RegExp(
 const grantedIdeographic =
   /(?:用户|使用者|管理员|操作员|客户|经理|ユーザー|管理者).{0,20}(?:批准|同意|授权|允许|确认|决定|承認|許可)/u
 
-const unaskedWays = anyOf(
+const withoutAsking = anyOf(
   `without (?:further |any |prior |more |the need for )?${anyOf(words.consenting)}`,
   `(?:no (?:further |more |longer any )?(?:need|reason)|(?:do not|don't|not|needn't|never)(?: need| have)?) to ${anyOf(words.toAsk)}`,
   `(?:no|skip(?: the)?) (?:further )?${anyOf(words.consent)}`,
   words.unasked,
 )
-const unasked = new RegExp(`(?<!\\p{L})${unaskedWays}`, "u")
+const unasked = new RegExp(`(?<!\\p{L})${withoutAsking}`, "u")
 const ended = new RegExp(`(?<!\\p{L})${anyOf(words.ended)}(?!\\p{L})`, "u")
-const besideWays = anyOf(
+const ofNoMatter = anyOf(
   "nothing to do with",
   `(?:not|n't|never|hardly|isn't|aren't) (?:be )?${anyOf(words.relevant)}`,
   words.irrelevant,
@@ -42,7 +42,7 @@ const besideWays = anyOf(
   words.besideElsewhere,
 )
 /** A rule that does not matter is as good as gone. */
-const beside = new RegExp(`(?<!\\p{L})${besideWays}`, "u")
+const beside = new RegExp(`(?<!\\p{L})${ofNoMatter}`, "u")
 const besideIdeographic =
   /(?:规则|限制|上限|政策|规定|要求|指示|指令|ルール|制限).{0,14}(?:无关|不相关|不重要|不适用|可以忽略|可以省略|関係ありません|関係ない)/u
 const lapsedRule = lazyPattern(`(?<!\\p{L})${rules}(?!\\p{L}).{0,60}(?<!\\p{L})${lapsed}(?!\\p{L})`, "u")

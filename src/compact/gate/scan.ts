@@ -99,7 +99,7 @@ const model = anyOf(words.models)
 
 /** Someone speaks to the model by name: a salutation and the model, or the model and a comma. */
 const salutation = new RegExp(
-  `^(?:(?:note|message|notice|important|attention|instructions?|memo|reminder|hint)[ ,:!-]{1,3}(?:to|for)? ?|(?:dear|hey|hi|hello|attention|ok|okay) )(?:the |any |all |every |you,? |my )?(?:ai |llm )?${model}(?: (?:assistants?|agents?|models?|readers?|systems?))?\\b(?:[^.:,!]{0,40}[:,!-]|$)`,
+  `^(?:${anyOf(words.headings)}[ ,:!-]{1,3}(?:to|for)? ?|${anyOf(words.salutations)} )(?:the |any |all |every |you,? |my )?(?:ai |llm )?${model}(?: (?:assistants?|agents?|models?|readers?|systems?))?\\b(?:[^.:,!]{0,40}[:,!-]|$)`,
 )
 const vocative = new RegExp(`^(?:ai |llm )?${model}(?: (?:assistant|agent|model))?\\s?, `)
 const condition =
@@ -136,8 +136,9 @@ function addressIn(sentence: string): FindingKind | undefined {
   return toModel.test(rest) && directs(rest) ? "role-impersonation" : undefined
 }
 
-const ownAnswer =
-  /\b(?:in|to|into|of|with|at the (?:end|start|beginning|top) of|modify|change|enhance|augment|begin|start|end|finish|conclude|translate|rewrite|encode|format|provide|render|write) (?:all (?:of )?)?your (?:next |final |entire |whole )?(?:response|answer|output|summary)s?\b/
+const ownAnswer = new RegExp(
+  `\\b${anyOf(words.beforeAnswer)} (?:all (?:of )?)?your (?:next |final |entire |whole )?(?:response|answer|output|summary)s?\\b`,
+)
 const firstPerson = /\b(?:me|us|my|our|we|i|i'm|we'll|by (?:monday|tuesday|wednesday|thursday|friday|tomorrow))\b/
 
 /** Does this sentence tell its reader what to put into the answer? People who write to people say whom the answer is for. */
@@ -153,8 +154,7 @@ function steersAnswer(sentence: string): boolean {
 
 const someone =
   "(?:the |your |an? )?(?:system |security |site |platform )?(?:operator|administrator|admin|developer|creator|openai|anthropic)"
-const sensitive =
-  "(?:\\.env\\b|id_rsa|\\.ssh|private keys?|api keys?|access tokens?|passwords?|credentials?|secrets?|(?:chat|conversation) history|environment variables|seed phrase|cookies)"
+const sensitive = anyOf(words.sensitive)
 const destination = "(?:https?://|ftp://|[\\w.+-]{1,64}@[\\w-]{1,63}\\.\\w)"
 
 /** Constructions that only one who commands a model has a use for, each anchored at the start of a sentence. */

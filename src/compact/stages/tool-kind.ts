@@ -21,8 +21,7 @@ const kindWords = wordSetsOf(toolWords.kinds)
 const editWords = wordSet(toolWords.edit)
 const writeWords = wordSet(toolWords.write)
 /** Fields that carry what is put in, or what is taken out for it. */
-const contentFields =
-  /^(?:content|contents|text|new_?(?:str|string|text|content|source)|old_?(?:str|string|text)|replacement(?:_text)?|patch|diff|edits|changes|insert_(?:text|line)|input|code_edit|search|replace|find|old|new)$/i
+const contentFields = new RegExp(`^${anyOf(toolWords.contentFields)}$`, "i")
 
 /** Of a longer name only the start is read. */
 const maxToolName = 200

@@ -94,8 +94,7 @@ const passing = new RegExp(
 )
 
 /** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
-const announcing =
-  /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait|great|good|alright)[,.! ]{1,3}){0,2}(?:let me|let['’]s|let us|i['’]ll|i will|i(?:['’]m| am) going to|i need to|we can|we['’]ll|we will|we need to)\b/i
+const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}\\b`, "i")
 const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
 
 export const isAnnouncement = (sentence: string): boolean =>
@@ -167,8 +166,12 @@ const isStepTold = (sentence: string): boolean =>
   !/^[\s*-]*`/.test(sentence) && (directs(sentence) || stepTaken.test(sentence))
 
 /** A step that was taken, in languages whose verb stands last: what was done is told by the calls. */
-const stepTaken =
-  /(?:확인|추가|작성|수정|완료|생성|업데이트|반영|푸시|커밋|배포)(?:을|를|이|가)?\s?(?:했|됐|되었|하였)습니다[.!]?\s*$|(?:確認|追加|作成|修正|更新|完了|変更|反映)(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\s*$/
+const stepTaken = new RegExp(
+  anyOf(
+    `${anyOf(lists.stepsTakenKorean)}(?:을|를|이|가)?\\s?(?:했|됐|되었|하였)습니다[.!]?\\s*$`,
+    `${anyOf(lists.stepsTakenJapanese)}(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\\s*$`,
+  ),
+)
 
 /** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
 const begun =

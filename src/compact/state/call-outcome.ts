@@ -160,8 +160,7 @@ function answerIn(text: ResultText): ResultText {
   return rest.some(([, value]) => value === true) ? { ...textEnds(answer), exitedWell: true } : textEnds(answer)
 }
 const answerKeys = /^(?:result|output|content|text|response|answer|data|stdout)$/
-const envelopeKeys =
-  /^(?:(?:query|request|trace|execution|call|run|statement|correlation)_?id|trace|corr|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
+const envelopeKeys = new RegExp(`^${anyOf(words.envelopeKeys)}(?:_?(?:ms|s|seconds))?$`, "i")
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
 const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/

@@ -19,7 +19,7 @@ export const corrects = cue(
   "^(?:no|nope|wait|stop|actually|hmm,? no|sorry|nein|halt|non|нет|стой)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank)",
   words(...lists.corrects),
   words(...lists.correctsElsewhere),
-  "不对|不是|不要|别再|而是|错了|改成|應該|应该是|違う|じゃなく|아니",
+  ...lists.correctsIdeographic,
 )
 
 /** The user takes back what was asked for. */
@@ -29,43 +29,19 @@ export const withdraws = cue(`^(?:${anyOf(lists.interjections)}[,.! ]{1,3}){0,3}
 export const halts = cue("^(?:stop|abort|halt)(?:,? (?:it|that|this|now|please|right there|everything)){0,2}[.!]*$")
 
 /** The user asks for something. */
-export const requests = cue(
-  words(anyOf(lists.requests)),
-  words(anyOf(lists.requestsElsewhere)),
-  ...lists.requestsIdeographic,
-)
+export const requests = cue(words(...lists.requests), words(...lists.requestsElsewhere), ...lists.requestsIdeographic)
 
 /** The assistant settles on something, or gives its reason. */
-export const decides = cue(
-  words(
-    "decid(?:ed|e|ing)|chose|choos(?:e|ing)|opt(?:ed|ing) for|because|instead of|rather than|will use|going with|settled on|since (?:the|it|this|we)|the reason|trade-?off",
-  ),
-  words(
-    "porque|decid[ií]|en (?:vez|lugar) de|usar[eé]|ya que|weil|statt|entschieden|verwende|parce que|décidé|au lieu|потому что|вместо|решил[аи]?|buat|perché",
-  ),
-  "因为|因為|决定|決定|选择|選擇|改用|而不是|由于|所以|なので|ため",
-)
+export const decides = cue(words(...lists.decides), words(...lists.decidesElsewhere), ...lists.decidesIdeographic)
 
 /** The assistant has found out how something is. */
-export const finds = cue(
-  words(
-    "root cause|the (?:issue|problem|bug|cause|error|culprit|fix) (?:is|was|lies|seems|appears|comes)|turns out|found (?:that|the|a)|(?:is|are|was) caused by|confirmed that|discovered that|this means",
-  ),
-  words(
-    "el problema (?:es|est[aá])|la causa|result[aó] que|das problem (?:ist|liegt)|die ursache|le problème (?:est|vient)|la cause|проблема|причина|оказалось",
-  ),
-  "问题是|问题在|問題は|原因|发现|發現|确认",
-)
+export const finds = cue(words(...lists.finds), words(...lists.findsElsewhere), ...lists.findsIdeographic)
 
 /** The assistant says what it is about to do. */
 export const announces = cue(
-  words(
-    "i['’]ll|i will|we['’]ll|we will|let me|let['’]s|let us|next(?: step)?s?|i(?:['’]m| am) going to|now (?:i|we|let)|going to|need to|remaining|todo|to do",
-  ),
-  words(
-    "voy a|vamos a|ahora|siguiente|a continuación|ich werde|als nächstes|jetzt|je vais|ensuite|maintenant|теперь|далее|сейчас|следующ",
-  ),
-  "接下来|接下來|下一步|现在|現在|我将|我會|我会|让我|次に|これから",
+  words(...lists.announces),
+  words(...lists.announcesElsewhere),
+  ...lists.announcesIdeographic,
 )
 
 /** The assistant says what it will do later, once something has happened, or that something is left for later. */
@@ -77,7 +53,7 @@ export const defers = cue(
   `${words("once|when|after|until")}[^.!?]{4,160}${words("(?:i|we)(?:['’]ll| will| shall)")}`,
   `${words("as soon as")}[^.!?]{4,160}${words("i|we")}`,
   words(
-    "(?:left|leav(?:e|ing)|put|save[ds]?|deferred|postponed|parked) (?:\\S+ ){0,6}(?:for|until|to) (?:later|the end|a follow-?up|another|after|tomorrow|next)",
+    ...lists.leftForLater,
     "(?:i|we)(?:['’]ll| will) (?:come|get|circle) back to",
     "(?:still|remains?) (?:outstanding|to be (?:done|fixed|handled|checked|written|tested))",
   ),
@@ -99,21 +75,13 @@ export const defers = cue(
 )
 
 /** The assistant waits for the user without a question mark. */
-export const asksUser = cue(
-  words(
-    "please (?:provide|confirm|let me know|share|specify|choose|tell|type|enter|reply|send me|give me|check (?:the|your))|i(?:['’]ll| will)? need (?:your|the following)|would you like|could you",
-  ),
-  words(
-    "por favor,? (?:confirm|indi|proporcion)\\p{L}*|bitte (?:bestätigen|geben|teilen)|veuillez|подтвердите|укажите|сообщите",
-  ),
-  "请提供|请确认|請提供|請確認|教えてください|ご確認ください",
-)
+export const asksUser = cue(words(...lists.asksUser), words(...lists.asksUserElsewhere), ...lists.asksUserIdeographic)
 
 /** Courtesy: says nothing about the work. */
 export const courteous = cue(
   words(...lists.courteous),
-  words("gracias|de nada|algo más|no dudes|danke|gern|melden sie|merci|n['’]hésite|je vous en prie|спасибо|пожалуйста"),
-  "谢谢|謝謝|不客气|还有什么|随时|ありがとう",
+  words(...lists.courteousElsewhere),
+  ...lists.courteousIdeographic,
   `^(?:${anyOf(lists.greetings)}(?![\\p{L}])|你好|您好|こんにちは|안녕)[^\\d]{0,60}$`,
 )
 

@@ -193,8 +193,7 @@ const lastWord = ({ tail }: ResultText): string | undefined => {
   const line = tail.trimEnd().split("\n").at(-1)?.trim()
   return line !== undefined && ended.test(line) ? line : undefined
 }
-const ended =
-  /\b(?:done|complete[d]?|finished|built|success\w*|passed|failed|written|saved|up to date|up-to-date|compiled|created|ready|listening|total|took|elapsed|OK|in \d+(?:\.\d+)? ?m?s)\b|✓|✔|成功|완료/
+const ended = new RegExp(`\\b${anyOf(words.lastWords)}\\b|✓|✔|成功|완료`)
 
 /** Does the result say that it went well: by its exit code, as data without an error in it, in words, or as a shell that has nothing to say? */
 function isSure({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
@@ -226,10 +225,7 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
   return length <= brief && runs && (shellError.test(head) || firstLine(head, errorLine) !== undefined)
 }
 
-const messageKeys =
-  "error fault exception errore erro erreur fehler fout message messaggio mensaje mensagem nachricht reason motivo raison grund detail dettaglio detalle detalhe errors error_message description 理由 内容 案内 メッセージ 原因 说明 提示 사유 메시지".split(
-    " ",
-  )
+const messageKeys: readonly string[] = words.messageKeys
 const codeKeys = ["type", "code", "error_code", "errorCode"]
 
 /** What an answer in JSON says went wrong: one line under a key that is there for it. */

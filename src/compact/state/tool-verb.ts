@@ -1,4 +1,5 @@
 import { wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import lists from "./tool-verbs.json" with { type: "json" }
 
 /** What a tool does by its name: looks something up, changes something, moves about on a screen, thinks, ends the work, keeps a list. */
@@ -47,9 +48,12 @@ export function toolVerb(tool: string): ToolVerb | undefined {
 
 /** Words that are the name of a thing as often as what is done. */
 const nouns = wordSet(...lists.nouns)
+const workEnds = anyOf(
+  `${anyOf(lists.ends)} ?(?:final|the)? ?${anyOf(lists.ended)}?`,
+  "task (?:complete|done|finish|completion)|attempt completion|exit \\w+|done",
+)
 /** Who submits or completes anything but the work itself does something with it. */
-const endsWork =
-  /^(?:mcp .{0,40} )?(?:(?:submit|finish|complete|final|attempt|give|return) ?(?:final|the)? ?(?:answer|task|result|response|solution|report|completion|work)?|task (?:complete|done|finish|completion)|attempt completion|exit \w+|done)$/
+const endsWork = new RegExp(`^(?:mcp .{0,40} )?${workEnds}$`)
 
 /** What is done to a log that is written. */
 const logs: ReadonlySet<string> = new Set([

@@ -67,8 +67,7 @@ export const newestRequest = (talk: UserTalk): number =>
   })?.at ?? -1
 
 /** A yes or no before anything else. */
-const verdict =
-  /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu
+const verdict = new RegExp(`^\\W*${anyOf(lists.verdicts)}(?![\\p{L}\\p{N}])`, "iu")
 
 /** Does it say yes to something, first or last? */
 export const agrees = (text: string): boolean => agreed.test(text) || (verdict.test(text) && !refuses.test(text))
@@ -78,7 +77,7 @@ const agreed =
 
 /** Words that stand for something said before, and a verdict on it. */
 export const leansOn = new RegExp(
-  `${verdict.source}|(?<![\\p{L}])(?:it|that|this|them|those|these|both|either|neither|the (?:first|second|third|last|other|same|one)|das|dies\\p{L}*|beide|ihn|ça|cela|ceux|eso|esto|ambos|это|оба)(?![\\p{L}])|那个|这个|それ|これ|그거|이거|그걸`,
+  `${verdict.source}|(?<![\\p{L}])${anyOf(lists.leansOn)}(?![\\p{L}])|${anyOf(lists.leansOnIdeographic)}`,
   "iu",
 )
 

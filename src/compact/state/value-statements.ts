@@ -77,13 +77,15 @@ function valuesOf(sentence: string): readonly StatedValue[] {
 
 const change = new RegExp(`(?<![\\p{L}])${anyOf(lists.changes)}(?![\\p{L}])|${anyOf(lists.changesElsewhere)}`, "iu")
 
+const politeForms = anyOf(
+  "(?:could|can|would|will) you (?:please )?|i(?:['’]d| would) like (?:you )?to ",
+  "i (?:want|need) (?:you )?to |let['’]s |go ahead and ",
+)
 /** A nod, and the polite form of a request, before what is asked for. */
-const opener =
-  /^(?:(?:yes|no|sure|okay|ok|great|perfect|thanks|thank you|alright|right|good|fine|well|ja|nein|gut|oui|non|sí|si|claro)[,.!]*\s+)*(?:(?:could|can|would|will) you (?:please )?|i(?:['’]d| would) like (?:you )?to |i (?:want|need) (?:you )?to |let['’]s |go ahead and )?/iu
+const opener = new RegExp(`^(?:${anyOf(lists.nods)}[,.!]*\\s+)*${politeForms}?`, "iu")
 
 /** Words of a request that say that something takes the place of something else. */
-const replacement =
-  /(?<![\p{L}])(?:instead|changed?|switch(?:ed)?|renamed?|migrated?|replaced?|after all|no longer|any ?more|rather|actually|correction|stattdessen|doch|plutôt|finalement|mejor|en (?:vez|lugar) de|вместо)(?![\p{L}])|改为|改成|改到|変更/iu
+const replacement = new RegExp(`(?<![\\p{L}])${anyOf(lists.replaces)}(?![\\p{L}])|改为|改成|改到|変更`, "iu")
 
 /** Words that every sentence has, and those that say that something changed: they name nothing. */
 const idle = wordSet(...lists.namesNothing)
@@ -134,8 +136,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
 const coded =
   /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^index [\da-f]{7,40}\.\.|^(?:Normal|Warning)\s+[A-Z]\p{L}+\s+\d|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
 /** What builders and installers say on their way, and the head of a listing. */
-const progress =
-  /^(?:Compiling|Checking|Download(?:ing|ed)|Install(?:ing|ed)|Building|Fetch(?:ing|ed)|Unpacking|Setting up|Resolving|Preparing|Running|Finished|Collecting|Using cached|Requirement already|Nextest run|Directory listing|Total output lines)(?![\p{L}])/u
+const progress = new RegExp(`^${anyOf(lists.progress)}(?![\\p{L}])`, "u")
 const words = /\p{L}{2,}/gu
 const leastWords = 3
 /** Lines of one output that say something by themselves; an output with more of them is a text to read. */
